@@ -1,0 +1,49 @@
+# Treaty. `make` alone lists the targets.
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+export UV_PYTHON_DOWNLOADS := never
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format docs bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.uv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Treaty needs Python 3.11 or later; set PYTHON=python3.12, for example"; exit 1; }
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .uv "uv==$(UV_VERSION)"
+
+.venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
+	$(UV) sync --quiet --frozen --python $(PYTHON)
+	@$(BIN)/python -m compileall -q .venv/lib src > /dev/null || true
+	@touch $@
+
+setup: .venv/.ready ## install everything into .venv, with the treaty command in it
+
+demo: setup ## walk through the retail contracts: lint, a change that is fine, one that is refused
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo.sh
+
+check: setup ## format, lint, types, import directions
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo > .venv/import-linter.log 2>&1 || { cat .venv/import-linter.log; exit 1; }
+
+test: check ## all checks, then all tests
+	$(BIN)/pytest -q
+
+format: setup ## put the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: setup ## write the reference pages from the code
+	$(BIN)/treaty kinds --format markdown > docs/kinds.md
+	$(BIN)/treaty rules --format markdown > docs/rules.md
+
+bench: setup ## measure speed against a floor and against peers
+	$(BIN)/python -m benchmarks
+
+clean: ## remove what setup and the tools made
+	rm -rf .venv .uv .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
