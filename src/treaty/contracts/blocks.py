@@ -1,0 +1,172 @@
+"""Treaty's own blocks: what ODCS has no place for, authored as plain keys, carried as custom properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treaty.contracts.people import Owner
+from treaty.contracts.schemas import block_names, fits_block, fits_field_key
+from treaty.contracts.values import FrozenMap, thaw
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """When and why a contract goes away, and what takes its place."""
+
+    announced: str | None = None
+    sunset_date: str | None = None
+    replacement: str | None = None
+    migration_guide: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """How consumers move across a breaking change."""
+
+    guide: str
+    window: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePolicy:
+    """How a contract may change."""
+
+    compatibility: str | None = None
+    notice: str | None = None
+    statement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IntendedConsumer:
+    """Someone the contract is made for."""
+
+    name: str
+    purpose: str | None = None
+    consumer_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How often a row or event may arrive."""
+
+    guarantee: str
+    channels: tuple[str, ...] = ()
+    statement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """By which key and sequence events are ordered; without a key: explicitly none."""
+
+    key: tuple[str, ...] = ()
+    sequence: str | None = None
+    statement: str | None = None
+
+    @property
+    def is_guaranteed(self) -> bool:
+        """Whether there is an order to rely on."""
+        return bool(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How soon consumers see what happened."""
+
+    profile: str | None = None
+    within: str | None = None
+    percentile: float | None = None
+    statement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The event type and what its publisher observed or decided."""
+
+    type: str
+    meaning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A contract or source that this one is made from."""
+
+    contract: str | None = None
+    source: str | None = None
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Something the contract does not contain."""
+
+    what: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """All of Treaty's own blocks in one contract."""
+
+    owners: tuple[Owner, ...] | None = None
+    deprecation: Deprecation | None = None
+    migration: Migration | None = None
+    change_policy: ChangePolicy | None = None
+    intended_consumers: tuple[IntendedConsumer, ...] = ()
+    delivery: Delivery | None = None
+    ordering: Ordering | None = None
+    latency: Latency | None = None
+    tier: str | None = None
+    parent: str | None = None
+    expires: str | None = None
+    exclusions: tuple[Exclusion, ...] = ()
+    event: Event | None = None
+    source_authority: str | None = None
+    lineage: tuple[Upstream, ...] = ()
+
+
+def _consumer(value: Mapping[str, Any]) -> IntendedConsumer:
+    return IntendedConsumer(value["name"], value.get("purpose"), value.get("class"))
+
+
+def _ordering(value: Any) -> Ordering:
+    return Ordering() if value == "none" else Ordering(**value)
+
+
+def _exclusion(value: Any) -> Exclusion:
+    return Exclusion(value) if isinstance(value, str) else Exclusion(**value)
+
+
+_READERS: dict[str, Any] = {
+    "owners": lambda value: tuple(Owner(**item) for item in value),
+    "deprecation": lambda value: Deprecation(**value),
+    "migration": lambda value: Migration(**value),
+    "change_policy": lambda value: ChangePolicy(**value),
+    "intended_consumers": lambda value: tuple(map(_consumer, value)),
+    "delivery": lambda value: Delivery(**value),
+    "ordering": _ordering,
+    "latency": lambda value: Latency(**value),
+    "exclusions": lambda value: tuple(map(_exclusion, value)),
+    "event": lambda value: Event(**value),
+    "lineage": lambda value: tuple(Upstream(**item) for item in value),
+}
+
+
+def blocks_in(custom_properties: Iterable[FrozenMap] | None) -> Blocks:
+    """Read Treaty's blocks among custom properties; one of another shape is somebody else's and left alone."""
+    found: dict[str, Any] = {}
+    for entry in custom_properties or ():
+        name = entry.get("property")
+        if name in block_names() and name not in found and fits_block(name, thaw(entry.get("value"))):
+            value = entry["value"]
+            found[name] = _READERS[name](value) if name in _READERS else value
+    return Blocks(**found)
+
+
+def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:
+    """Read Treaty's own field keys among the custom properties of a field."""
+    entries = ((entry.get("property"), entry.get("value")) for entry in custom_properties or ())
+    return FrozenMap({name: value for name, value in entries if name and fits_field_key(name, thaw(value))})

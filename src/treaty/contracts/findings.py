@@ -1,0 +1,48 @@
+"""What a judgement found: a value with an id, a severity, a place and a hint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: only errors stop anything."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """Sort errors first."""
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a source (file name, URL) and, if known, its line, counted from 1."""
+
+    source: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing somebody should know about a contract."""
+
+    id: str
+    severity: Severity
+    message: str
+    path: str | None = None
+    place: Place | None = None
+    hint: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[int, int, str, str, str]:
+        """Errors first, then from top to bottom of the document."""
+        line = self.place.line if self.place and self.place.line else 0
+        return (self.severity.rank, line, self.path or "", self.id, self.message)

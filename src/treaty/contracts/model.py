@@ -1,0 +1,167 @@
+"""What a contract is: one frozen, typed model for every form a document may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from treaty.contracts import blocks as treaty_blocks
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
+from treaty.contracts.people import Owner, owners_of
+from treaty.contracts.types import DataType, data_type
+from treaty.contracts.values import EMPTY, FrozenMap, freeze
+from treaty.contracts.versions import Version, version_or_none
+
+
+class Form(StrEnum):
+    """The form a document was written in."""
+
+    ODCS = "odcs"
+    SHORT = "short"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field, with everything its document says of it; `more` keeps what the judgement does not read."""
+
+    name: str | None = None
+    id: str | None = None
+    logical_type: str | None = None
+    physical_type: str | None = None
+    physical_name: str | None = None
+    options: FrozenMap | None = None
+    required: bool | None = None
+    unique: bool | None = None
+    primary_key: bool | None = None
+    primary_key_position: int | None = None
+    description: str | None = None
+    business_name: str | None = None
+    classification: str | None = None
+    deprecated: bool | None = None
+    enum: tuple[FrozenMap, ...] | None = None
+    properties: tuple[Field, ...] | None = None
+    items: Field | None = None
+    map_key: Field | None = None
+    map_value: Field | None = None
+    quality: tuple[FrozenMap, ...] | None = None
+    relationships: tuple[FrozenMap, ...] | None = None
+    authoritative_definitions: tuple[FrozenMap, ...] | None = None
+    custom_properties: tuple[FrozenMap, ...] | None = None
+    more: FrozenMap = EMPTY
+    plain_keys: tuple[str, ...] = ()
+
+    @cached_property
+    def type(self) -> DataType | None:
+        """The type in common terms."""
+        return data_type(self.logical_type, self.physical_type, self.options or EMPTY)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a row must have a value here."""
+        return bool(self.required) or bool(self.primary_key)
+
+    @cached_property
+    def treaty(self) -> FrozenMap:
+        """What Treaty's own field keys (unit, default, …) say."""
+        return treaty_blocks.field_keys_in(self.custom_properties)
+
+    @cached_property
+    def children(self) -> tuple[tuple[str, Field], ...]:
+        """Elements, map keys and map values by their mark; named properties stand in `properties`."""
+        marked = ((ITEMS, self.items), (MAP_KEYS, self.map_key), (MAP_VALUES, self.map_value))
+        return tuple((mark, child) for mark, child in marked if child is not None)
+
+
+@dataclass(frozen=True)
+class SchemaObject:
+    """One table, topic or file of a contract."""
+
+    name: str
+    id: str | None = None
+    physical_name: str | None = None
+    physical_type: str | None = None
+    description: str | None = None
+    granularity: str | None = None
+    properties: tuple[Field, ...] | None = None
+    quality: tuple[FrozenMap, ...] | None = None
+    relationships: tuple[FrozenMap, ...] | None = None
+    authoritative_definitions: tuple[FrozenMap, ...] | None = None
+    custom_properties: tuple[FrozenMap, ...] | None = None
+    more: FrozenMap = EMPTY
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields at the top of the object."""
+        return self.properties or ()
+
+    @cached_property
+    def primary_key(self) -> tuple[str, ...]:
+        """The names of the key fields, in key order."""
+        keys = [field for field in self.fields if field.primary_key]
+        keys.sort(key=lambda field: field.primary_key_position if field.primary_key_position is not None else len(keys))
+        return tuple(field.name or "" for field in keys)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A versioned document about one dataset or event stream."""
+
+    id: str
+    version: str
+    api_version: str
+    name: str | None = None
+    status: str | None = None
+    domain: str | None = None
+    description: FrozenMap | None = None
+    objects: tuple[SchemaObject, ...] | None = None
+    team: Any = None
+    support: tuple[FrozenMap, ...] | None = None
+    sla: tuple[FrozenMap, ...] | None = None
+    servers: tuple[FrozenMap, ...] | None = None
+    authoritative_definitions: tuple[FrozenMap, ...] | None = None
+    custom_properties: tuple[FrozenMap, ...] | None = None
+    more: FrozenMap = EMPTY
+    plain_keys: tuple[str, ...] = ()
+    form: Form = Form.ODCS
+
+    @cached_property
+    def treaty(self) -> treaty_blocks.Blocks:
+        """What Treaty's own blocks (ordering, delivery, deprecation, …) say."""
+        return treaty_blocks.blocks_in(self.custom_properties)
+
+    @cached_property
+    def owners(self) -> tuple[Owner, ...]:
+        """Who answers for the contract."""
+        return owners_of(self.treaty.owners, self.team, self.support)
+
+    @property
+    def schema(self) -> tuple[SchemaObject, ...]:
+        """The objects, none or more."""
+        return self.objects or ()
+
+    @property
+    def semantic_version(self) -> Version | None:
+        """The version as MAJOR.MINOR.PATCH, or None where the document has another notation."""
+        return version_or_none(self.version)
+
+    @property
+    def line(self) -> str | None:
+        """The line the version belongs to, such as ``orders@1``."""
+        version = self.semantic_version
+        return f"{self.id}@{version.major}" if version else None
+
+    @property
+    def title(self) -> str:
+        """What to call the contract in a sentence."""
+        return self.name or self.id
+
+    def with_block(self, name: str, value: Any) -> Contract:
+        """Return the contract with one of Treaty's own blocks set, or taken out where the value is None."""
+        kept = tuple(entry for entry in self.custom_properties or () if entry.get("property") != name)
+        plain = tuple(key for key in self.plain_keys if key != name)
+        if value is None:
+            return replace(self, custom_properties=kept or None, plain_keys=plain)
+        entry = FrozenMap({"property": name, "value": freeze(value)})
+        return replace(self, custom_properties=(*kept, entry), plain_keys=(*plain, name))

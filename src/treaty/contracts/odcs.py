@@ -1,0 +1,302 @@
+"""ODCS documents in and out: document → model → document loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treaty.contracts import schemas
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.findings import Finding, Place
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.odcs_versions import validator_for
+from treaty.contracts.patterns import pattern_problem
+from treaty.contracts.reading.lines import Pointer
+from treaty.contracts.validation import PlaceOf, problem, refuse_if_any, violations
+from treaty.contracts.values import FrozenMap, Json, freeze, thaw
+
+LATEST_API_VERSION = "v3.2.0"
+
+_CONTRACT = {
+    "apiVersion": "api_version",
+    "id": "id",
+    "name": "name",
+    "version": "version",
+    "status": "status",
+    "domain": "domain",
+    "description": "description",
+    "servers": "servers",
+    "team": "team",
+    "support": "support",
+    "slaProperties": "sla",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}
+_OBJECT = {
+    "id": "id",
+    "name": "name",
+    "physicalName": "physical_name",
+    "physicalType": "physical_type",
+    "description": "description",
+    "dataGranularityDescription": "granularity",
+    "quality": "quality",
+    "relationships": "relationships",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}
+_FIELD = {
+    "id": "id",
+    "name": "name",
+    "businessName": "business_name",
+    "logicalType": "logical_type",
+    "logicalTypeOptions": "options",
+    "physicalType": "physical_type",
+    "physicalName": "physical_name",
+    "description": "description",
+    "required": "required",
+    "unique": "unique",
+    "primaryKey": "primary_key",
+    "primaryKeyPosition": "primary_key_position",
+    "classification": "classification",
+    "deprecated": "deprecated",
+    "enum": "enum",
+    "quality": "quality",
+    "relationships": "relationships",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}
+"""Which key of a document is which attribute of the model; every other key is kept as it is in `more`."""
+
+_KEYS_OF_ODCS = (
+    *_CONTRACT,
+    "kind",
+    "tenant",
+    "tags",
+    "schema",
+    "price",
+    "roles",
+    "context",
+    "contractCreatedTs",
+)
+
+
+def looks_like_odcs(data: Mapping[str, Any]) -> bool:
+    """Tell an ODCS document by the keys that only it has."""
+    return "apiVersion" in data or "schema" in data or data.get("kind") == "DataContract"
+
+
+def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
+    """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
+    strict, plain_keys = _lift(data, schemas.block_names())
+    problems = violations(schemas.blocks(), {key: data[key] for key in plain_keys}, place_of)
+    problems += _given_twice(data, plain_keys, place_of)
+    lifter = _FieldLifter(place_of)
+    if isinstance(strict.get("schema"), list):
+        strict["schema"] = [
+            lifter.element(item, ("schema", index), own_keys=False) for index, item in enumerate(strict["schema"])
+        ]
+    known = (*_KEYS_OF_ODCS, *schemas.block_names())
+    problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, known)
+    refuse_if_any(problems, place_of(()).source)
+    refuse_if_any(list(_bad_patterns(strict, place_of)), place_of(()).source)
+    return _contract(strict, plain_keys, lifter.plain_keys, form)
+
+
+def write_odcs(contract: Contract, *, plain_blocks: bool = False) -> dict[str, Json]:
+    """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
+    document: dict[str, Json] = {"kind": "DataContract"}
+    for key, attribute in _CONTRACT.items():
+        _put(document, key, getattr(contract, attribute))
+    document |= thaw(contract.more)
+    if contract.objects is not None:
+        document["schema"] = [_write_object(item, plain_blocks) for item in contract.objects]
+    return _settle(document, contract.plain_keys) if plain_blocks else document
+
+
+def _contract(
+    strict: dict[str, Json],
+    plain_keys: tuple[str, ...],
+    field_keys: dict[Pointer, tuple[str, ...]],
+    form: Form,
+) -> Contract:
+    known, more = _split(strict, _CONTRACT, ("kind", "schema"))
+    objects = None
+    if "schema" in strict:
+        objects = tuple(_object(item, ("schema", index), field_keys) for index, item in enumerate(strict["schema"]))
+    return Contract(**known, objects=objects, more=more, plain_keys=plain_keys, form=form)
+
+
+def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> SchemaObject:
+    known, more = _split(data, _OBJECT, ("properties",))
+    properties = _fields(data.get("properties"), (*pointer, "properties"), field_keys)
+    return SchemaObject(**known, properties=properties, more=more)
+
+
+def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> Field:
+    known, more = _split(data, _FIELD, ("properties", "items", "map"))
+    entries = data.get("map") or {}
+    return Field(
+        **known,
+        properties=_fields(data.get("properties"), (*pointer, "properties"), field_keys),
+        items=_field(data["items"], (*pointer, "items"), field_keys) if "items" in data else None,
+        map_key=_field(entries["key"], (*pointer, "map", "key"), field_keys) if entries else None,
+        map_value=_field(entries["value"], (*pointer, "map", "value"), field_keys) if entries else None,
+        more=more,
+        plain_keys=field_keys.get(pointer, ()),
+    )
+
+
+def _fields(
+    data: list[dict[str, Json]] | None, pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]
+) -> tuple[Field, ...] | None:
+    if data is None:
+        return None
+    return tuple(_field(item, (*pointer, index), field_keys) for index, item in enumerate(data))
+
+
+def _split(
+    data: dict[str, Json], table: dict[str, str], elsewhere: tuple[str, ...]
+) -> tuple[dict[str, Any], FrozenMap]:
+    """Part a document's keys into attributes of the model and the rest."""
+    known: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in table:
+            known[table[key]] = freeze(value)
+        elif key not in elsewhere:
+            more[key] = value
+    return known, FrozenMap(more)
+
+
+def _write_object(item: SchemaObject, plain_blocks: bool) -> dict[str, Json]:
+    document: dict[str, Json] = {}
+    for key, attribute in _OBJECT.items():
+        _put(document, key, getattr(item, attribute))
+    document |= thaw(item.more)
+    if item.properties is not None:
+        document["properties"] = [_write_field(field, plain_blocks) for field in item.properties]
+    return document
+
+
+def _write_field(field: Field, plain_blocks: bool) -> dict[str, Json]:
+    document: dict[str, Json] = {}
+    for key, attribute in _FIELD.items():
+        _put(document, key, getattr(field, attribute))
+    document |= thaw(field.more)
+    if field.properties is not None:
+        document["properties"] = [_write_field(child, plain_blocks) for child in field.properties]
+    if field.items is not None:
+        document["items"] = _write_field(field.items, plain_blocks)
+    if field.map_key is not None and field.map_value is not None:
+        document["map"] = {
+            "key": _write_field(field.map_key, plain_blocks),
+            "value": _write_field(field.map_value, plain_blocks),
+        }
+    return _settle(document, field.plain_keys) if plain_blocks else document
+
+
+def _put(document: dict[str, Json], key: str, value: Any) -> None:
+    if value is not None:
+        document[key] = thaw(value)
+
+
+def _lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Move Treaty's plain keys into customProperties, as strict ODCS carries them."""
+    plain = tuple(key for key in data if key in names)
+    if not plain:
+        return dict(data), ()
+    strict = {key: value for key, value in data.items() if key not in names}
+    carried = strict.get("customProperties", [])
+    if isinstance(carried, list):
+        strict["customProperties"] = [*carried, *({"property": key, "value": data[key]} for key in plain)]
+    return strict, plain
+
+
+def _settle(document: dict[str, Json], plain_keys: tuple[str, ...]) -> dict[str, Json]:
+    """Move authored blocks back out of customProperties to plain keys."""
+    if not plain_keys:
+        return document
+    carried = document.pop("customProperties", [])
+    kept = [entry for entry in carried if entry.get("property") not in plain_keys]
+    if kept:
+        document["customProperties"] = kept
+    values = {entry["property"]: entry["value"] for entry in carried if entry.get("property") in plain_keys}
+    return document | {key: values[key] for key in plain_keys}
+
+
+def _given_twice(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
+    carried = data.get("customProperties")
+    names = (
+        {entry.get("property") for entry in carried if isinstance(entry, dict)} if isinstance(carried, list) else set()
+    )
+    for key in plain_keys:
+        if key in names:
+            yield problem(f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them")
+
+
+class _FieldLifter:
+    """Lifts Treaty's plain keys of fields at any depth, remembering where they stood."""
+
+    def __init__(self, place_of: PlaceOf) -> None:
+        self.place_of = place_of
+        self.problems: list[Finding] = []
+        self.plain_keys: dict[Pointer, tuple[str, ...]] = {}
+
+    def element(self, data: Json, pointer: Pointer, *, own_keys: bool = True) -> Json:
+        """Return a field or object with its own and its children's keys lifted."""
+        if not isinstance(data, dict):
+            return data
+        if own_keys:
+            data = self._own(data, pointer)
+        properties, items, entries = data.get("properties"), data.get("items"), data.get("map")
+        if isinstance(properties, list):
+            lifted = [self.element(item, (*pointer, "properties", index)) for index, item in enumerate(properties)]
+            data = {**data, "properties": lifted}
+        if isinstance(items, dict):
+            data = {**data, "items": self.element(items, (*pointer, "items"))}
+        if isinstance(entries, dict):
+            lifted_map = {key: self.element(item, (*pointer, "map", key)) for key, item in entries.items()}
+            data = {**data, "map": lifted_map}
+        return data
+
+    def _own(self, data: dict[str, Json], pointer: Pointer) -> dict[str, Json]:
+        strict, plain = _lift(data, schemas.field_key_names())
+        if not plain:
+            return data
+        self.plain_keys[pointer] = plain
+
+        def place_of(inner: Any) -> Place:
+            return self.place_of((*pointer, *inner))
+
+        self.problems += violations(schemas.field_keys(), {key: data[key] for key in plain}, place_of)
+        self.problems += _given_twice(data, plain, place_of)
+        return strict
+
+
+def _bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    for pointer, field in _field_documents(strict):
+        pattern = (field.get("logicalTypeOptions") or {}).get("pattern")
+        if isinstance(pattern, str) and (trouble := pattern_problem(pattern)):
+            where = (*pointer, "logicalTypeOptions", "pattern")
+            yield problem(
+                f"the pattern {pattern!r} cannot be used: {trouble}",
+                where,
+                place_of,
+                "write it in RE2 syntax",
+            )
+
+
+def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[str, Json]]]:
+    pending: list[tuple[Pointer, dict[str, Json]]] = [
+        (("schema", index), item) for index, item in enumerate(strict.get("schema") or ())
+    ]
+    while pending:
+        pointer, data = pending.pop()
+        yield pointer, data
+        pending += [((*pointer, "properties", index), item) for index, item in enumerate(data.get("properties") or ())]
+        if "items" in data:
+            pending.append(((*pointer, "items"), data["items"]))
+        pending += [((*pointer, "map", key), item) for key, item in (data.get("map") or {}).items()]
+
+
+__all__ = ["LATEST_API_VERSION", "InvalidDocument", "looks_like_odcs", "parse_odcs", "write_odcs"]

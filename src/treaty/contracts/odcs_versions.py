@@ -1,0 +1,110 @@
+"""What older versions of ODCS allow that the official schema of 3.2 no longer does, as edits to that schema."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from treaty.contracts.schemas import official_odcs
+
+Schema = dict[str, Any]
+
+_CLOSING = ("additionalProperties", "unevaluatedProperties")
+_OPEN_IN_3_0 = (
+    "SupportItem",
+    "Pricing",
+    "TeamMember",
+    "Role",
+    "ServiceLevelAgreementProperty",
+    "CustomProperty",
+    "DataQuality",
+    "Server",
+)
+_OPTIONAL_IN_3_0 = ("CustomProperty", "TeamMember")
+_OPERATORS = (
+    "mustBe",
+    "mustNotBe",
+    "mustBeGreaterThan",
+    "mustBeGreaterOrEqualTo",
+    "mustBeLessThan",
+    "mustBeLessOrEqualTo",
+    "mustBeBetween",
+    "mustNotBeBetween",
+)
+
+
+def _objects_may_be_blobs(definitions: Schema) -> None:
+    definitions["SchemaObject"]["properties"]["logicalType"]["enum"].append("blob")
+
+
+def _parts_take_other_keys(definitions: Schema) -> None:
+    for name in _OPEN_IN_3_0:
+        for keyword in _CLOSING:
+            definitions[name].pop(keyword, None)
+    definitions["AuthoritativeDefinitions"]["items"].pop("additionalProperties", None)
+
+
+def _parts_need_fewer_keys(definitions: Schema) -> None:
+    for name in _OPTIONAL_IN_3_0:
+        definitions[name].pop("required", None)
+
+
+def _quality_rules_are_named_freely(definitions: Schema) -> None:
+    """Version 3.0 calls the metric `rule`, of any name, and asks for no operator."""
+    library = definitions["DataQualityLibrary"]
+    library["required"] = []
+    library["anyOf"] = [{"required": ["rule"]}, {"required": ["metric"]}]
+    library["properties"]["metric"] = {"type": "string"}
+    operators = definitions["DataQualityOperators"]
+    operators.pop("oneOf")
+    operators["properties"] = {name: {} for name in _OPERATORS}
+
+
+def _bounds_may_be_flags(definitions: Schema) -> None:
+    """Version 3.0 says `exclusiveMaximum: true` beside `maximum`."""
+    for schema in _walk(definitions["SchemaBaseProperty"]):
+        for name in ("exclusiveMaximum", "exclusiveMinimum"):
+            bound = schema.get(name)
+            if isinstance(bound, dict) and isinstance(bound.get("type"), str):
+                bound["type"] = [bound["type"], "boolean"]
+
+
+_EDITS: dict[str, tuple[Callable[[Schema], None], ...]] = {
+    "v3.1": (_objects_may_be_blobs,),
+    "v3.0": (
+        _parts_take_other_keys,
+        _parts_need_fewer_keys,
+        _quality_rules_are_named_freely,
+        _bounds_may_be_flags,
+    ),
+}
+
+
+def validator_for(api_version: object) -> jsonschema_rs.Validator:
+    """Return the validator for documents of one `apiVersion`."""
+    minor = ".".join(api_version.split(".")[:2]) if isinstance(api_version, str) else ""
+    return _validator(minor if minor in _EDITS else "")
+
+
+@cache
+def _validator(minor: str) -> jsonschema_rs.Validator:
+    schema = official_odcs()
+    if minor:
+        schema = copy.deepcopy(schema)
+        for edit in _EDITS[minor]:
+            edit(schema["$defs"])
+    return jsonschema_rs.validator_for(schema)
+
+
+def _walk(schema: Any) -> Iterator[Schema]:
+    if isinstance(schema, dict):
+        yield schema
+        for value in schema.values():
+            yield from _walk(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _walk(value)

@@ -1,0 +1,39 @@
+"""Who answers for a contract, and where to reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A team that answers for a contract, and its channel, pager group or address."""
+
+    team: str
+    contact: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.team} ({self.contact})" if self.contact else self.team
+
+
+def owners_of(declared: tuple[Owner, ...] | None, team: Any, support: Any) -> tuple[Owner, ...]:
+    """Read the owners from Treaty's `owners` block, else from the team that ODCS names."""
+    if declared is not None:
+        return declared
+    contact = _first_contact(support)
+    if isinstance(team, Mapping):
+        if team.get("name"):
+            return (Owner(team["name"], contact),)
+        team = team.get("members") or ()
+    members = (member.get("name") or member.get("username") for member in team or () if not member.get("dateOut"))
+    return tuple(Owner(member, contact) for member in members if member)
+
+
+def _first_contact(support: Any) -> str | None:
+    for channel in support or ():
+        reach = channel.get("channel") or channel.get("url")
+        if reach:
+            return str(reach)
+    return None

@@ -1,0 +1,83 @@
+"""Amounts with units, so that 4 hours and 240 minutes are the same promise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_DAY = Decimal(86_400)
+_YEAR = Decimal("365.25") * _DAY
+_SECONDS: dict[str, Decimal] = {
+    name: seconds
+    for names, seconds in (
+        ("ms millisecond milliseconds", Decimal("0.001")),
+        ("s sec secs second seconds", Decimal(1)),
+        ("m min mins minute minutes", Decimal(60)),
+        ("h hr hrs hour hours", Decimal(3_600)),
+        ("d day days", _DAY),
+        ("w wk week weeks", 7 * _DAY),
+        ("mo month months", _YEAR / 12),
+        ("y yr yrs year years", _YEAR),
+    )
+    for name in names.split()
+}
+_PERCENT = frozenset({"%", "percent", "pct"})
+_AMOUNT = re.compile(r"\s*(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>%|[A-Za-z]*)\s*")
+_ISO = re.compile(
+    r"P(?:(?P<y>[0-9]+)Y)?(?:(?P<mo>[0-9]+)M)?(?:(?P<w>[0-9]+)W)?(?:(?P<d>[0-9]+)D)?"
+    r"(?:T(?:(?P<h>[0-9]+)H)?(?:(?P<m>[0-9]+)M)?(?:(?P<s>[0-9]+(?:\.[0-9]+)?)S)?)?"
+)
+_LONGEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An amount in the base unit of its dimension: seconds, percent, or the named unit itself."""
+
+    dimension: str
+    amount: Decimal
+
+    def comparable(self, other: Quantity) -> bool:
+        """Tell whether the two can be ordered."""
+        return self.dimension == other.dimension
+
+
+def quantity(value: Any, unit: str | None = None) -> Quantity | None:
+    """Read a number with a unit, a text like ``4h`` or ``99.9 %``, or an ISO 8601 duration; None if it is neither."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str):
+        return _from_text(value, unit)
+    try:
+        return _in_base(Decimal(str(value)), unit)
+    except InvalidOperation:
+        return None
+
+
+def seconds(value: Any, unit: str | None = None) -> Decimal | None:
+    """Return a duration in seconds, or None where it is not a duration."""
+    found = quantity(value, unit)
+    return found.amount if found and found.dimension == "time" else None
+
+
+def _from_text(text: str, unit: str | None) -> Quantity | None:
+    if len(text) > _LONGEST:
+        return None
+    if found := _AMOUNT.fullmatch(text):
+        return _in_base(Decimal(found["number"]), found["unit"] or unit)
+    found = _ISO.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    total = sum((Decimal(part) * _SECONDS[name] for name, part in found.groupdict().items() if part), Decimal(0))
+    return Quantity("time", total)
+
+
+def _in_base(amount: Decimal, unit: str | None) -> Quantity:
+    name = (unit or "").strip().lower()
+    if name in _SECONDS:
+        return Quantity("time", (amount * _SECONDS[name]).normalize())
+    if name in _PERCENT:
+        return Quantity("percent", amount.normalize())
+    return Quantity(name, amount.normalize())

@@ -1,0 +1,26 @@
+"""How much of a document is read before it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.findings import Finding, Place, Severity
+
+INVALID_DOCUMENT = "invalid-document"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that keep a hostile document from costing more than a moment."""
+
+    bytes: int = 2_000_000
+    depth: int = 64
+    aliases: int = 100
+    nodes: int = 500_000
+
+
+def refuse(message: str, place: Place, hint: str | None = None) -> InvalidDocument:
+    """Return the error for one thing wrong at one place."""
+    finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint=hint)
+    return InvalidDocument(f"{place}: {message}" + (f"; {hint}" if hint else ""), (finding,))

@@ -1,0 +1,74 @@
+"""The border: bytes or text of a document in, plain data and its line numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.findings import Place
+from treaty.contracts.reading.limits import Limits, refuse
+from treaty.contracts.reading.lines import LineTree, line_at
+from treaty.contracts.values import Json
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document as plain data, and where each part of it stands."""
+
+    source: str
+    data: dict[str, Json]
+    _lines: Callable[[], LineTree | None]
+
+    @cached_property
+    def _tree(self) -> LineTree | None:
+        return self._lines()
+
+    def place(self, pointer: Sequence[str | int] = ()) -> Place:
+        """Return the place of the part that the keys and positions lead to."""
+        return Place(self.source, line_at(self._tree, pointer))
+
+
+def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+    """Read YAML or JSON into a mapping, or refuse it with one clear error."""
+    limits = limits or Limits()
+    text = _decode(content, source, limits)
+    if not text.strip():
+        raise refuse("the document is empty", Place(source), "write a contract, or try: treaty init")
+    data, lines = _parse(text, source, limits)
+    if not isinstance(data, dict):
+        found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
+        raise refuse(f"a contract is a mapping of keys to values; this is {found}", Place(source, 1))
+    return Reading(source, data, lines)
+
+
+def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
+    """Read what opens like JSON as JSON, else (or where it turns out to be flow YAML) as YAML."""
+    from treaty.contracts.reading import json_text, yaml_text
+
+    if text.lstrip()[0] not in "{[":
+        return yaml_text.read(text, source, limits)
+    try:
+        return json_text.read(text, source, limits)
+    except json_text.NotJson as not_json:
+        try:
+            return yaml_text.read(text, source, limits)
+        except InvalidDocument:
+            raise not_json from None
+
+
+def _decode(content: str | bytes, source: str, limits: Limits) -> str:
+    if len(content) > limits.bytes:
+        raise refuse(
+            f"the document has {len(content):,} bytes; at most {limits.bytes:,} are read",
+            Place(source),
+            "split it, or raise limits.bytes",
+        )
+    if isinstance(content, str):
+        return content.removeprefix("\ufeff")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise refuse(f"not UTF-8 text at byte {error.start}", Place(source, line), "save the file as UTF-8") from None

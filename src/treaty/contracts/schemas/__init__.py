@@ -1,0 +1,77 @@
+"""JSON schemas: the official one of ODCS, and our own for the blocks and the short form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jsonschema_rs
+
+from treaty.contracts.values import Json
+
+
+@cache
+def _load(package: str, name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(files(package).joinpath(name).read_bytes())
+    return loaded
+
+
+def official_odcs() -> dict[str, Any]:
+    """Return the official JSON schema of ODCS 3.2, which reads the documents of earlier versions too."""
+    return _load("open_data_contract_standard", "schema.json")
+
+
+@cache
+def short_form() -> jsonschema_rs.Validator:
+    """Return the validator of the short form."""
+    return jsonschema_rs.validator_for(_load(__name__, "short.json"))
+
+
+@cache
+def short_form_keys() -> tuple[str, ...]:
+    """Return the keys of the short form."""
+    return tuple(_load(__name__, "short.json")["properties"])
+
+
+@cache
+def blocks() -> jsonschema_rs.Validator:
+    """Return the validator of Treaty's own top-level blocks."""
+    return jsonschema_rs.validator_for(_load(__name__, "blocks.json"))
+
+
+@cache
+def field_keys() -> jsonschema_rs.Validator:
+    """Return the validator of Treaty's own keys on a field."""
+    definitions = _load(__name__, "blocks.json")["$defs"]
+    return jsonschema_rs.validator_for({**definitions["field"], "$defs": definitions})
+
+
+@cache
+def block_names() -> frozenset[str]:
+    """Return the names of Treaty's top-level blocks."""
+    return frozenset(_load(__name__, "blocks.json")["properties"])
+
+
+@cache
+def field_key_names() -> frozenset[str]:
+    """Return the names of Treaty's keys on a field."""
+    return frozenset(_load(__name__, "blocks.json")["$defs"]["field"]["properties"])
+
+
+def block_descriptions() -> Iterator[tuple[str, str]]:
+    """Yield each block with what it is for."""
+    for name, schema in _load(__name__, "blocks.json")["properties"].items():
+        yield name, schema["description"]
+
+
+def fits_block(name: str, value: Json) -> bool:
+    """Tell whether a value has the shape of the block."""
+    return blocks().is_valid({name: value})
+
+
+def fits_field_key(name: str, value: Json) -> bool:
+    """Tell whether a value has the shape of the field key."""
+    return name in field_key_names() and field_keys().is_valid({name: value})

@@ -1,0 +1,241 @@
+"""The short form: one flat dataset in a few keys, read into the same model and written back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from treaty.contracts import schemas
+from treaty.contracts.findings import Finding, Place
+from treaty.contracts.locating import locate_fields
+from treaty.contracts.model import Contract, Field, Form
+from treaty.contracts.odcs import LATEST_API_VERSION, parse_odcs
+from treaty.contracts.quantities import seconds
+from treaty.contracts.validation import PlaceOf, problem, refuse_if_any, violations
+from treaty.contracts.values import EMPTY, Json, thaw
+
+_TYPES = ("string", "integer", "number", "boolean", "timestamp")
+_DEFAULT_STATUS = "draft"
+_DEFAULT_MEASUREMENT = "event_time"
+_WHERE_IT_STANDS = {
+    "slaProperties": "freshness_sla",
+    "id": "dataset_id",
+    "customProperties": "owners",
+    "description": "description",
+    "deprecation": "deprecation_uri",
+}
+
+
+def looks_like_short_form(data: Mapping[str, Any]) -> bool:
+    """Tell the short form by the keys that only it has."""
+    return "dataset_id" in data or "fields" in data
+
+
+def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
+    """Read the short form, or refuse it with every problem named."""
+    own_blocks = schemas.block_names() - {"owners"}
+    short = {key: value for key, value in data.items() if key not in own_blocks}
+    known = (*schemas.short_form_keys(), *own_blocks)
+    problems = violations(schemas.short_form(), short, place_of, known)
+    refuse_if_any(problems, place_of(()).source)
+    refuse_if_any(list(_inconsistent(short, place_of)), place_of(()).source)
+    blocks = {key: value for key, value in data.items() if key in own_blocks}
+    return parse_odcs(_as_odcs(short) | blocks, _in_short_terms(place_of), Form.SHORT)
+
+
+def write_short_form(contract: Contract) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Write the contract in the short form, and name what that form cannot carry."""
+    fields = contract.schema[0].fields if contract.schema else ()
+    document: dict[str, Json] = {
+        "dataset_id": contract.id,
+        "version": contract.version,
+        "description": (contract.description or EMPTY).get("purpose"),
+        "owners": [
+            {"team": owner.team} | ({"contact": owner.contact} if owner.contact else {}) for owner in contract.owners
+        ],
+        "freshness_sla": _freshness_of(contract),
+        "status": contract.status or _DEFAULT_STATUS,
+        "deprecation_uri": contract.treaty.deprecation.migration_guide if contract.treaty.deprecation else None,
+        "primary_key": list(contract.schema[0].primary_key) if contract.schema else None,
+        "fields": [_write_field(field) for field in fields],
+    }
+    carried = {key: thaw(entry["value"]) for key, entry in _blocks_carried(contract)}
+    document = {key: value for key, value in document.items() if value not in (None, [])} | carried
+    document.setdefault("fields", [])
+    return document, tuple(_losses(contract))
+
+
+def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
+    keys = short.get("primary_key") or []
+    document: dict[str, Json] = {
+        "apiVersion": LATEST_API_VERSION,
+        "kind": "DataContract",
+        "id": short["dataset_id"],
+        "version": short["version"],
+        "status": short.get("status", _DEFAULT_STATUS),
+        "schema": [
+            {
+                "name": short["dataset_id"],
+                "properties": [_field_as_odcs(field, keys) for field in short["fields"]],
+            }
+        ],
+    }
+    if short.get("description") is not None:
+        document["description"] = {"purpose": short["description"]}
+    if short["owners"]:
+        document["owners"] = [
+            {key: value for key, value in owner.items() if value is not None} for owner in short["owners"]
+        ]
+    if sla := short.get("freshness_sla"):
+        document["slaProperties"] = [
+            {
+                "property": "freshness",
+                "value": sla["max_lag_seconds"],
+                "unit": "s",
+                "element": sla.get("measurement", _DEFAULT_MEASUREMENT),
+            }
+        ]
+    if (short.get("deprecation_uri") or "").strip():
+        document["deprecation"] = {"migration_guide": short["deprecation_uri"]}
+    return document
+
+
+def _field_as_odcs(field: dict[str, Json], keys: list[str]) -> dict[str, Json]:
+    document: dict[str, Json] = {"name": field["name"]}
+    if field["type"] == "json":
+        document |= {"logicalType": "object", "physicalType": "json"}
+    else:
+        document["logicalType"] = field["type"]
+    document["required"] = field.get("required", True)
+    if field["name"] in keys:
+        document |= {"primaryKey": True, "primaryKeyPosition": keys.index(field["name"]) + 1}
+    if field.get("description") is not None:
+        document["description"] = field["description"]
+    if field.get("enum"):
+        document["enum"] = [{"value": value} for value in field["enum"]]
+    if field.get("deprecated"):
+        document["deprecated"] = True
+    return document
+
+
+def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    names: set[str] = set()
+    for index, field in enumerate(short["fields"]):
+        if field["name"] in names:
+            yield problem(f"field {field['name']!r} is declared twice", ("fields", index), place_of, "keep one of them")
+        names.add(field["name"])
+        yield from _misplaced_values(field, index, place_of)
+    for key in short.get("primary_key") or ():
+        if key not in names:
+            yield problem(
+                f"primary_key field {key!r} is not declared in fields",
+                ("primary_key",),
+                place_of,
+                "add the field",
+            )
+    if short.get("status") == "deprecated" and not (short.get("deprecation_uri") or "").strip():
+        yield problem("status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan")
+
+
+def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> Iterator[Finding]:
+    kinds: dict[str, tuple[type, ...]] = {
+        "string": (str,),
+        "integer": (int,),
+        "number": (int, float),
+        "boolean": (bool,),
+    }
+    for value in field.get("enum") or ():
+        if type(value) not in kinds.get(field["type"], ()):
+            where = ("fields", index, "enum")
+            yield problem(
+                f"{value!r} is not a {field['type']} that an enum can hold",
+                where,
+                place_of,
+                "match the field's type",
+            )
+
+
+def _in_short_terms(place_of: PlaceOf) -> PlaceOf:
+    """Translate pointers into the ODCS document back to the short form that was written."""
+
+    def translated(pointer: Sequence[str | int]) -> Place:
+        if len(pointer) >= 4 and pointer[0] == "schema":
+            return place_of(("fields", *pointer[3:]))
+        if pointer and pointer[0] in _WHERE_IT_STANDS:
+            return place_of((_WHERE_IT_STANDS[str(pointer[0])],))
+        return place_of(pointer)
+
+    return translated
+
+
+def short_places(place_of: PlaceOf) -> PlaceOf:
+    """Return places for findings that speak of the model in ODCS terms."""
+    return _in_short_terms(place_of)
+
+
+def _freshness_of(contract: Contract) -> dict[str, Json] | None:
+    for level in contract.sla or ():
+        lag = seconds(level.get("value"), level.get("unit"))
+        if level.get("property") in ("freshness", "latency") and lag is not None and lag >= 1:
+            measurement = level.get("element")
+            named = {"measurement": measurement} if measurement and measurement != _DEFAULT_MEASUREMENT else {}
+            return {"max_lag_seconds": int(lag), **named}
+    return None
+
+
+def _write_field(field: Field) -> dict[str, Json]:
+    name = field.type.name if field.type else "string"
+    document: dict[str, Json] = {"name": field.name, "type": name if name in _TYPES else _nearest(name)}
+    if not field.required:
+        document["required"] = False
+    if field.description is not None:
+        document["description"] = field.description
+    if field.enum:
+        document["enum"] = [thaw(item["value"]) for item in field.enum]
+    if field.deprecated:
+        document["deprecated"] = True
+    return document
+
+
+def _nearest(name: str) -> str:
+    return {"date": "timestamp", "time": "string", "binary": "string"}.get(name, "json")
+
+
+def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the blocks that stand beside the short form as plain keys."""
+    for entry in contract.custom_properties or ():
+        name = entry.get("property")
+        if name in schemas.block_names() and name not in ("owners", "deprecation"):
+            yield name, entry
+
+
+def _losses(contract: Contract) -> Iterator[str]:
+    if contract.form is Form.SHORT:
+        return
+    if len(contract.schema) != 1:
+        yield f"it has {len(contract.schema)} schema objects; the short form has one"
+    for path, field, _ in locate_fields(contract):
+        if field.properties or field.children:
+            yield f"{path}: what is nested inside it"
+        if field.type and field.type.name not in (*_TYPES, "json") and not (field.properties or field.children):
+            yield f"{path}: its type {field.type} becomes {_nearest(field.type.name)}"
+        if dropped := _dropped_of(field):
+            yield f"{path}: {', '.join(dropped)}"
+    for level in contract.sla or ():
+        if level.get("property") != "freshness":
+            yield f"service level {level.get('property')!r}"
+    dropped_keys = [name for name in ("domain", "servers") if getattr(contract, name) is not None]
+    dropped_keys += list(contract.more)
+    yield from (f"{name!r}" for name in dropped_keys)
+
+
+def _dropped_of(field: Field) -> list[str]:
+    parts = {
+        "options": field.options,
+        "classification": field.classification,
+        "quality rules": field.quality,
+        "uniqueness": field.unique,
+        "its id": field.id,
+        "custom properties": field.custom_properties,
+    }
+    return [name for name, value in parts.items() if value]

@@ -1,0 +1,134 @@
+"""Schema violations as findings that say what, where and what next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import jsonschema_rs
+
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.findings import Finding, Place, Severity
+from treaty.contracts.reading.limits import INVALID_DOCUMENT
+from treaty.contracts.reading.lines import Pointer
+from treaty.contracts.values import Json, brief
+
+PlaceOf: TypeAlias = Callable[[Sequence[str | int]], Place]
+
+_MOST_SHOWN = 20
+_UNKNOWN_KEYS = (
+    jsonschema_rs.ValidationErrorKind.AdditionalProperties,
+    jsonschema_rs.ValidationErrorKind.UnevaluatedProperties,
+)
+
+
+def problem(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | None = None) -> Finding:
+    """Return the finding for one wrong part of a document."""
+    where = f" at {print_pointer(pointer)}" if pointer else ""
+    return Finding(INVALID_DOCUMENT, Severity.ERROR, message + where, place=place_of(pointer), hint=hint)
+
+
+def violations(
+    validator: jsonschema_rs.Validator, data: Json, place_of: PlaceOf, known_keys: Iterable[str] = ()
+) -> list[Finding]:
+    """Return what the schema says against the data, outermost noise left out."""
+    errors = [(tuple(error.instance_path), error) for error in validator.iter_errors(data)]
+    found = []
+    for pointer, error in errors:
+        if _is_echo(pointer, error, errors):
+            continue
+        if isinstance(error.kind, _UNKNOWN_KEYS):
+            found += [_unknown_key(key, pointer, place_of, known_keys) for key in error.kind.unexpected]
+        else:
+            message, hint = _in_words(error)
+            found.append(problem(message, pointer, place_of, hint))
+    return list(dict.fromkeys(found))
+
+
+def refuse_if_any(findings: Sequence[Finding], source: str) -> None:
+    """Raise one error that carries all findings, the first few in its words."""
+    if not findings:
+        return
+    shown = [
+        f"{finding.place}: {finding.message}" + (f"; {finding.hint}" if finding.hint else "")
+        for finding in findings[:_MOST_SHOWN]
+    ]
+    more = len(findings) - len(shown)
+    if more > 0:
+        shown.append(f"{source}: and {more} more")
+    raise InvalidDocument("\n".join(shown), tuple(findings))
+
+
+def print_pointer(pointer: Sequence[str | int]) -> str:
+    """Print the keys and positions that lead to a part: ``schema[0].properties[2]``."""
+    parts: list[str] = []
+    for key in pointer:
+        parts.append(f"[{key}]" if isinstance(key, int) else f".{key}" if parts else key)
+    return "".join(parts)
+
+
+def _is_echo(pointer: Pointer, error: Any, errors: list[tuple[Pointer, Any]]) -> bool:
+    """Tell whether an error only repeats, from further out, that something inside is wrong."""
+    if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties):
+        return False
+    return any(
+        other is not error
+        and where[: len(pointer)] == pointer
+        and not (where == pointer and isinstance(other.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties))
+        for where, other in errors
+    )
+
+
+def _in_words(error: Any) -> tuple[str, str | None]:
+    kinds = jsonschema_rs.ValidationErrorKind
+    kind, value = error.kind, error.instance
+    match kind:
+        case kinds.Enum():
+            options = [str(option) for option in kind.options]
+            name = _last_name(error.instance_path)
+            return f"unknown {name} {brief(value)!r}", f"use one of: {', '.join(options)}"
+        case kinds.Required():
+            return f"{kind.property!r} is missing", f"add {kind.property!r}"
+        case kinds.Type():
+            types = " or ".join(str(name) for name in _as_list(kind.types))
+            hint = (
+                f'quote it: "{value}"' if types == "string" and isinstance(value, (int, float)) else f"give a {types}"
+            )
+            return f"{brief(value)!r} is not a {types}", hint
+        case kinds.Pattern():
+            if isinstance(value, str) and not value.strip():
+                return "the text is empty", "write something, or leave the key out"
+            if "version" in error.instance_path:
+                return f"{brief(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
+            return f"{brief(value)!r} does not match {kind.pattern}", None
+        case kinds.OneOfNotValid() | kinds.AnyOf() | kinds.OneOfMultipleValid():
+            return (
+                f"{brief(value)!r} has none of the shapes allowed here",
+                "see the reference of contract documents",
+            )
+        case _:
+            return str(error.message), None
+
+
+def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Iterable[str]) -> Finding:
+    close = difflib.get_close_matches(key, list(known_keys), n=1, cutoff=0.7)
+    hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
+    where = f" at {print_pointer(pointer)}" if pointer else ""
+    return Finding(
+        INVALID_DOCUMENT,
+        Severity.ERROR,
+        f"unknown key {key!r}{where}",
+        place=place_of((*pointer, key)),
+        hint=hint,
+    )
+
+
+def _last_name(pointer: Iterable[Any]) -> str:
+    names = [key for key in pointer if isinstance(key, str)]
+    last = names[-1] if names else "value"
+    return {"logicalType": "type", "apiVersion": "ODCS version"}.get(last, last)
+
+
+def _as_list(types: Any) -> list[Any]:
+    return list(types) if isinstance(types, (list, tuple, set, frozenset)) else [types]

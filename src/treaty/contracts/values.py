@@ -1,0 +1,91 @@
+"""Plain document values (what JSON can say), frozen inside the model and thawed on the way out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A value as JSON can say it: dict, list, str, int, float, bool or None."""
+
+
+class FrozenMap(Mapping[str, Any]):
+    """A hashable, immutable mapping of frozen values; equal whatever the order of its keys."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Mapping[str, Any] | None = None) -> None:
+        self._items: dict[str, Any] = {key: freeze(value) for key, value in (items or {}).items()}
+        self._hash: int | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, or the default."""
+        return self._items.get(key, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FrozenMap):
+            return self is other or same(self._items, other._items)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._items!r})"
+
+
+EMPTY = FrozenMap()
+
+
+def freeze(value: Json) -> Any:
+    """Return the value with every list a tuple and every dict a FrozenMap."""
+    if isinstance(value, dict):
+        return FrozenMap(value) if value else EMPTY
+    if isinstance(value, list):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Any) -> Json:
+    """Return the frozen value as plain lists and dicts."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [thaw(item) for item in value]
+    return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same as JSON: 1 and 1.0 are, 1 and true are not."""
+    if one is other:
+        return True
+    if isinstance(one, bool) or isinstance(other, bool):
+        return isinstance(one, bool) and isinstance(other, bool) and one == other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
+
+
+def canonical(value: Any) -> str:
+    """Return one text for equal values, for sorting and for sets of unhashable things."""
+    return json.dumps(thaw(value), sort_keys=True, ensure_ascii=False)
+
+
+def brief(value: Any, width: int = 60) -> str:
+    """Return a short text of a value for a message."""
+    text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False)
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,131 @@
+"""Contract versions: strict MAJOR.MINOR.PATCH, bumps, lines and ranges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import semver
+
+from treaty.contracts.errors import InvalidDocument
+
+Version = semver.Version
+
+_STRICT = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")
+_RANGE = re.compile(
+    r"(?P<op>[\^~=]?)(?P<major>0|[1-9][0-9]*)(?:\.(?P<minor>0|[1-9][0-9]*|x))?(?:\.(?P<patch>0|[1-9][0-9]*|x))?"
+)
+_LONGEST = 64
+
+
+class Bump(IntEnum):
+    """How far a version must move; larger asks for more."""
+
+    NONE = 0
+    PATCH = 1
+    MINOR = 2
+    MAJOR = 3
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def parse(cls, text: str) -> Bump:
+        """Read a bump by its name, in any case."""
+        try:
+            return cls[text.upper()]
+        except KeyError:
+            choices = ", ".join(bump.name.lower() for bump in cls)
+            raise InvalidDocument(f"unknown bump {text!r}; use one of: {choices}") from None
+
+
+def parse_version(text: str) -> Version:
+    """Read a strict MAJOR.MINOR.PATCH version."""
+    version = version_or_none(text)
+    if version is None:
+        raise InvalidDocument(f"{text[:_LONGEST]!r} is not a version; write MAJOR.MINOR.PATCH, for example 1.2.0")
+    return version
+
+
+def version_or_none(text: str) -> Version | None:
+    """Return the version, or None where the text is not one."""
+    found = _STRICT.fullmatch(text) if len(text) <= _LONGEST else None
+    return Version(*map(int, found.groups())) if found else None
+
+
+def bump_between(before: Version, after: Version) -> Bump:
+    """Say which part of the version moved up; NONE where it did not rise."""
+    if after <= before:
+        return Bump.NONE
+    if after.major != before.major:
+        return Bump.MAJOR
+    return Bump.MINOR if after.minor != before.minor else Bump.PATCH
+
+
+def bumped(version: Version, bump: Bump) -> Version:
+    """Return the next version after the bump."""
+    match bump:
+        case Bump.MAJOR:
+            return version.bump_major()
+        case Bump.MINOR:
+            return version.bump_minor()
+        case Bump.PATCH:
+            return version.bump_patch()
+        case _:
+            return version
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """The versions a consumer accepts: ``^1.2``, ``~1.2``, ``1.x``, ``=1.2.3``; from `low`, below `high`."""
+
+    text: str
+    low: Version
+    high: Version
+
+    def __contains__(self, version: Version) -> bool:
+        return self.low <= version < self.high
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_range(text: str) -> VersionRange:
+    """Read a range; a bare ``1`` or ``1.2`` means ``1.x`` or ``1.2.x``, a bare ``1.2.3`` means ``=1.2.3``."""
+    found = _RANGE.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None or (found["op"] and "x" in (found["minor"], found["patch"])) or _gap(found):
+        raise _bad_range(text)
+    major, minor, patch = (
+        int(part) if part not in (None, "x") else None for part in found.group("major", "minor", "patch")
+    )
+    low = Version(major or 0, minor or 0, patch or 0)
+    match found["op"]:
+        case "=":
+            if patch is None:
+                raise _bad_range(text)
+            high = low.bump_patch()
+        case "^":
+            high = _after_leading(low, minor, patch)
+        case "~":
+            high = low.bump_major() if minor is None else low.bump_minor()
+        case _:
+            high = low.bump_major() if minor is None else low.bump_minor() if patch is None else low.bump_patch()
+    return VersionRange(text, low, high)
+
+
+def _after_leading(low: Version, minor: int | None, patch: int | None) -> Version:
+    """Return where a caret range ends: before the next change of the first part that is not zero."""
+    if low.major or minor is None:
+        return low.bump_major()
+    if low.minor or patch is None:
+        return low.bump_minor()
+    return low.bump_patch()
+
+
+def _gap(found: re.Match[str]) -> bool:
+    return found["minor"] == "x" and found["patch"] not in (None, "x")
+
+
+def _bad_range(text: str) -> InvalidDocument:
+    return InvalidDocument(f"{text[:_LONGEST]!r} is not a version range; write ^1.2, ~1.2, 1.x or =1.2.3")

@@ -1,0 +1,42 @@
+"""Plain data to text: YAML that reads back as the same data, or JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from treaty.contracts.values import Json
+
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_DUMPER):  # type: ignore[misc]
+    """Quotes every text that the YAML 1.2 core schema would take for something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write values out, however often they occur."""
+        return True
+
+
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
+    list("-+.0123456789"),
+)
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?[0-9]+)$"), list("-+0123456789")
+)
+
+
+def write_yaml(data: Json) -> str:
+    """Write YAML in the order of the keys."""
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return text
+
+
+def write_json(data: Json) -> str:
+    """Write JSON, indented, with a line break at the end."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
