@@ -1,0 +1,32 @@
+"""May this replace that? One diff, a table of kinds, modes and a verdict."""
+
+from treaty.compatibility.admission import admit, predecessor
+from treaty.compatibility.changes import Breaks, Change, Changes, Direction
+from treaty.compatibility.diffing import diff
+from treaty.compatibility.grading import Grading, parse_grading
+from treaty.compatibility.judging import Judged, Verdict, judge
+from treaty.compatibility.kinds import KINDS, Kind, describe
+from treaty.compatibility.modes import Mode, parse_mode
+from treaty.compatibility.renames import RenameSuggestion, suggest_renames
+
+__all__ = [
+    "KINDS",
+    "Breaks",
+    "Change",
+    "Changes",
+    "Direction",
+    "Grading",
+    "Judged",
+    "Kind",
+    "Mode",
+    "RenameSuggestion",
+    "Verdict",
+    "admit",
+    "describe",
+    "diff",
+    "judge",
+    "parse_grading",
+    "parse_mode",
+    "predecessor",
+    "suggest_renames",
+]

@@ -1,0 +1,64 @@
+"""What each kind asks for, with what a team re-graded in its policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from treaty.compatibility.changes import Breaks, Change
+from treaty.compatibility.kinds import KINDS, Grade
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.versions import Bump
+
+
+@dataclass(frozen=True)
+class Regrade:
+    """What a team says of one kind instead of the table; None keeps the table's word."""
+
+    bump: Bump | None = None
+    breaks: frozenset[Breaks] | None = None
+
+
+@dataclass(frozen=True)
+class Grading:
+    """The table of kinds, with a team's own grades over it."""
+
+    overrides: Mapping[str, Regrade] = field(default_factory=dict)
+
+    def of(self, change: Change) -> Grade:
+        """Return what the change asks for."""
+        grade = KINDS[change.kind].grades[change.direction]
+        override = self.overrides.get(change.kind)
+        if override is None:
+            return grade
+        bump = grade.bump if override.bump is None else override.bump
+        breaks = grade.breaks if override.breaks is None else override.breaks
+        return Grade(bump, breaks, grade.caution)
+
+
+def parse_grading(data: Mapping[str, Any]) -> Grading:
+    """Read grades from policy: a kind with its bump, or with `bump` and `breaks`."""
+    overrides: dict[str, Regrade] = {}
+    for name, value in data.items():
+        if name not in KINDS or KINDS[name].is_check:
+            raise InvalidDocument(f"unknown kind {name!r} in grading; see: treaty kinds")
+        overrides[name] = _regrade(name, value)
+    return Grading(overrides)
+
+
+def _regrade(name: str, value: Any) -> Regrade:
+    if isinstance(value, str):
+        return Regrade(Bump.parse(value))
+    if not isinstance(value, Mapping) or not value or value.keys() - {"bump", "breaks"}:
+        raise InvalidDocument(f"grading of {name!r} is a bump, or a mapping with bump and breaks")
+    bump = Bump.parse(str(value["bump"])) if "bump" in value else None
+    breaks = frozenset(_broken(name, item) for item in value["breaks"]) if "breaks" in value else None
+    return Regrade(bump, breaks)
+
+
+def _broken(name: str, text: Any) -> Breaks:
+    try:
+        return Breaks(text)
+    except ValueError:
+        raise InvalidDocument(f"grading of {name!r}: unknown {text!r}; use: {', '.join(Breaks)}") from None

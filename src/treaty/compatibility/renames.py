@@ -1,0 +1,116 @@
+"""Renames nobody declared: suggested with a confidence, never assumed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from treaty.compatibility.pairing import pair
+from treaty.contracts.model import Contract, Field
+from treaty.contracts.paths import FieldPath
+
+LIKELY = 0.6
+_WEIGHTS = {"name": 0.45, "type": 0.2, "position": 0.1, "meaning": 0.25}
+_MOST_PAIRS = 2_500
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RenameSuggestion:
+    """A removed and an added field that may be one field under two names."""
+
+    before: str
+    after: str
+    confidence: float
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.before} -> {self.after} looks like a rename ({self.confidence:.0%}: {', '.join(self.reasons)})"
+
+
+def suggest_renames(before: Contract, after: Contract) -> tuple[RenameSuggestion, ...]:
+    """Return likely renames between two contracts, the surest first."""
+    pairs = pair(before.schema, after.schema)
+    several = len(before.schema) > 1 or len(after.schema) > 1
+    found: list[RenameSuggestion] = []
+    for old, new in pairs.both:
+        found += _among(old.fields, new.fields, FieldPath(object=old.name if several else None))
+    return tuple(sorted(found, key=lambda one: (-one.confidence, one.before, one.after)))
+
+
+def _among(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[RenameSuggestion]:
+    if before == after:
+        return
+    pairs = pair(before, after)
+    yield from _best_matches(before, after, pairs.removed, pairs.added, parent)
+    for old, new in pairs.both:
+        yield from _inside(old, new, parent.field(old.name or ""))
+
+
+def _inside(old: Field, new: Field, path: FieldPath) -> Iterator[RenameSuggestion]:
+    yield from _among(old.properties or (), new.properties or (), path)
+    after = dict(new.children)
+    for mark, child in old.children:
+        if mark in after and child != after[mark]:
+            yield from _inside(child, after[mark], path.into(mark))
+
+
+def _best_matches(
+    before: Sequence[Field],
+    after: Sequence[Field],
+    removed: Sequence[Field],
+    added: Sequence[Field],
+    parent: FieldPath,
+) -> Iterator[RenameSuggestion]:
+    """Match greedily, the surest pair first, each field once."""
+    old_places = {id(field): index for index, field in enumerate(before)}
+    new_places = {id(field): index for index, field in enumerate(after)}
+    many = len(removed) * len(added) > _MOST_PAIRS
+    scored = []
+    for gone in removed:
+        for new in added:
+            if gone.id is not None and new.id is not None:
+                continue  # two ids say that these are two fields
+            same_place = old_places[id(gone)] == new_places[id(new)]
+            if many and not same_place and not (gone.description and gone.description == new.description):
+                continue
+            confidence, reasons = _confidence(gone, new, same_place=same_place)
+            if confidence >= LIKELY:
+                scored.append((confidence, gone.name or "", new.name or "", reasons))
+    taken: set[tuple[str, str]] = set()
+    for confidence, old_name, new_name, reasons in sorted(scored, key=lambda one: (-one[0], one[1], one[2])):
+        if ("before", old_name) in taken or ("after", new_name) in taken:
+            continue
+        taken |= {("before", old_name), ("after", new_name)}
+        yield RenameSuggestion(str(parent.field(old_name)), str(parent.field(new_name)), round(confidence, 2), reasons)
+
+
+def _confidence(gone: Field, new: Field, *, same_place: bool) -> tuple[float, tuple[str, ...]]:
+    likeness = {
+        "name": _name_likeness(gone.name or "", new.name or ""),
+        "type": float(gone.type == new.type and gone.is_required == new.is_required),
+        "position": float(same_place),
+        "meaning": _meaning_likeness(gone.description, new.description),
+    }
+    reasons = {
+        "name": "similar name",
+        "type": "same type",
+        "position": "same position",
+        "meaning": "same meaning",
+    }
+    score = sum(_WEIGHTS[aspect] * value for aspect, value in likeness.items())
+    return score, tuple(reasons[aspect] for aspect, value in likeness.items() if value >= 0.6)
+
+
+def _name_likeness(one: str, other: str) -> float:
+    words, others = (frozenset(word.lower() for word in _WORDS.findall(text)) for text in (one, other))
+    shared = len(words & others) / max(len(words | others), 1)
+    return max(shared, SequenceMatcher(None, one.lower(), other.lower()).ratio())
+
+
+def _meaning_likeness(one: str | None, other: str | None) -> float:
+    if not one or not other:
+        return 0.4  # nothing said: neither for nor against
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
