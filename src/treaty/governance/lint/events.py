@@ -1,0 +1,77 @@
+"""Rules about event contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from treaty.contracts.findings import Severity
+from treaty.contracts.model import Contract
+from treaty.governance.lint.catalogue import Remark, Spot, contract_rule
+
+WIDEST_EVENT = 35
+
+
+@contract_rule(Severity.WARNING)
+def event_over_wide(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An event carries more fields than consumers can need.
+
+    Why: the outside of a system is expensive to change. An event that dumps the publisher's whole record makes every
+    column of its database part of the outside; somebody will rely on each of them.
+
+    Fix: keep what consumers need to react correctly; list what is left out under `exclusions:`.
+    """
+    leaves = [spot for spot in fields if not spot.field.properties and not spot.field.children]
+    if contract.treaty.event is not None and len(leaves) > WIDEST_EVENT:
+        message = f"the event carries {len(leaves)} fields, more than {WIDEST_EVENT}"
+        yield Remark(message, "keep what consumers need to react; list the rest under exclusions:", ("schema",))
+
+
+@contract_rule(Severity.WARNING)
+def event_meaning_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An event does not say what happened.
+
+    Why: "ClassPublished" may mean requested, created or changed. Subscribers react to what they believe it means.
+
+    Fix: add `event.meaning`: what the publisher observed or decided that caused it.
+    """
+    event = contract.treaty.event
+    if event is not None and not event.meaning:
+        yield Remark(f"the event {event.type} does not say what happened", "add event.meaning", ("event",))
+
+
+@contract_rule(Severity.WARNING)
+def ordering_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An event contract says nothing about order.
+
+    Why: some consumers will assume one. If there is none, the contract has to say so.
+
+    Fix: add `ordering:` with `key` and `sequence`, or `ordering: none`.
+    """
+    if contract.treaty.event is not None and contract.treaty.ordering is None:
+        yield Remark("the event contract does not state its ordering", "add ordering:, or ordering: none", ("event",))
+
+
+@contract_rule(Severity.WARNING)
+def delivery_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An event contract says nothing about delivery.
+
+    Why: whether events may repeat or go missing decides how every consumer is built.
+
+    Fix: add `delivery:` with a `guarantee`.
+    """
+    if contract.treaty.event is not None and contract.treaty.delivery is None:
+        yield Remark(
+            "the event contract does not state its delivery", "add delivery: {guarantee: at_least_once}", ("event",)
+        )
+
+
+@contract_rule(Severity.INFO)
+def exclusions_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An event contract does not say what it leaves out.
+
+    Why: what is outside the contract should be outside on purpose, so that nobody asks for it back unknowingly.
+
+    Fix: list under `exclusions:` what consumers might expect and will not find.
+    """
+    if contract.treaty.event is not None and not contract.treaty.exclusions:
+        yield Remark("the event contract does not say what it leaves out", "add exclusions:", ("event",))

@@ -1,0 +1,97 @@
+"""Linting a contract: every rule on every field, then what a team re-graded or waived, then the score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from treaty.contracts.errors import InvalidDocument
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.loading import LoadedContract
+from treaty.contracts.validation import PlaceOf
+from treaty.governance.lint.catalogue import RULES, Remark, Rule, spots
+from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
+
+OFF = "off"
+_ILLEGIBLE = frozenset({"description-missing", "description-circular", "name-bare", "type-missing", "unit-missing"})
+"""The rules a field must keep for a downstream team to be able to explain it."""
+
+
+@dataclass(frozen=True)
+class LintSettings:
+    """What a team re-graded, switched off or waived."""
+
+    severities: Mapping[str, Severity | None] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
+
+    def severity(self, rule: Rule) -> Severity | None:
+        """Return how much the rule weighs; None where it is off."""
+        return self.severities.get(rule.id, rule.severity)
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """What lint found, what was set aside, and how legible the contract is; without an id where it cannot be read."""
+
+    contract_id: str | None
+    version: str | None
+    findings: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    fields: int
+    explainable: int
+
+    @property
+    def score(self) -> int:
+        """The share of fields, in percent, that a downstream team could explain without calling the producer."""
+        return 100 if not self.fields else 100 * self.explainable // self.fields
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error stands."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+
+def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
+    """Run every rule on a contract."""
+    contract, place_of = loaded.contract, loaded.place_of
+    fields = tuple(spots(contract))
+    named = [spot for spot in fields if spot.name]
+    found: list[Finding] = []
+    unclear: set[str] = set()
+    for rule in RULES.values():
+        severity = settings.severity(rule)
+        for path, remark in rule.run(contract, fields):
+            if rule.id in _ILLEGIBLE and path:
+                unclear.add(path)
+            if severity is not None:
+                found.append(_finding(rule.id, severity, remark, path, place_of))
+    found.sort(key=lambda finding: finding.sort_key)
+    standing, waived = apply_waivers(found, contract.id, settings.waivers, today)
+    explainable = sum(1 for spot in named if str(spot.path) not in unclear)
+    return LintReport(contract.id, contract.version, standing, waived, len(named), explainable)
+
+
+def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> LintSettings:
+    """Read which rules weigh what (`error`, `warning`, `info`, `off`), and the waivers."""
+    severities: dict[str, Severity | None] = {}
+    for name, value in data.items():
+        if name not in RULES:
+            raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty rules")
+        severities[name] = _severity(name, value)
+    return LintSettings(severities, tuple(parse_waiver(item, RULES) for item in waivers))
+
+
+def _severity(name: str, value: Any) -> Severity | None:
+    if value == OFF or value is False:
+        return None
+    try:
+        return Severity(value)
+    except ValueError:
+        choices = ", ".join((*Severity, OFF))
+        raise InvalidDocument(f"unknown severity {value!r} of rule {name!r}; use one of: {choices}") from None
+
+
+def _finding(rule: str, severity: Severity, remark: Remark, path: str | None, place_of: PlaceOf) -> Finding:
+    return Finding(rule, severity, remark.message, path, place_of(remark.pointer), remark.hint)
