@@ -1,0 +1,1 @@
+"""The system of record of contracts."""

@@ -1,0 +1,55 @@
+"""A verdict in the words of the registry's API: compatible or not, and every issue."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from treaty.compatibility.judging import Verdict
+from treaty.contracts.findings import Severity
+
+
+class CompatibilityIssue(BaseModel):
+    """One thing that stands against a version, or that somebody should look at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    severity: Literal["error", "warning"]
+    field: str | None = None
+    kind: str
+    message: str
+
+
+class CompatibilityReport(BaseModel):
+    """Whether a version may follow what is registered, and why not."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    compatible: bool
+    mode: str
+    issues: list[CompatibilityIssue]
+
+    @property
+    def errors(self) -> list[CompatibilityIssue]:
+        """The issues that refuse it."""
+        return [issue for issue in self.issues if issue.severity == "error"]
+
+    @property
+    def warnings(self) -> list[CompatibilityIssue]:
+        """The issues to look at."""
+        return [issue for issue in self.issues if issue.severity == "warning"]
+
+
+def report_on(verdict: Verdict) -> CompatibilityReport:
+    """Put a verdict into a report."""
+    issues = [
+        CompatibilityIssue(
+            severity="error" if finding.severity is Severity.ERROR else "warning",
+            field=finding.path,
+            kind=finding.id,
+            message=finding.message,
+        )
+        for finding in verdict.findings
+    ]
+    return CompatibilityReport(compatible=not verdict.errors, mode=verdict.mode.value, issues=issues)
