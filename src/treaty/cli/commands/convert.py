@@ -1,0 +1,88 @@
+"""`treaty convert`: from one form of a contract to another, naming what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from treaty.cli.options import ConfigOption
+
+if TYPE_CHECKING:
+    from treaty.contracts import Contract
+
+
+class Target(StrEnum):
+    """A form to convert to."""
+
+    ODCS = "odcs"
+    SHORT = "short"
+
+
+class BlockStyle(StrEnum):
+    """How Treaty's own blocks are written in ODCS."""
+
+    CUSTOM = "custom"
+    PLAIN = "plain"
+
+
+class Notation(StrEnum):
+    """The notation of a document."""
+
+    YAML = "yaml"
+    JSON = "json"
+
+
+def run(
+    path: Annotated[str, typer.Argument(help="A contract file, git:REF:path, or - for standard input.")],
+    to: Annotated[Target, typer.Option("--to", help="The form to write.")],
+    blocks: Annotated[
+        BlockStyle,
+        typer.Option("--blocks", help="In ODCS: Treaty's blocks as custom properties (strict) or as plain keys."),
+    ] = BlockStyle.CUSTOM,
+    notation: Annotated[Notation, typer.Option("--notation", help="YAML or JSON.")] = Notation.YAML,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file.", show_default=False)
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write a contract in another form; what the form cannot carry is named on standard error."""
+    from treaty.cli.inputs import load_source
+    from treaty.contracts.writing import write_json, write_yaml
+    from treaty.settings import load_settings
+
+    contract = load_source(path, load_settings(config).limits).contract
+    document, losses = _convert(contract, to, blocks)
+    text = write_yaml(document) if notation is Notation.YAML else write_json(document)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        _save(output, text)
+        typer.echo(f"wrote {output}", err=True)
+    for loss in losses:
+        typer.echo(f"lost: {loss}", err=True)
+
+
+def _convert(contract: Contract, to: Target, blocks: BlockStyle) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from treaty.contracts.odcs import write_odcs
+    from treaty.contracts.schemas import block_names
+    from treaty.contracts.short import write_short_form
+
+    if to is Target.SHORT:
+        return write_short_form(contract)
+    if blocks is BlockStyle.CUSTOM:
+        return write_odcs(contract), ()
+    own = [entry["property"] for entry in contract.custom_properties or () if entry.get("property") in block_names()]
+    return write_odcs(replace(contract, plain_keys=tuple(own)), plain_blocks=True), ()
+
+
+def _save(path: Path, text: str) -> None:
+    from treaty.contracts.errors import Unavailable
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"cannot write {path}: {error.strerror}") from None

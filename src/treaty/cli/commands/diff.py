@@ -1,0 +1,56 @@
+"""`treaty diff`: what changed, whom it breaks, which version it needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treaty.cli.exit_codes import ExitCode
+from treaty.cli.options import ConfigOption, FormatOption, ModeOption, OutputFormat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from treaty.compatibility import Verdict
+    from treaty.contracts import LoadedContract
+
+SourceArgument = Annotated[str, typer.Argument(help="A contract file, git:REF:path, or - for standard input.")]
+
+
+def run(
+    before: SourceArgument,
+    after: SourceArgument,
+    mode: ModeOption = None,
+    output: FormatOption = OutputFormat.TEXT,
+    config: ConfigOption = None,
+) -> None:
+    """Show what changed between two versions, whom it breaks and which version it must have."""
+    from treaty.cli.drawing.diff import print_verdict
+    from treaty.compatibility import suggest_renames
+
+    verdict, loaded = judge_sources(before, after, mode, config)
+    renames = suggest_renames(verdict.before, verdict.after) if verdict.before else ()
+    print_verdict(verdict, renames, loaded, output)
+    if not verdict.admissible and not is_same(verdict):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def judge_sources(before: str, after: str, mode: str | None, config: Path | None) -> tuple[Verdict, LoadedContract]:
+    """Judge the change from one document to another, as the project's settings say."""
+    from treaty.cli.inputs import STANDARD_INPUT, load_source
+    from treaty.compatibility import diff, judge, parse_grading, parse_mode
+    from treaty.settings import load_settings
+
+    if before == after == STANDARD_INPUT:
+        raise typer.BadParameter("only one of the two can be standard input")
+    settings = load_settings(config)
+    asked, grading = parse_mode(mode or settings.compatibility), parse_grading(settings.grading)
+    old = load_source(before, settings.limits)
+    new = load_source(after, settings.limits)
+    return judge(diff(old.contract, new.contract), asked, grading), new
+
+
+def is_same(verdict: Verdict) -> bool:
+    """Tell whether there is nothing to judge: no change, and the same version."""
+    return not verdict.judged and verdict.before is not None and verdict.before.version == verdict.after.version

@@ -1,0 +1,76 @@
+"""`treaty kinds`: what is graded, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treaty.cli.options import PageFormat, PageFormatOption
+
+if TYPE_CHECKING:
+    from treaty.cli.drawing.pages import Chapter, Page
+    from treaty.compatibility import Kind
+
+COLUMNS = ("bump", "breaks")
+TITLE = "Kinds of change"
+INTRO = (
+    "What each kind of change asks for and whom it breaks. A change that breaks existing data is refused under"
+    " `backward`, one that breaks existing readers under `forward`, either under `full`; checks hold in every mode."
+    " Re-grade a kind under `grading:` in `treaty.yaml`. Printed by `treaty kinds --format markdown`."
+)
+
+
+def run(
+    kind: Annotated[str | None, typer.Argument(help="Show the page of this kind.", show_default=False)] = None,
+    output: PageFormatOption = PageFormat.TEXT,
+) -> None:
+    """List every kind of change with its grade, or explain one."""
+    from treaty.cli.drawing.pages import print_book, print_page
+
+    if kind is None:
+        print_book(TITLE, INTRO, COLUMNS, chapters(), output)
+        return
+    print_page(_find(kind), COLUMNS, output)
+
+
+def chapters() -> list[Chapter]:
+    """Return the kinds as chapters of pages."""
+    from treaty.cli.drawing.pages import Chapter
+    from treaty.compatibility.kinds import CHAPTERS, Kind
+
+    return [
+        Chapter(title, tuple(_page(one) for one in vars(module).values() if isinstance(one, Kind)))
+        for title, module in CHAPTERS
+    ]
+
+
+def _find(name: str) -> Page:
+    import difflib
+
+    from treaty.compatibility import KINDS
+    from treaty.contracts.errors import NotFound
+
+    if name not in KINDS:
+        close = difflib.get_close_matches(name, KINDS, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "list them with: treaty kinds"
+        raise NotFound(f"no kind {name!r}; {hint}")
+    return _page(KINDS[name])
+
+
+def _page(kind: Kind) -> Page:
+    from treaty.cli.drawing.pages import Page
+
+    bumps = sorted({grade.bump for grade in kind.grades.values()}, reverse=True)
+    broken = sorted({one.value.replace("_", " ") for grade in kind.grades.values() for one in grade.breaks})
+    grades = {
+        direction.value: {
+            "bump": str(grade.bump),
+            "breaks": sorted(one.value for one in grade.breaks),
+            "caution": grade.caution,
+        }
+        for direction, grade in kind.grades.items()
+    }
+    facts = (" or ".join(str(bump) for bump in bumps) or "always checked", ", ".join(broken) or "nobody")
+    data = {"id": kind.id, "summary": kind.summary, "always": kind.always, "grades": grades, "page": kind.page}
+    return Page(kind.id, facts if not kind.is_check else (facts[0], "–"), kind.summary, kind.page, data)

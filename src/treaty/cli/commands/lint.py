@@ -1,0 +1,72 @@
+"""`treaty lint`: could a downstream team explain each field without calling the producer?"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treaty.cli.exit_codes import ExitCode
+from treaty.cli.options import ConfigOption, FormatOption, OutputFormat
+
+if TYPE_CHECKING:
+    from treaty.cli.inputs import Source
+    from treaty.contracts.reading import Limits
+    from treaty.governance.lint import LintReport, LintSettings
+
+
+def run(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Contract files, folders, git:REF:path, or - for standard input."),
+    ],
+    output: FormatOption = OutputFormat.TEXT,
+    strict: Annotated[bool, typer.Option("--strict", help="Let warnings fail the command too.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Judge waivers as of this day.", show_default=False)
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Judge whether contracts are legible: names, meanings, owners, personal data, promises."""
+    from treaty.cli.drawing.lint import print_reports
+    from treaty.cli.inputs import find_sources
+    from treaty.contracts.findings import Severity
+    from treaty.governance.lint import parse_lint_settings
+    from treaty.settings import load_settings
+
+    settings = load_settings(config)
+    rules = parse_lint_settings(settings.lint_rules, settings.waivers)
+    today = _day(as_of)
+    reports = [
+        (source.name, _lint_source(source, rules, today, settings.limits))
+        for source in find_sources(paths, settings.limits)
+    ]
+    if not reports:
+        typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
+        raise typer.Exit(ExitCode.FAILURE)
+    print_reports(reports, output)
+    failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    if any(finding.severity in failing for _, report in reports for finding in report.findings):
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limits) -> LintReport:
+    """Lint one document; one that is no contract is a finding, so that the others are judged too."""
+    from treaty.contracts.errors import InvalidDocument
+    from treaty.contracts.loading import load
+    from treaty.governance.lint import LintReport, lint
+
+    try:
+        return lint(load(source.content, source.name, limits), rules, today)
+    except InvalidDocument as error:
+        return LintReport(None, None, error.findings, (), 0, 0)
+
+
+def _day(text: str | None) -> date:
+    if text is None:
+        return datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a date; write it like 2026-12-31", param_hint="--as-of") from None

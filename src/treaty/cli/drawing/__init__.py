@@ -1,0 +1,1 @@
+"""Drawing results for people and for machines."""

@@ -1,0 +1,179 @@
+"""Drawing a verdict: what changed, whom it breaks, which version it needs, how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from treaty.cli.options import OutputFormat
+from treaty.compatibility import KINDS, Breaks, Judged, RenameSuggestion, Verdict
+from treaty.contracts import Bump, Finding, LoadedContract, Severity
+from treaty.contracts.locating import locate_fields
+from treaty.contracts.writing import write_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Renames = tuple[RenameSuggestion, ...]
+_BROKEN = {Breaks.EXISTING_DATA: "existing data", Breaks.EXISTING_READERS: "existing readers"}
+_HEADINGS = {
+    Severity.ERROR: "Breaking",
+    Severity.WARNING: "To look at",
+    Severity.INFO: "Compatible",
+}
+
+
+def print_verdict(verdict: Verdict, renames: Renames, after: LoadedContract, output: OutputFormat) -> None:
+    """Print a verdict."""
+    match output:
+        case OutputFormat.TEXT:
+            _print_text(verdict, renames)
+        case OutputFormat.JSON:
+            from treaty.compatibility.serializing import verdict_as_data
+
+            typer.echo(write_json(verdict_as_data(verdict, renames)), nl=False)
+        case OutputFormat.MARKDOWN:
+            typer.echo(_markdown(verdict, renames))
+        case OutputFormat.SARIF:
+            from treaty.cli.drawing.sarif import sarif
+
+            pages = {kind.id: (kind.summary, kind.page) for kind in KINDS.values()}
+            typer.echo(write_json(sarif(_placed(verdict, after), pages)), nl=False)
+
+
+def _print_text(verdict: Verdict, renames: Renames) -> None:
+    from rich.text import Text
+
+    from treaty.cli.drawing.console import screen
+
+    old = verdict.before.version if verdict.before else "nothing"
+    title = Text(verdict.after.id, style="path")
+    title.append(f"  {old} → {verdict.after.version}", style="accent")
+    title.append(f"  {verdict.mode.value}", style="quiet")
+    with screen() as drawn:
+        drawn.print(title)
+        drawn.print()
+        for severity, heading in _HEADINGS.items():
+            group = [item for item in verdict.judged if item.severity is severity]
+            if group:
+                _print_group(drawn, heading, severity, group)
+        _print_summary(drawn, verdict, renames)
+
+
+def _print_group(drawn: Console, heading: str, severity: Severity, group: list[Judged]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from treaty.cli.drawing.console import MARKS, STYLES
+
+    drawn.print(Text(heading, style=STYLES[severity]))
+    grid = Table.grid(padding=(0, 2), pad_edge=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    grid.add_column(no_wrap=True, min_width=5)
+    grid.add_column(style="quiet", overflow="fold", min_width=20)
+    for item in group:
+        said = Text(item.message)
+        said.append(f"\n{item.change.kind}", style="quiet")
+        grid.add_row(Text(MARKS[severity], style=STYLES[severity]), said, str(item.grade.bump), _whom(item))
+    drawn.print(grid)
+    drawn.print()
+
+
+def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2), pad_edge=True)
+    grid.add_column(style="quiet", no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    style = "good" if verdict.admissible or not verdict.judged else "error"
+    grid.add_row("Verdict", Text(_outcome(verdict), style=style))
+    if version := _version(verdict):
+        grid.add_row("Version", version)
+    for finding in verdict.checks:
+        if finding.id not in ("version_bump_too_small", "migration_missing") and verdict.judged:
+            grid.add_row("Check", Text(finding.message, style="error"))
+    for one in renames:
+        grid.add_row("Rename?", str(one))
+    for number, step in enumerate(_next_steps(verdict, renames)):
+        grid.add_row("Next" if number == 0 else "", step)
+    drawn.print(grid)
+
+
+def _whom(item: Judged) -> str:
+    if not item.breaks:
+        return "consumers must act" if item.grade.bump is Bump.MAJOR else ""
+    return "breaks " + " and ".join(_BROKEN[one] for one in sorted(item.breaks))
+
+
+def _outcome(verdict: Verdict) -> str:
+    if not verdict.judged:
+        return "no change"
+    compatible = f"compatible under {verdict.mode.value}"
+    if verdict.admissible:
+        return (
+            compatible if verdict.compatible else f"not {compatible}; admissible as a new line with its migration plan"
+        )
+    return (
+        f"{compatible}, but refused: the version is too small" if verdict.compatible else f"not {compatible}; refused"
+    )
+
+
+def _version(verdict: Verdict) -> str | None:
+    if not verdict.judged or verdict.required_version is None:
+        return None
+    declared = verdict.after.version
+    if verdict.declared_bump is not None and verdict.declared_bump >= max(verdict.required_bump, Bump.PATCH):
+        return (
+            f"{declared} is enough: these changes ask for {verdict.required_bump} (at least {verdict.required_version})"
+        )
+    return f"these changes need {verdict.required_version} ({verdict.required_bump}); {declared} is declared"
+
+
+def _next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
+    if not verdict.judged:
+        return
+    if renames:
+        yield "if a rename is meant, give both fields the same id; then the old shape can be served from the new data"
+    enough = verdict.declared_bump is not None and verdict.declared_bump >= verdict.required_bump
+    if not enough:
+        yield f"set version: {verdict.required_version}"
+    if verdict.required_bump is Bump.MAJOR and verdict.after.treaty.migration is None:
+        yield "add a migration: block (guide, window, owner): the new line then runs beside the old one"
+    if not verdict.admissible:
+        breaking = next((item for item in verdict.judged if item.severity is Severity.ERROR), None)
+        if breaking is not None:
+            yield f"why, and what to do instead: treaty kinds {breaking.change.kind}"
+
+
+def _placed(verdict: Verdict, after: LoadedContract) -> Iterator[Finding]:
+    """Yield the findings with the lines of the new document."""
+    pointers = {str(path): pointer for path, _, pointer in locate_fields(after.contract)}
+    for finding in verdict.findings:
+        pointer = pointers.get(finding.path or "", ("version",) if finding.id.startswith("version") else ())
+        yield replace(finding, place=after.place_of(pointer))
+
+
+def _markdown(verdict: Verdict, renames: Renames) -> str:
+    from treaty.cli.drawing.markdown import code, table
+
+    old = verdict.before.version if verdict.before else "nothing"
+    mark = "✅" if verdict.admissible or not verdict.judged else "❌"
+    parts = [f"### {mark} {code(verdict.after.id)} {old} → {verdict.after.version}", f"**{_outcome(verdict)}**"]
+    if version := _version(verdict):
+        parts.append(version)
+    if verdict.judged:
+        rows = [
+            (_HEADINGS[item.severity], code(item.change.path), item.message, str(item.grade.bump), _whom(item))
+            for severity in _HEADINGS
+            for item in verdict.judged
+            if item.severity is severity
+        ]
+        parts.append(table(("", "where", "what", "bump", "whom"), rows))
+    parts += [f"- {one}" for one in renames]
+    parts += [f"- {step}" for step in _next_steps(verdict, renames)]
+    return "\n\n".join(parts)

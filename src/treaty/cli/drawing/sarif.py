@@ -1,0 +1,50 @@
+"""SARIF 2.1.0, which code hosts show beside the lines of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from treaty import __version__
+from treaty.contracts.findings import Finding, Severity
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def sarif(findings: Iterable[Finding], pages: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Return findings as a SARIF log; `pages` gives each id its summary and its page."""
+    found = list(findings)
+    ids = sorted({finding.id for finding in found})
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {"name": "treaty", "version": __version__, "rules": [_rule(one, pages) for one in ids]}
+                },
+                "results": [_result(finding, ids) for finding in found],
+            }
+        ],
+    }
+
+
+def _rule(rule: str, pages: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    summary, page = pages.get(rule, (rule, rule))
+    return {"id": rule, "shortDescription": {"text": summary}, "fullDescription": {"text": page}}
+
+
+def _result(finding: Finding, ids: list[str]) -> dict[str, Any]:
+    text = finding.message if finding.hint is None else f"{finding.message}; {finding.hint}"
+    result: dict[str, Any] = {
+        "ruleId": finding.id,
+        "ruleIndex": ids.index(finding.id),
+        "level": _LEVELS[finding.severity],
+        "message": {"text": text},
+    }
+    if finding.place is not None:
+        location: dict[str, Any] = {"artifactLocation": {"uri": finding.place.source}}
+        if finding.place.line:
+            location["region"] = {"startLine": finding.place.line}
+        result["locations"] = [{"physicalLocation": location}]
+    return result
