@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# A walk through the retailer's contracts: what Treaty says of them, and of two changes.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+contracts=examples/retail/contracts
+changes=examples/retail/changes
+bold=$(tput bold 2>/dev/null || true); plain=$(tput sgr0 2>/dev/null || true)
+
+step() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+show() { printf '$ %s\n\n' "$*"; "$@"; }
+expect() { # expect CODE COMMAND...: run a command whose exit code is part of the story
+  local code=$1; shift
+  show "$@"; local got=$?
+  if [ "$got" -ne "$code" ]; then echo "expected exit code $code, got $got" >&2; exit 1; fi
+}
+
+step "1. Are the retailer's contracts legible? Could a downstream team explain every field?"
+expect 0 treaty lint $contracts
+
+step "2. An event that dumps its publisher's database: lint says what is wrong, line by line."
+printf '$ treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml\n\n'
+treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml | tail -n 12
+echo; expect 0 treaty lint examples/gym/contracts/gym.scheduling.class_published.yaml
+
+step "3. A change that nobody has to react to: support gets one more optional field."
+expect 0 treaty diff $contracts/publications/retail.publications.customer_order_timeline.yaml $changes/customer_order_timeline.compatible.yaml
+
+step "4. A change that would break finance, dressed up as a MINOR version: refused (exit code 3)."
+expect 3 treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
+
+step "5. The same kind of break, done properly: version 2.0.0 with a migration plan opens a line beside the old one."
+printf '$ treaty diff …/finance_recognized_sale.yaml …/finance_recognized_sale.v2.yaml | tail\n\n'
+treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml \
+  $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml | tail -n 4 || exit 1
+
+step "6. The version is computed, not chosen."
+expect 0 treaty next-version $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
+
+step "Look further"
+cat <<'TEXT'
+  .venv/bin/treaty kinds                     what is graded, and why
+  .venv/bin/treaty kinds field_enum_shrunk   one kind explained
+  .venv/bin/treaty rules                     what lint looks at
+  .venv/bin/treaty init my-project           start your own
+TEXT
