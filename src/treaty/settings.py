@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from treaty.contracts.errors import InvalidDocument, NotFound
 from treaty.contracts.reading import Limits, read_document
+from treaty.errors import InvalidDocument, NotFound
 
 PROJECT_FILE = "treaty.yaml"
 DOCUMENTED = {

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 import typer
 
-from treaty.cli.commands import convert, diff, init, kinds, lint, next_version, rules
 from treaty.cli.exit_codes import MEANINGS, ExitCode
-from treaty.contracts.errors import TreatyError
+from treaty.errors import TreatyError
 
-app = typer.Typer(
-    name="treaty",
-    help="Every data boundary an explicit, versioned, executable contract.",
-    epilog="Exit codes: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + ".",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-for command in (init, lint, diff, next_version, convert, kinds, rules):
-    app.command(command.__name__.rpartition(".")[2].replace("_", "-"))(command.run)
+COMMANDS = ("init", "lint", "diff", "next-version", "convert", "kinds", "rules")
+"""The commands in the order of the help; each is a module of `treaty.cli.commands` with a function `run`."""
+
+
+def build_app(asked: str | None = None) -> typer.Typer:
+    """Return the command line with the command that is asked for, or with all of them where that is unclear."""
+    app = typer.Typer(
+        name="treaty",
+        help="Every data boundary an explicit, versioned, executable contract.",
+        epilog="Exit codes: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + ".",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+    app.callback()(_treaty)
+    for name in (asked,) if asked in COMMANDS else COMMANDS:
+        app.command(name)(import_module(f"treaty.cli.commands.{name.replace('-', '_')}").run)
+    return app
 
 
 def _print_version(asked: bool) -> None:
@@ -33,7 +41,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _treaty(
     version: bool = typer.Option(
         False, "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
@@ -45,7 +52,7 @@ def _treaty(
 def main() -> None:
     """Run the command; a user's mistake gets one clear error, not a stack trace."""
     try:
-        app()
+        build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
     except TreatyError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(ExitCode.FAILURE)

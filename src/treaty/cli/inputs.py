@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from treaty.contracts.errors import InvalidDocument, NotFound, Unavailable
 from treaty.contracts.loading import LoadedContract, is_contract, parse
 from treaty.contracts.reading import Limits, read_document
+from treaty.errors import InvalidDocument, NotFound, Unavailable
 
 STANDARD_INPUT = "-"
 _GIT = "git:"

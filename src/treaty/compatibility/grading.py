@@ -8,8 +8,8 @@ from typing import Any
 
 from treaty.compatibility.changes import Breaks, Change
 from treaty.compatibility.kinds import KINDS, Grade
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.versions import Bump
+from treaty.errors import InvalidDocument
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from treaty.compatibility.changes import Breaks
-from treaty.contracts.errors import InvalidDocument
+from treaty.errors import InvalidDocument
 
 
 class Mode(StrEnum):

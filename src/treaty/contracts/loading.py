@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treaty.contracts.findings import Place
@@ -30,7 +31,7 @@ def load(content: str | bytes, source: str = "<text>", limits: Limits | None = N
 def parse(reading: Reading) -> LoadedContract:
     """Turn a document that was read into a contract."""
     if looks_like_odcs(reading.data):
-        return LoadedContract(parse_odcs(reading.data, reading.place), reading.place)
+        return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
         return LoadedContract(parse_short_form(reading.data, reading.place), short_places(reading.place))
     raise refuse(
@@ -38,6 +39,22 @@ def parse(reading: Reading) -> LoadedContract:
         reading.place(),
         "start from: treaty init",
     )
+
+
+def _odcs_places(reading: Reading) -> PlaceOf:
+    """Find blocks where they stand: as plain keys, among the custom properties, or, for owners, as the team."""
+    carried = reading.data.get("customProperties") or ()
+    names = {entry.get("property"): index for index, entry in enumerate(carried) if isinstance(entry, dict)}
+
+    def place_of(pointer: Sequence[str | int]) -> Place:
+        if pointer and pointer[0] not in reading.data:
+            if pointer[0] in names:
+                return reading.place(("customProperties", names[pointer[0]]))
+            if pointer[0] == "owners":
+                return reading.place(("team",))
+        return reading.place(pointer)
+
+    return place_of
 
 
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:

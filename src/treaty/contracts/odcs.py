@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treaty.contracts import schemas
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs_versions import validator_for
@@ -14,6 +13,7 @@ from treaty.contracts.patterns import pattern_problem
 from treaty.contracts.reading.lines import Pointer
 from treaty.contracts.validation import PlaceOf, problem, refuse_if_any, violations
 from treaty.contracts.values import FrozenMap, Json, freeze, thaw
+from treaty.errors import InvalidDocument
 
 LATEST_API_VERSION = "v3.2.0"
 

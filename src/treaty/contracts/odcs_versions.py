@@ -1,4 +1,4 @@
-"""What older versions of ODCS allow that the official schema of 3.2 no longer does, as edits to that schema."""
+"""The official schema for each version of ODCS: that of 3.2, edited by what older versions allow."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ _OPERATORS = (
 )
 
 
+def _rules_of_a_type_need_the_type(definitions: Schema) -> None:
+    """Mend the official schema: what it asks of a map, it also asks of a field that names no type at all."""
+    for part in definitions["SchemaBaseProperty"]["allOf"]:
+        for condition in part.get("if", {}).get("anyOf", [part.get("if")]):
+            if condition is not None:
+                condition["required"] = ["logicalType"]
+
+
 def _objects_may_be_blobs(definitions: Schema) -> None:
     definitions["SchemaObject"]["properties"]["logicalType"]["enum"].append("blob")
 
@@ -73,7 +81,9 @@ def _bounds_may_be_flags(definitions: Schema) -> None:
                 bound["type"] = [bound["type"], "boolean"]
 
 
+_FOR_ALL: tuple[Callable[[Schema], None], ...] = (_rules_of_a_type_need_the_type,)
 _EDITS: dict[str, tuple[Callable[[Schema], None], ...]] = {
+    "v3.2": (),
     "v3.1": (_objects_may_be_blobs,),
     "v3.0": (
         _parts_take_other_keys,
@@ -87,16 +97,14 @@ _EDITS: dict[str, tuple[Callable[[Schema], None], ...]] = {
 def validator_for(api_version: object) -> jsonschema_rs.Validator:
     """Return the validator for documents of one `apiVersion`."""
     minor = ".".join(api_version.split(".")[:2]) if isinstance(api_version, str) else ""
-    return _validator(minor if minor in _EDITS else "")
+    return _validator(minor if minor in _EDITS else "v3.2")
 
 
 @cache
 def _validator(minor: str) -> jsonschema_rs.Validator:
-    schema = official_odcs()
-    if minor:
-        schema = copy.deepcopy(schema)
-        for edit in _EDITS[minor]:
-            edit(schema["$defs"])
+    schema = copy.deepcopy(official_odcs())
+    for edit in (*_FOR_ALL, *_EDITS[minor]):
+        edit(schema["$defs"])
     return jsonschema_rs.validator_for(schema)
 
 

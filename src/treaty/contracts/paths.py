@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from treaty.contracts.errors import InvalidDocument
+from treaty.errors import InvalidDocument
 
 ITEMS = "[]"
 MAP_VALUES = "{}"
@@ -44,6 +44,11 @@ class FieldPath:
     def into(self, mark: str) -> FieldPath:
         """Return the path of the elements, map values or map keys of this one."""
         return FieldPath((*self.steps, Step(mark, is_mark=True)), self.object)
+
+    @property
+    def parent(self) -> FieldPath:
+        """The path of what this field stands in."""
+        return FieldPath(self.steps[:-1], self.object)
 
     def covers(self, other: FieldPath) -> bool:
         """Tell whether `other` is this field or something inside it."""

@@ -27,8 +27,16 @@ def owners_of(declared: tuple[Owner, ...] | None, team: Any, support: Any) -> tu
         if team.get("name"):
             return (Owner(team["name"], contact),)
         team = team.get("members") or ()
-    members = (member.get("name") or member.get("username") for member in team or () if not member.get("dateOut"))
-    return tuple(Owner(member, contact) for member in members if member)
+    return tuple(
+        Owner(name, contact or _address(member.get("username")))
+        for member in team or ()
+        if not member.get("dateOut") and (name := member.get("name") or member.get("username"))
+    )
+
+
+def _address(username: str | None) -> str | None:
+    """Take a user name for a contact where it is an address."""
+    return username if username and "@" in username else None
 
 
 def _first_contact(support: Any) -> str | None:

@@ -40,7 +40,10 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     refuse_if_any(problems, place_of(()).source)
     refuse_if_any(list(_inconsistent(short, place_of)), place_of(()).source)
     blocks = {key: value for key, value in data.items() if key in own_blocks}
-    return parse_odcs(_as_odcs(short) | blocks, _in_short_terms(place_of), Form.SHORT)
+    document = _as_odcs(short)
+    if isinstance(blocks.get("deprecation"), dict):
+        blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
+    return parse_odcs(document | blocks, _in_short_terms(place_of), Form.SHORT)
 
 
 def write_short_form(contract: Contract) -> tuple[dict[str, Json], tuple[str, ...]]:

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.loading import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.short import write_short_form
 from treaty.contracts.values import Json
+from treaty.errors import InvalidDocument
 
 
 class _Strict(BaseModel):

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import jsonschema_rs
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.reading.limits import INVALID_DOCUMENT
 from treaty.contracts.reading.lines import Pointer
 from treaty.contracts.values import Json, brief
+from treaty.errors import InvalidDocument
 
 PlaceOf: TypeAlias = Callable[[Sequence[str | int]], Place]
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import semver
 
-from treaty.contracts.errors import InvalidDocument
+from treaty.errors import InvalidDocument
 
 Version = semver.Version
 

@@ -8,8 +8,8 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Finding
+from treaty.errors import InvalidDocument
 
 _KEYS = ("rule", "contract", "path", "owner", "reason", "until")
 _NEEDED = ("rule", "owner", "reason", "until")

@@ -7,8 +7,8 @@ import threading
 from treaty.compatibility.admission import admit
 from treaty.compatibility.judging import Verdict
 from treaty.compatibility.modes import DEFAULT_MODE, parse_mode
-from treaty.contracts.errors import Conflict, InvalidDocument, NotFound
 from treaty.contracts.short_models import DataContract
+from treaty.errors import Conflict, InvalidDocument, NotFound
 from treaty.registry.report import CompatibilityReport, report_on
 
 

@@ -37,7 +37,9 @@ class Notation(StrEnum):
 
 
 def run(
-    path: Annotated[str, typer.Argument(help="A contract file, git:REF:path, or - for standard input.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A contract file, git:REF:path, or - for standard input.")
+    ],
     to: Annotated[Target, typer.Option("--to", help="The form to write.")],
     blocks: Annotated[
         BlockStyle,
@@ -49,7 +51,10 @@ def run(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write a contract in another form; what the form cannot carry is named on standard error."""
+    """Write a contract in another form.
+
+    What the form cannot carry is named on standard error.
+    """
     from treaty.cli.inputs import load_source
     from treaty.contracts.writing import write_json, write_yaml
     from treaty.settings import load_settings
@@ -80,7 +85,7 @@ def _convert(contract: Contract, to: Target, blocks: BlockStyle) -> tuple[dict[s
 
 
 def _save(path: Path, text: str) -> None:
-    from treaty.contracts.errors import Unavailable
+    from treaty.errors import Unavailable
 
     try:
         path.write_text(text, encoding="utf-8")

@@ -15,17 +15,23 @@ if TYPE_CHECKING:
     from treaty.compatibility import Verdict
     from treaty.contracts import LoadedContract
 
-SourceArgument = Annotated[str, typer.Argument(help="A contract file, git:REF:path, or - for standard input.")]
+BeforeArgument = Annotated[
+    str, typer.Argument(metavar="BEFORE", help="A contract file, git:REF:path, or - for standard input.")
+]
+AfterArgument = Annotated[str, typer.Argument(metavar="AFTER", help="The same, after the change.")]
 
 
 def run(
-    before: SourceArgument,
-    after: SourceArgument,
+    before: BeforeArgument,
+    after: AfterArgument,
     mode: ModeOption = None,
     output: FormatOption = OutputFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """Show what changed between two versions, whom it breaks and which version it must have."""
+    """Show what a change breaks, and its version.
+
+    Compares two versions of a contract: what changed, whom it breaks, which version it must have, how to go on.
+    """
     from treaty.cli.drawing.diff import print_verdict
     from treaty.compatibility import suggest_renames
 

@@ -76,9 +76,12 @@ Next:
 def run(
     folder: Annotated[Path, typer.Argument(help="Where to put the project.")] = Path(),
 ) -> None:
-    """Write a project file and a first contract to start from; nothing is overwritten."""
-    from treaty.contracts.errors import Conflict, Unavailable
+    """Start a project.
+
+    Writes a project file and a first contract; nothing is overwritten.
+    """
     from treaty.contracts.writing import write_json
+    from treaty.errors import Conflict, Unavailable
     from treaty.settings import PROJECT_FILE
 
     name = folder.resolve().name or "project"

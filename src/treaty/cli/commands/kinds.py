@@ -22,10 +22,12 @@ INTRO = (
 
 
 def run(
-    kind: Annotated[str | None, typer.Argument(help="Show the page of this kind.", show_default=False)] = None,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="KIND", help="Show the page of this kind.", show_default=False)
+    ] = None,
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
-    """List every kind of change with its grade, or explain one."""
+    """List the kinds of change, or explain one."""
     from treaty.cli.drawing.pages import print_book, print_page
 
     if kind is None:
@@ -49,7 +51,7 @@ def _find(name: str) -> Page:
     import difflib
 
     from treaty.compatibility import KINDS
-    from treaty.contracts.errors import NotFound
+    from treaty.errors import NotFound
 
     if name not in KINDS:
         close = difflib.get_close_matches(name, KINDS, n=3)

@@ -28,7 +28,10 @@ def run(
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Judge whether contracts are legible: names, meanings, owners, personal data, promises."""
+    """Judge whether contracts are legible.
+
+    Looks at names, meanings, owners, personal data and promises; see: treaty rules.
+    """
     from treaty.cli.drawing.lint import print_reports
     from treaty.cli.inputs import find_sources
     from treaty.contracts.findings import Severity
@@ -53,8 +56,8 @@ def run(
 
 def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limits) -> LintReport:
     """Lint one document; one that is no contract is a finding, so that the others are judged too."""
-    from treaty.contracts.errors import InvalidDocument
     from treaty.contracts.loading import load
+    from treaty.errors import InvalidDocument
     from treaty.governance.lint import LintReport, lint
 
     try:

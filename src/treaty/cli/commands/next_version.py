@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.commands.diff import SourceArgument, judge_sources
+from treaty.cli.commands.diff import AfterArgument, BeforeArgument, judge_sources
 from treaty.cli.options import ConfigOption
-from treaty.contracts.errors import Refused
+from treaty.errors import Refused
 
 
 def run(
-    before: SourceArgument,
-    after: SourceArgument,
+    before: BeforeArgument,
+    after: AfterArgument,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the version, the bump and the changes that ask for it.")
     ] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Print the version that the change from BEFORE to AFTER must have."""
+    """Compute the version a change must have."""
     verdict, _ = judge_sources(before, after, None, config)
     if verdict.required_version is None:
         found = verdict.before.version if verdict.before else ""

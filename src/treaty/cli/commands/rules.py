@@ -22,10 +22,12 @@ INTRO = (
 
 
 def run(
-    rule: Annotated[str | None, typer.Argument(help="Show the page of this rule.", show_default=False)] = None,
+    rule: Annotated[
+        str | None, typer.Argument(metavar="RULE", help="Show the page of this rule.", show_default=False)
+    ] = None,
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
-    """List every lint rule with its severity, or explain one."""
+    """List the lint rules, or explain one."""
     from treaty.cli.drawing.pages import print_book, print_page
 
     if rule is None:
@@ -48,7 +50,7 @@ def chapters() -> list[Chapter]:
 def _find(name: str) -> Page:
     import difflib
 
-    from treaty.contracts.errors import NotFound
+    from treaty.errors import NotFound
     from treaty.governance.lint import RULES
 
     if name not in RULES:

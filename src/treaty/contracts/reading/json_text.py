@@ -8,11 +8,11 @@ from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree
 from treaty.contracts.values import Json
+from treaty.errors import InvalidDocument
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")

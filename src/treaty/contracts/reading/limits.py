@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Finding, Place, Severity
+from treaty.errors import InvalidDocument
 
 INVALID_DOCUMENT = "invalid-document"
 

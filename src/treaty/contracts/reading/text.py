@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree, line_at
 from treaty.contracts.values import Json
+from treaty.errors import InvalidDocument
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def read_document(content: str | bytes, source: str = "<text>", limits: Limits |
     data, lines = _parse(text, source, limits)
     if not isinstance(data, dict):
         found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
-        raise refuse(f"a contract is a mapping of keys to values; this is {found}", Place(source, 1))
+        raise refuse(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
     return Reading(source, data, lines)
 
 

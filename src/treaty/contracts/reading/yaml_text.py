@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree
 from treaty.contracts.values import Json
+from treaty.errors import InvalidDocument
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}

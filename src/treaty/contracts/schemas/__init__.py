@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import jsonschema_rs
 
 from treaty.contracts.values import Json
+from treaty.errors import Unavailable
 
 
 @cache
 def _load(package: str, name: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(files(package).joinpath(name).read_bytes())
+    content = pkgutil.get_data(package, name)
+    if content is None:
+        raise Unavailable(f"the package {package} has no {name}; install treaty again")
+    loaded: dict[str, Any] = json.loads(content)
     return loaded
 
 

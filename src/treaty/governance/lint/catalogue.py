@@ -16,11 +16,14 @@ from treaty.contracts.reading.lines import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A field with its path and where it stands in the document."""
+    """A field with its path, where it stands in the document, and what stands around it."""
 
     path: FieldPath
     field: Field
     pointer: Pointer
+    around: tuple[str, ...] = ()
+    beside: frozenset[str] = frozenset()
+    classification: str | None = None
 
     @property
     def name(self) -> str:
@@ -102,4 +105,14 @@ def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run)
 
 def spots(contract: Contract) -> Iterator[Spot]:
     """Yield every field with its path and place, outermost first."""
-    return (Spot(path, field, pointer) for path, field, pointer in locate_fields(contract))
+    located = list(locate_fields(contract))
+    beside: dict[FieldPath, set[str]] = {}
+    inherited: dict[FieldPath, str | None] = {}
+    for path, field, _ in located:
+        beside.setdefault(path.parent, set()).add(field.name or "")
+        inherited[path] = field.classification or inherited.get(path.parent)
+    only = contract.schema[0].name if len(contract.schema) == 1 else None
+    for path, field, pointer in located:
+        owner = path.object if path.object is not None else only
+        names = (*((owner,) if owner else ()), *(step.text for step in path.parent.steps if not step.is_mark))
+        yield Spot(path, field, pointer, names, frozenset(beside[path.parent]), inherited[path])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
-from treaty.contracts.model import Contract
-from treaty.contracts.paths import FieldPath
+from treaty.contracts.model import Contract, Form
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.values import EMPTY
 from treaty.governance.lint.catalogue import Remark, Spot, contract_rule
-from treaty.governance.lint.words import is_circular
+from treaty.governance.lint.words import is_circular, says_nothing
 
 STATUSES = ("draft", "proposed", "active", "deprecated", "sunset", "retired", "archived")
 _NEEDS_KEY = frozenset({"product"})
@@ -41,8 +41,8 @@ def object_undescribed(contract: Contract, fields: tuple[Spot, ...]) -> Iterator
     if len(contract.schema) < 2:
         return
     for index, item in enumerate(contract.schema):
-        text = (item.description or item.granularity or "").strip()
-        if not text or is_circular(item.name, text):
+        texts = (item.description, item.granularity)
+        if all(says_nothing(text) or is_circular(item.name, text or "") for text in texts):
             yield Remark(
                 f"schema object {item.name!r} has no description of its own", "say what one row is", ("schema", index)
             )
@@ -66,7 +66,7 @@ def status_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rem
 
     Why: what may happen to a contract depends on its status: only an active one is published.
 
-    Fix: use draft, active, deprecated, sunset, retired or archived.
+    Fix: use draft (or proposed, as ODCS has it), active, deprecated, sunset, retired or archived.
     """
     if contract.status not in STATUSES:
         found = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
@@ -123,7 +123,7 @@ def deprecation_incomplete(contract: Contract, fields: tuple[Spot, ...]) -> Iter
         yield Remark(
             "a deprecated contract names no replacement", "add deprecation.replacement or migration_guide", where
         )
-    if notice is None or (not notice.sunset_date and not notice.migration_guide):
+    if notice is None or not (notice.sunset_date or contract.form is Form.SHORT):
         yield Remark("a deprecated contract has no sunset date", "add deprecation.sunset_date", where)
 
 
@@ -141,21 +141,26 @@ def expiry_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rem
 
 @contract_rule(Severity.ERROR)
 def name_declared_twice(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
-    """Two fields of one object, or two objects, have the same name.
+    """Two fields of one object, or two objects, have the same name, or names that differ only in case.
 
-    Why: nobody can tell which of them a query reads.
+    Why: nobody can tell which of them a query reads; SQL engines do not tell upper from lower case.
 
     Fix: rename or remove one.
     """
-    seen: set[FieldPath] = set()
-    for spot in fields:
-        if spot.name and spot.path in seen:
-            yield Remark(f"field {spot.path!s} is declared twice", "keep one of them", spot.pointer)
-        seen.add(spot.path)
     names = [item.name for item in contract.schema]
     for name in sorted({name for name in names if names.count(name) > 1}):
         where = ("schema", len(names) - 1 - names[::-1].index(name))
         yield Remark(f"schema object {name!r} is declared twice", "keep one of them", where)
+    seen: dict[str, str] = {}
+    for spot in fields:
+        if not spot.name or (spot.path.object is not None and names.count(spot.path.object) > 1):
+            continue
+        path = str(spot.path)
+        first = seen.setdefault(path.casefold(), path)
+        if first is path:
+            continue
+        said = "is declared twice" if first == path else f"differs from {first} only in case"
+        yield Remark(f"field {path} {said}", "keep one of them", spot.pointer)
 
 
 @contract_rule(Severity.ERROR)
@@ -167,11 +172,14 @@ def reference_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
     Fix: use the path of a field, such as `order_id` or `customer.customer_id`.
     """
     ordering = contract.treaty.ordering
-    if ordering is None or not contract.schema:
+    if ordering is None or not fields:
         return
     known = {str(spot.path) for spot in fields} | {str(spot.path).partition(":")[2] for spot in fields}
-    for name in (*ordering.key, *((ordering.sequence,) if ordering.sequence else ())):
+    for name in dict.fromkeys((*ordering.key, *((ordering.sequence,) if ordering.sequence else ()))):
         if name not in known:
             yield Remark(
                 f"ordering names {name!r}, which is no field of the contract", "use a field path", ("ordering",)
             )
+        elif ITEMS in name or MAP_VALUES in name or MAP_KEYS in name:
+            message = f"ordering names {name!r}, of which one row has many"
+            yield Remark(message, "use a field that each row has once", ("ordering",))

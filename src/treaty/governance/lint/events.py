@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
-from treaty.contracts.model import Contract
+from treaty.contracts.model import Contract, Field
 from treaty.governance.lint.catalogue import Remark, Spot, contract_rule
+from treaty.governance.lint.words import is_circular, says_nothing
 
 WIDEST_EVENT = 35
 
@@ -20,10 +22,16 @@ def event_over_wide(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Re
 
     Fix: keep what consumers need to react correctly; list what is left out under `exclusions:`.
     """
-    leaves = [spot for spot in fields if not spot.field.properties and not spot.field.children]
-    if contract.treaty.event is not None and len(leaves) > WIDEST_EVENT:
-        message = f"the event carries {len(leaves)} fields, more than {WIDEST_EVENT}"
+    if contract.treaty.event is None:
+        return
+    leaves = Counter(spot.path.object for spot in fields if spot.name and not _holds_fields(spot.field))
+    for width in (count for count in leaves.values() if count > WIDEST_EVENT):
+        message = f"the event carries {width} fields, more than {WIDEST_EVENT}"
         yield Remark(message, "keep what consumers need to react; list the rest under exclusions:", ("schema",))
+
+
+def _holds_fields(field: Field) -> bool:
+    return bool(field.properties) or any(child.properties for _, child in field.children)
 
 
 @contract_rule(Severity.WARNING)
@@ -35,7 +43,7 @@ def event_meaning_missing(contract: Contract, fields: tuple[Spot, ...]) -> Itera
     Fix: add `event.meaning`: what the publisher observed or decided that caused it.
     """
     event = contract.treaty.event
-    if event is not None and not event.meaning:
+    if event is not None and (says_nothing(event.meaning) or is_circular(event.type, event.meaning or "")):
         yield Remark(f"the event {event.type} does not say what happened", "add event.meaning", ("event",))
 
 

@@ -2,72 +2,92 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
 from treaty.governance.lint.catalogue import Remark, Spot, field_rule
-from treaty.governance.lint.words import is_circular, words_of_name, words_of_text
+from treaty.governance.lint.words import is_circular, says_nothing, stem, stems, words_of_name, words_of_text
 
 _BARE_NAMES = frozenset(
     {
         *("status", "state", "type", "flag", "kind", "value", "data", "info", "code", "name", "date", "time", "key"),
         *("amount", "number", "count", "description", "text", "result", "category", "group", "level", "id", "ref"),
-        *(
-            "start",
-            "end",
-            "from",
-            "to",
-            "created",
-            "updated",
-            "timestamp",
-            "details",
-            "payload",
-            "misc",
-            "other",
-            "tmp",
-        ),
+        *("start", "end", "from", "to", "created", "updated", "timestamp", "details", "payload", "misc", "other"),
+        *("tmp", "blob"),
     }
 )
-_GENERIC_PARTS = ("details", "payload", "misc", "tmp", "other", "data", "info", "blob")
+_BARE_ANYWHERE = frozenset({"details", "payload", "misc", "tmp", "other", "data", "info", "blob"})
 
-_INTERNAL = (
-    (
-        "a database row id",
-        re.compile(r"(^|_)(row_?id|rowid|ctid|oid|pk_?id|surrogate_?key|sk|db_?id|internal_?id|auto_?id)($|_)"),
-    ),
-    (
-        "a row version",
-        re.compile(r"(^|_)(row_?version|version_?no|etag|xmin|lock_?version|optimistic_?lock|revision_?no)($|_)"),
-    ),
-    (
-        "an internal note",
-        re.compile(r"(^|_)(internal|admin|backoffice|debug|private)_?(notes?|flags?|comments?|remarks?)($|_)"),
-    ),
-    (
-        "a storage detail",
-        re.compile(r"(^|_)(etl|dwh|stg|cdc|kafka|shard|partition|batch|load)_?(id|key|offset|ts|date|flag)($|_)"),
-    ),
-    ("a soft-delete mark", re.compile(r"(^|_)(is_?deleted|deleted_?flag|del_?flag)($|_)")),
+_INTERNAL = {
+    "a database row id": "row_id ctid oid pk_id surrogate_key sk db_id internal_id",
+    "a row version": "row_version lock_version etag optimistic_lock",
+    "an internal note": "internal_note internal_comment internal_remark internal_flag admin_note admin_comment"
+    " admin_remark admin_flag backoffice_note backoffice_comment debug_note debug_flag private_note",
+    "a storage detail": "etl_id etl_batch_id etl_date etl_ts etl_flag etl_key dwh_id dwh_date dwh_ts stg_id stg_ts cdc_id"
+    " cdc_op cdc_offset cdc_ts kafka_offset kafka_partition kafka_key shard_id shard_key partition_id partition_key"
+    " partition_date load_ts load_timestamp",
+    "a soft-delete mark": "is_deleted deleted_flag del_flag",
+}
+_PERSONAL = {
+    "an email address": "email e_mail",
+    "a phone number": "phone mobile telephone fax msisdn",
+    "a personal name": "first_name last_name middle_name given_name family_name sur_name surname maiden_name full_name"
+    " person_name holder_name customer_name recipient_name contact_name",
+    "a date of birth": "birth_date date_of_birth dob birthday birthdate",
+    "a national or tax number": "ssn social_security national_id national_identifier passport tax_id"
+    " tax_identifier iban",
+    "a card number": "card_number credit_card pan cvv cvc",
+    "an IP address or device": "ip_address ip ipv4 ipv6 device_id mac_address imei",
+    "an address": "street address_line home_address postal_address house_number address",
+    "a precise location": "lat lng latitude longitude geo_location",
+    "a protected trait": "diagnosis religion ethnicity disability gender health_status",
+}
+"""What gives a field away: phrases of whole words that its name ends with."""
+
+_TAILS = frozenset({"address", "number", "line", "1", "2", "3"})
+_NOT_PEOPLE = frozenset({"product", "brand", "company", "store", "file", "service", "campaign", "item", "web", "site"})
+_MEASURED = frozenset(
+    {
+        *("amount", "price", "cost", "fee", "tax", "total", "balance", "revenue", "weight", "duration", "distance"),
+        *("temperature", "height", "width", "length"),
+    }
 )
-_PERSONAL = (
-    ("an email address", re.compile(r"(^|_)(e_?mail)(_|$)")),
-    ("a phone number", re.compile(r"(^|_)(phone|mobile|telephone|fax|msisdn)(_|$)")),
-    ("a personal name", re.compile(r"(^|_)(first|last|middle|given|family|sur|maiden|full|person|holder)_?name(_|$)")),
-    ("a date of birth", re.compile(r"(^|_)(birth_?date|date_?of_?birth|dob|birthday)(_|$)")),
-    ("a national or tax number", re.compile(r"(^|_)(ssn|social_?security|national_?id|passport|tax_?id|iban)(_|$)")),
-    ("a card number", re.compile(r"(^|_)(card_?number|credit_?card|pan|cvv|cvc)(_|$)")),
-    ("an address", re.compile(r"(^|_)(street|address_?line|home_?address|postal_?address|house_?number)(_|$)")),
-    ("an IP address or device", re.compile(r"(^|_)(ip_?address|ip|device_?id|mac_?address|imei)(_|$)")),
-    ("a precise location", re.compile(r"(^|_)(lat|lng|latitude|longitude|geo_?location)(_|$)")),
-    ("health or belief", re.compile(r"(^|_)(diagnosis|religion|ethnicity|disability|health_?status)(_|$)")),
-)  # fmt: skip
+_UNITS = frozenset(
+    {
+        *("eur", "usd", "gbp", "chf", "jpy", "euro", "dollar", "cent", "percent", "kg", "g", "gram", "kilogram", "lb"),
+        *(
+            "pound",
+            "tonne",
+            "second",
+            "minute",
+            "hour",
+            "day",
+            "ms",
+            "millisecond",
+            "celsius",
+            "fahrenheit",
+            "cm",
+            "mm",
+        ),
+        *("meter", "metre", "kilometer", "kilometre", "km", "mile", "pixel", "unit", "currency", "character", "item"),
+    }
+)
+_SIGNS = ("€", "$", "£", "¥", "%", "°")
 _SHORTEST_MEANING = 3
 
 
-def _snake(name: str) -> str:
-    return "_".join(words_of_name(name))
+def _given_away(name: str, phrases: dict[str, str]) -> str | None:
+    """Say what a name gives away, where it ends with one of the phrases, in the plural too or written as one word."""
+    words = [stem(word) for word in words_of_name(name)]
+    for ending in (words[:-1] if words and words[-1] in _TAILS else words, words):
+        spelt, squashed = "_" + "_".join(ending), "".join(words_of_name(name))
+        for what, listed in phrases.items():
+            for phrase in listed.split():
+                stemmed = "_".join(map(stem, phrase.split("_")))
+                if spelt.endswith(f"_{stemmed}") or ("_" in phrase and squashed == phrase.replace("_", "")):
+                    return what
+    return None
 
 
 @field_rule(Severity.ERROR)
@@ -79,7 +99,7 @@ def description_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: say what the value means in the business, when it is set, and what a missing value means.
     """
-    if spot.name and not (spot.field.description or "").strip() and not _has_meaning_elsewhere(spot):
+    if spot.name and says_nothing(spot.field.description) and not _is_defined(spot):
         yield Remark(f"field {spot.path!s} has no description", "say what it means in the business", spot.pointer)
 
 
@@ -92,7 +112,7 @@ def description_circular(spot: Spot, contract: Contract) -> Iterator[Remark]:
     Fix: say what the reader does not know yet: what decides the value, when, in which unit, and what follows from it.
     """
     text = (spot.field.description or "").strip()
-    if spot.name and text and is_circular(spot.name, text):
+    if spot.name and not says_nothing(text) and not _is_defined(spot) and is_circular(spot.name, text, spot.around):
         hint = "say what decides the value, when, and what follows from it"
         yield Remark(
             f"the description of {spot.path!s} only repeats its name: {text!r}", hint, (*spot.pointer, "description")
@@ -108,12 +128,10 @@ def description_thin(spot: Spot, contract: Contract) -> Iterator[Remark]:
     Fix: one whole sentence.
     """
     text = (spot.field.description or "").strip()
-    if spot.name and text and len(words_of_text(text)) < _SHORTEST_MEANING and not is_circular(spot.name, text):
-        yield Remark(
-            f"the description of {spot.path!s} is very short: {text!r}",
-            "write one whole sentence",
-            (*spot.pointer, "description"),
-        )
+    thin = not says_nothing(text) and len(words_of_text(text)) < _SHORTEST_MEANING
+    if spot.name and thin and not is_circular(spot.name, text, spot.around):
+        message = f"the description of {spot.path!s} is very short: {text!r}"
+        yield Remark(message, "write one whole sentence", (*spot.pointer, "description"))
 
 
 @field_rule(Severity.WARNING)
@@ -127,10 +145,7 @@ def name_bare(spot: Spot, contract: Contract) -> Iterator[Remark]:
     """
     words = words_of_name(spot.name)
     nested = sum(1 for step in spot.path.steps if not step.is_mark) > 1
-    bare = len(words) == 1 and words[0] in _BARE_NAMES
-    if bare and not (
-        nested and words[0] not in _GENERIC_PARTS and words[0] not in ("status", "state", "type", "flag", "kind")
-    ):
+    if len(words) == 1 and words[0] in (_BARE_ANYWHERE if nested else _BARE_NAMES):
         hint = f"name what it is about, for example {_example(spot, contract)}"
         yield Remark(f"the name {spot.path!s} says nothing by itself", hint, (*spot.pointer, "name"))
 
@@ -143,13 +158,9 @@ def internal_leaked(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: leave it out and list it under `exclusions:`; give consumers a stable business key instead.
     """
-    name = _snake(spot.name)
-    for what, pattern in _INTERNAL:
-        if pattern.search(name):
-            yield Remark(
-                f"{spot.path!s} looks like {what} of the producer", "leave it out, or give a business key", spot.pointer
-            )
-            return
+    if what := _given_away(spot.name, _INTERNAL):
+        message = f"{spot.path!s} looks like {what} of the producer"
+        yield Remark(message, "leave it out, or give a business key", spot.pointer)
 
 
 @field_rule(Severity.ERROR)
@@ -160,15 +171,15 @@ def pii_unclassified(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: add `classification:` (for example `pii`, `confidential`); if it is not about a person, say `public`.
     """
-    if spot.field.classification or not spot.name or spot.field.properties or spot.field.children:
+    field = spot.field
+    holds_objects = bool(field.properties) or any(child.properties for _, child in field.children)
+    kind = field.type.name if field.type else None
+    if spot.classification or holds_objects or kind == "boolean" or not _is_about_people(spot):
         return
-    name = _snake(spot.name)
-    for what, pattern in _PERSONAL:
-        if pattern.search(name):
-            yield Remark(
-                f"{spot.path!s} looks like {what} and has no classification", "add classification: pii", spot.pointer
-            )
-            return
+    what = _given_away(spot.name, _PERSONAL)
+    if what and (kind not in ("timestamp", "date", "time") or what == "a date of birth"):
+        message = f"{spot.path!s} looks like {what} and has no classification"
+        yield Remark(message, "add classification: pii", spot.pointer)
 
 
 @field_rule(Severity.WARNING)
@@ -191,43 +202,28 @@ def unit_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: add `unit:`, or put it in the name (`weight_kg`) or in the description.
     """
-    measured = {
-        "amount",
-        "price",
-        "cost",
-        "fee",
-        "tax",
-        "weight",
-        "duration",
-        "distance",
-        "temperature",
-        "height",
-        "width",
-    }
     words = words_of_name(spot.name)
-    if (
-        not words
-        or spot.field.type is None
-        or spot.field.type.name not in ("integer", "number")
-        or spot.field.treaty.get("unit")
-    ):
+    kind = spot.field.type.name if spot.field.type else None
+    if not words or words[-1] not in _MEASURED or kind not in ("integer", "number") or spot.field.treaty.get("unit"):
         return
-    text = set(words_of_text(spot.field.description or ""))
-    if words[-1] in measured and not text & _UNITS and not text & {"unit", "currency", "units"}:
+    text = spot.field.description or ""
+    told = stems(words_of_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
+    if not told and not any(_names_a_unit(name) for name in spot.beside):
         yield Remark(f"{spot.path!s} has no unit", "add unit:, for example unit: EUR", spot.pointer)
 
 
-_UNITS = frozenset(
-    {
-        *("eur", "usd", "gbp", "euro", "euros", "dollar", "dollars", "cents", "percent", "kg", "g", "gram", "grams"),
-        *("kilogram", "kilograms", "pounds", "seconds", "minutes", "hours", "days", "milliseconds", "celsius"),
-        *("meters", "metres", "kilometers", "kilometres", "km", "fahrenheit"),
-    }
-)
+def _names_a_unit(name: str) -> bool:
+    words = words_of_name(name)
+    return "currency" in words or words[-1:] in (("unit",), ("uom",))
 
 
-def _has_meaning_elsewhere(spot: Spot) -> bool:
-    return bool(spot.field.authoritative_definitions)
+def _is_defined(spot: Spot) -> bool:
+    """Tell whether a definition elsewhere says what the field means; where it is implemented is no meaning."""
+    return any(entry.get("type") != "implementation" for entry in spot.field.authoritative_definitions or ())
+
+
+def _is_about_people(spot: Spot) -> bool:
+    return bool(spot.name) and not set(words_of_name(spot.name)[:-1]) & _NOT_PEOPLE
 
 
 def _example(spot: Spot, contract: Contract) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from treaty.contracts.errors import InvalidDocument
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.loading import LoadedContract
 from treaty.contracts.validation import PlaceOf
+from treaty.errors import InvalidDocument
 from treaty.governance.lint.catalogue import RULES, Remark, Rule, spots
 from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
 

@@ -29,6 +29,8 @@ def owner_unreachable(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
 
     Fix: add a `contact`: a channel, a pager group or an address; or a `support` channel as ODCS has it.
     """
+    if any(channel.get("channel") or channel.get("url") for channel in contract.support or ()):
+        return
     for index, owner in enumerate(contract.owners):
         if not owner.contact:
             yield Remark(

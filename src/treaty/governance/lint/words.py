@@ -3,40 +3,97 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_TEXT_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)?")
+"""A word of any script; scripts without spaces give a word for each character."""
+
 FILLER = frozenset(
     {
-        *("a", "an", "the", "of", "for", "to", "in", "on", "is", "are", "this", "that", "its", "it", "and", "or"),
+        *(
+            "a",
+            "an",
+            "the",
+            "of",
+            "for",
+            "to",
+            "in",
+            "on",
+            "is",
+            "are",
+            "this",
+            "that",
+            "its",
+            "it",
+            "and",
+            "or",
+            "all",
+        ),
         *("field", "column", "value", "attribute", "contains", "stores", "holds", "represents", "denotes", "with"),
-        *("which", "name", "data", "given", "current", "used", "as", "by", "record", "row", "corresponding"),
+        *("which", "data", "given", "current", "used", "as", "by", "record", "row", "corresponding", "whether"),
+        *("table", "dataset", "topic", "object"),
     }
 )
-_ABBREVIATIONS = {"id": "identifier", "ts": "timestamp", "qty": "quantity", "amt": "amount", "desc": "description"}
+_PLACEHOLDERS = frozenset(
+    {"tbd", "todo", "tba", "n a", "na", "none", "null", "fixme", "xxx", "see name", "self explanatory"}
+)
+_ABBREVIATIONS = {
+    "id": "identifier",
+    "ids": "identifier",
+    "ts": "timestamp",
+    "qty": "quantity",
+    "amt": "amount",
+    "desc": "description",
+    "no": "number",
+}
+_PLURAL = ("sses", "xes", "zes", "ches", "shes", "uses")
 
 
 def words_of_name(name: str) -> tuple[str, ...]:
-    """Split a name into lower-case words, whatever its case style."""
-    return tuple(word.lower() for word in _WORD.findall(name))
+    """Split a name into lower-case words, whatever its case style or script."""
+    words: list[str] = []
+    for token in re.findall(r"[^\W_]+", name):
+        words += _CAMEL.findall(token) if token.isascii() else [token]
+    return tuple(word.lower() for word in words)
 
 
 def words_of_text(text: str) -> tuple[str, ...]:
     """Split a text into lower-case words, any script."""
-    return tuple(word.lower() for word in _TEXT_WORD.findall(text))
+    words: list[str] = []
+    for token in _TOKEN.findall(text):
+        plain = token.removesuffix("'s").removesuffix("’s")
+        words += _CAMEL.findall(plain) if plain.isascii() and not plain.istitle() and not plain.islower() else [plain]
+    return tuple(word.lower() for word in words)
 
 
 def stem(word: str) -> str:
     """Return a word without what its form adds, so that `orders` and `order` meet."""
     word = _ABBREVIATIONS.get(word, word)
-    for ending in ("ies", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
-    return word
+    if len(word) <= 3:
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(_PLURAL):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def is_circular(name: str, text: str) -> bool:
-    """Tell whether a text says nothing that the name does not."""
-    said = {stem(word) for word in words_of_text(text) if word not in FILLER}
-    named = {stem(word) for word in words_of_name(name)}
+def stems(words: Iterable[str]) -> frozenset[str]:
+    """Return the stems of words."""
+    return frozenset(map(stem, words))
+
+
+def says_nothing(text: str | None) -> bool:
+    """Tell whether a text is empty, only signs, or a placeholder such as TBD."""
+    words = words_of_text(text or "")
+    return not words or " ".join(words) in _PLACEHOLDERS
+
+
+def is_circular(name: str, text: str, around: Iterable[str] = ()) -> bool:
+    """Tell whether a text says nothing that the name, and the names around it, do not."""
+    said = stems(word for word in words_of_text(text) if word not in FILLER)
+    named = stems(words_of_name(name))
+    for other in around:
+        named |= stems(words_of_name(other))
     return said <= named
