@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from treaty.compatibility.changes import Direction
@@ -60,10 +61,29 @@ def value_set(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> 
         if before is not after:
             yield Difference(came_or_went(before, after), before, after)
         return
-    if any(value not in after for value in before):
+    old, new = _distinct(before), _distinct(after)
+    if old - new:
         yield Difference(Direction.TIGHTENED, before, after)
-    if any(value not in before for value in after):
+    if new - old:
         yield Difference(Direction.LOOSENED, before, after)
+
+
+def _distinct(values: tuple[Any, ...]) -> frozenset[tuple[bool, Any]]:
+    """Return values as a set that tells true from 1."""
+    return frozenset((isinstance(value, bool), value) for value in values)
+
+
+def alternatives(before: tuple[str, ...] | None, after: tuple[str, ...] | None) -> Iterator[Difference]:
+    """Compare lists of texts of which each counts: more is added, fewer is removed, others replace."""
+    old, new = frozenset(before or ()), frozenset(after or ())
+    if old == new:
+        return
+    direction = Direction.REPLACED
+    if old < new:
+        direction = Direction.ADDED
+    elif new < old:
+        direction = Direction.REMOVED
+    yield Difference(direction, ", ".join(sorted(old)) or None, ", ".join(sorted(new)) or None)
 
 
 def presence(before: Any, after: Any) -> Iterator[Difference]:
@@ -112,8 +132,27 @@ def _order(before: tuple[Any, bool], after: tuple[Any, bool], *, above: bool = F
     if one is None or other is None:
         return 0 if one is other else -outwards if one is None else outwards
     if one != other:
-        return 1 if other > one else -1
+        return 1 if _comparable(other) > _comparable(one) else -1
     return 0 if one_open == other_open else (-outwards if other_open else outwards)
+
+
+def _comparable(bound: Any) -> Any:
+    """Return a bound as something with an order: a number, or a date in ISO notation; other texts have none."""
+    if isinstance(bound, str):
+        moment = instant(bound)
+        if moment is None:
+            raise TypeError(f"{bound!r} has no order")
+        return moment
+    return bound
+
+
+def instant(text: str) -> datetime | None:
+    """Read a date or time in ISO notation; one without a zone is in UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def in_both(compare: Compare) -> Compare:

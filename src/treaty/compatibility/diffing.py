@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 
 from treaty.compatibility.changes import Change, Changes, Direction
 from treaty.compatibility.kinds import fields as field_kinds
@@ -14,7 +14,7 @@ from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 
-_ATTRIBUTES = tuple(one.name for one in dataclasses.fields(Field))
+_ATTRIBUTES = tuple(one.name for one in fields(Field))
 
 
 def diff(before: Contract, after: Contract) -> Changes:
@@ -50,14 +50,19 @@ def _one_object(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterat
     for term in OBJECT_TERMS:
         if term.name == "object.physical_name" and old.name != new.name and old.physical_name == new.physical_name:
             continue
+        named = f"{old.name}." if term.name in ("object.metadata", "definition") else prefix
         for change in _term_changes(term, old, new, default_subject=term.name.rpartition(".")[2]):
-            subject = (
-                change.subject
-                if change.kind == object_kinds.object_metadata_changed.id
-                else f"{prefix}{change.subject}"
-            )
-            yield Change(change.kind, change.direction, change.before, change.after, None, subject)
+            yield replace(change, subject=f"{named}{change.subject}")
+    yield from _key_changes(old, new, f"{prefix}primary_key")
     yield from _field_changes(old.fields, new.fields, root)
+
+
+def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator[Change]:
+    """Compare the keys field by field: a key field under a declared new name is the same key."""
+    renamed = {one.name: other.name for one, other in pair(old.fields, new.fields).both}
+    if tuple(renamed.get(name, name) for name in old.primary_key) != new.primary_key:
+        kind = object_kinds.primary_key_changed
+        yield Change(kind.id, Direction.REPLACED, old.primary_key, new.primary_key, subject=subject)
 
 
 def _field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:

@@ -11,16 +11,18 @@ from treaty.compatibility.comparing import Difference, came_or_went
 from treaty.compatibility.levels import LARGER, SMALLER
 from treaty.compatibility.modes import Mode
 from treaty.contracts.blocks import ChangePolicy, Delivery, Deprecation, Latency, Ordering
-from treaty.contracts.quantities import Quantity, quantity
+from treaty.contracts.quantities import quantity
 
 
 def ordering(before: Ordering | None, after: Ordering | None) -> Iterator[Difference]:
-    """Compare ordering guarantees: by key and sequence, or none."""
+    """Compare ordering guarantees: by key and sequence, explicitly none, or not stated."""
     one, other = _ordering_text(before), _ordering_text(after)
     if one == other:
         return
-    if one is None or other is None:
-        yield Difference(Direction.TIGHTENED if one is None else Direction.LOOSENED, one, other)
+    if one is None:
+        yield Difference(Direction.ADDED if before is None else Direction.TIGHTENED, one, other)
+    elif other is None:
+        yield Difference(Direction.REMOVED if after is None else Direction.LOOSENED, one, other)
     else:
         yield Difference(Direction.REPLACED, one, other)
 
@@ -42,39 +44,49 @@ def delivery(before: Delivery | None, after: Delivery | None) -> Iterator[Differ
     yield Difference(direction, one, other)
 
 
+_SOONER = ("daily", "hourly", "near_real_time", "real_time")
+
+
 def latency(before: Latency | None, after: Latency | None) -> Iterator[Difference]:
     """Compare latency profiles: sooner, and for more of the cases, is stricter."""
-    if before == after:
-        return
-    if before is None or after is None:
-        yield Difference(came_or_went(before, after), _latency_text(before), _latency_text(after))
-        return
-    sooner = _way(quantity(before.within), quantity(after.within), SMALLER)
-    surer = _way(before.percentile, after.percentile, LARGER)
-    yield from _along(sooner, surer, before, after)
-
-
-def _along(sooner: int | None, surer: int | None, before: Latency, after: Latency) -> Iterator[Difference]:
     one, other = _latency_text(before), _latency_text(after)
-    if one == other or (sooner == surer == 0 and before.profile == after.profile):
+    if one == other:
         return
-    direction = Direction.REPLACED
-    if sooner is not None and surer is not None and sooner * surer >= 0 and sooner + surer != 0:
-        direction = Direction.TIGHTENED if sooner + surer > 0 else Direction.LOOSENED
-    yield Difference(direction, one, other)
+    if before is None or after is None or one is None or other is None:
+        yield Difference(came_or_went(one, other), one, other)
+        return
+    ways = {
+        _way(before.within, after.within, SMALLER),
+        _way(before.percentile, after.percentile, LARGER),
+        _way(_rank(before.profile), _rank(after.profile), LARGER),
+    }
+    if ways != {0}:
+        yield Difference(_DIRECTIONS.get(frozenset(ways - {0}), Direction.REPLACED), one, other)
+
+
+_DIRECTIONS: dict[frozenset[int | None], Direction] = {
+    frozenset({1}): Direction.TIGHTENED,
+    frozenset({-1}): Direction.LOOSENED,
+}
+
+
+def _rank(profile: str | None) -> int | str | None:
+    """Order the profiles by how soon they tell; settled truth is no point on that scale."""
+    return _SOONER.index(profile) if profile in _SOONER else profile
 
 
 def _way(before: Any, after: Any, stricter: int) -> int | None:
-    """Say 1 where it got stricter, -1 looser, 0 the same, None where that cannot be told."""
+    """Say 1 where a promise got stricter, -1 looser, 0 where it is the same, None where that cannot be told."""
     if before == after:
         return 0
     if before is None or after is None:
         return 1 if before is None else -1
-    if isinstance(before, Quantity) and isinstance(after, Quantity):
-        if not before.comparable(after):
-            return None
-        before, after = before.amount, after.amount
-    return 1 if (after > before) == (stricter == LARGER) else -1
+    one, other = quantity(before), quantity(after)
+    if one is None or other is None or not one.comparable(other):
+        return None
+    if one.amount == other.amount:
+        return 0
+    return 1 if (other.amount > one.amount) == (stricter == LARGER) else -1
 
 
 def _latency_text(value: Latency | None) -> str | None:
@@ -91,26 +103,31 @@ def _latency_text(value: Latency | None) -> str | None:
 def change_policy(before: ChangePolicy | None, after: ChangePolicy | None) -> Iterator[Difference]:
     """Compare change policies: a stricter mode or a longer notice tightens."""
     before, after = before or ChangePolicy(), after or ChangePolicy()
-    if before.compatibility != after.compatibility:
+    pinned, pins = _pin(before), _pin(after)
+    if pinned is not pins:
         yield Difference(
-            _mode_direction(before.compatibility, after.compatibility),
-            before.compatibility,
-            after.compatibility,
-            "compatibility",
+            _mode_direction(pinned, pins), before.compatibility, after.compatibility, "change_policy.compatibility"
         )
-    way = _way(quantity(before.notice), quantity(after.notice), LARGER)
-    if way != 0 or (before.notice != after.notice and quantity(before.notice) is None):
-        direction = {1: Direction.TIGHTENED, -1: Direction.LOOSENED}.get(way or 0, Direction.REPLACED)
-        yield Difference(direction, before.notice, after.notice, "notice")
+    way = _way(before.notice, after.notice, LARGER)
+    if way != 0:
+        if before.notice is None or after.notice is None:
+            direction = came_or_went(before.notice, after.notice)
+        else:
+            direction = Direction.REPLACED if way is None else _DIRECTIONS[frozenset({way})]
+        yield Difference(direction, before.notice, after.notice, "change_policy.notice")
 
 
-def _mode_direction(before: str | None, after: str | None) -> Direction:
-    one, other = (Mode(text) if text else Mode.NONE for text in (before, after))
-    if one is other:
+def _pin(policy: ChangePolicy) -> Mode | None:
+    """Return the pinned mode; to pin none is to pin nothing."""
+    return Mode(policy.compatibility) if policy.compatibility not in (None, Mode.NONE) else None
+
+
+def _mode_direction(before: Mode | None, after: Mode | None) -> Direction:
+    if before is None or after is None:
         return came_or_went(before, after)
-    if other.covers(one):
+    if after.covers(before):
         return Direction.TIGHTENED
-    return Direction.LOOSENED if one.covers(other) else Direction.REPLACED
+    return Direction.LOOSENED if before.covers(after) else Direction.REPLACED
 
 
 def deprecation(before: Deprecation | None, after: Deprecation | None) -> Iterator[Difference]:

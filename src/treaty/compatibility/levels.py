@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.comparing import Difference, came_or_went
+from treaty.compatibility.comparing import Difference, came_or_went, instant
 from treaty.contracts.quantities import Quantity, quantity
 from treaty.contracts.values import brief
 
@@ -105,18 +105,22 @@ def _plain_name(entry: Mapping[str, Any]) -> str:
 def _comparable(one: Any, other: Any) -> bool:
     if isinstance(one, Quantity) and isinstance(other, Quantity):
         return one.comparable(other)
-    return isinstance(one, str) and isinstance(other, str)
+    return _is_date(one) and _is_date(other)
+
+
+def _is_date(amount: Any) -> bool:
+    return isinstance(amount, str) and instant(amount) is not None
 
 
 def _number(amount: Any) -> Any:
-    return amount.amount if isinstance(amount, Quantity) else amount
+    return amount.amount if isinstance(amount, Quantity) else instant(amount)
 
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-_GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element", "id"})
+_GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})
 
 
 def level_words(entry: Mapping[str, Any]) -> dict[str, Any]:

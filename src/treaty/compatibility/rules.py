@@ -1,33 +1,16 @@
-"""Comparing quality rules: by their thresholds where all else is the same."""
+"""Comparing quality rules: paired by name, else by what they check; judged by their thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.comparing import Difference, came_or_went
-from treaty.contracts.values import brief, same
+from treaty.compatibility.comparing import Bounds, Difference, bounds, came_or_went
+from treaty.contracts.values import brief, canonical, same
 
+Rule: TypeAlias = Mapping[str, Any]
 
-def rule_name(rule: Mapping[str, Any]) -> str:
-    """Return what a quality rule is called: its id, its name, or what it measures."""
-    named = rule.get("id") or rule.get("name")
-    if named:
-        return str(named)
-    measures = (
-        rule.get("metric")
-        or rule.get("rule")
-        or rule.get("query")
-        or rule.get("implementation")
-        or rule.get("description")
-    )
-    return brief(measures if measures is not None else rule.get("type", "rule"), 80)
-
-
-_LOWER = {"mustBeGreaterThan": True, "mustBeGreaterOrEqualTo": False}
-_UPPER = {"mustBeLessThan": True, "mustBeLessOrEqualTo": False}
-_OPERATORS = ("mustBe", "mustNotBe", *_LOWER, *_UPPER, "mustBeBetween", "mustNotBeBetween")
 WORDS_OF_A_RULE = frozenset(
     {
         "id",
@@ -45,65 +28,119 @@ WORDS_OF_A_RULE = frozenset(
 )
 """What a rule says besides what it checks."""
 
+_LOWER = {"mustBeGreaterThan": True, "mustBeGreaterOrEqualTo": False}
+_UPPER = {"mustBeLessThan": True, "mustBeLessOrEqualTo": False}
+_OPERATORS = ("mustBe", "mustNotBe", *_LOWER, *_UPPER, "mustBeBetween", "mustNotBeBetween")
 
-def quality_rule(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Iterator[Difference]:
-    """Compare one quality rule: by its thresholds where all else is the same."""
+
+def quality_rules(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[Difference]:
+    """Compare the rules of a field or object."""
+    for one, other in _pairs(before, after):
+        name = rule_name(one if one is not None else other or {})
+        for difference in _one_rule(one, other):
+            yield Difference(difference.direction, difference.before, difference.after, name)
+
+
+def rule_name(rule: Rule) -> str:
+    """Return what a quality rule is called: its id, its name, or what it measures."""
+    return str(rule.get("id") or rule.get("name") or measure(rule))
+
+
+def measure(rule: Rule) -> str:
+    """Return what a rule measures, in a few words."""
+    for key in ("metric", "rule", "query", "implementation", "description"):
+        if rule.get(key) is not None:
+            return brief(rule[key], 80)
+    return str(rule.get("type", "rule"))
+
+
+def essence(rule: Rule) -> dict[str, Any]:
+    """Return what a rule checks, one way for each notation, without the words around it."""
+    checked = {key: value for key, value in rule.items() if key not in WORDS_OF_A_RULE}
+    if "metric" not in checked and "rule" in checked:
+        checked["metric"] = checked.pop("rule")
+    if "metric" in checked and checked.get("type") == "library":
+        del checked["type"]
+    if checked.get("type") == "text":
+        checked["description"] = rule.get("description")
+    return checked
+
+
+def _pairs(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[tuple[Rule | None, Rule | None]]:
+    """Pair by id, by name, by what is checked, and last by what kind of check it is."""
+    old, new = list(before), list(after)
+    keys: tuple[Callable[[Rule], str | None], ...] = (
+        lambda rule: rule.get("id"),
+        lambda rule: rule.get("name"),
+        lambda rule: canonical(essence(rule)),
+        lambda rule: canonical(_without_operators(essence(rule))),
+        lambda rule: str(rule.get("metric") or rule.get("rule") or rule.get("type")) if _is_nameless(rule) else None,
+    )
+    for key in keys:
+        waiting: dict[str, list[Rule]] = {}
+        for rule in new:
+            if (found := key(rule)) is not None:
+                waiting.setdefault(found, []).append(rule)
+        for rule in list(old):
+            partners = waiting.get(key(rule) or "", [])
+            if partners:
+                partner = partners.pop(0)
+                old = [one for one in old if one is not rule]
+                new = [one for one in new if one is not partner]
+                yield rule, partner
+    yield from ((rule, None) for rule in old)
+    yield from ((None, rule) for rule in new)
+
+
+def _is_nameless(rule: Rule) -> bool:
+    return not rule.get("id") and not rule.get("name")
+
+
+def _one_rule(before: Rule | None, after: Rule | None) -> Iterator[Difference]:
+    texts = (_text(before), _text(after))
     if before is None or after is None:
-        if before is not after:
-            yield Difference(came_or_went(before, after), _rule_text(before), _rule_text(after))
+        yield Difference(came_or_went(before, after), *texts)
         return
-    one, other = _essence(before), _essence(after)
+    one, other = essence(before), essence(after)
     if same(one, other):
         return
-    direction = Direction.REPLACED
-    if same(_without_operators(one), _without_operators(other)):
-        direction = _threshold_direction(_interval(one), _interval(other))
-    yield Difference(direction, _rule_text(before), _rule_text(after))
+    low, high = _interval(one), _interval(other)
+    if low is None or high is None or not same(_without_operators(one), _without_operators(other)):
+        yield Difference(Direction.REPLACED, *texts)
+        return
+    for difference in bounds(low, high):
+        yield Difference(difference.direction, *texts)
 
 
-def _essence(rule: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in rule.items() if key not in WORDS_OF_A_RULE}
-
-
-def _without_operators(rule: Mapping[str, Any]) -> dict[str, Any]:
+def _without_operators(rule: Rule) -> dict[str, Any]:
     return {key: value for key, value in rule.items() if key not in _OPERATORS}
 
 
-def _interval(rule: Mapping[str, Any]) -> tuple[float, bool, float, bool] | None:
-    """Return the interval a rule's operator allows, or None where it is not one."""
+def _interval(rule: Rule) -> Bounds | None:
+    """Return the interval that a rule's one operator allows, or None where it is not one."""
     given = [key for key in _OPERATORS if key in rule]
     if len(given) != 1:
         return None
     operator, value = given[0], rule[given[0]]
     if operator == "mustBeBetween":
-        return (value[0], False, value[1], False)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or operator in ("mustNotBe", "mustNotBeBetween"):
+        is_span = isinstance(value, tuple) and len(value) == 2 and all(map(_is_number, value))
+        return Bounds(value[0], False, value[1], False) if is_span else None
+    if not _is_number(value):
         return None
     if operator == "mustBe":
-        return (value, False, value, False)
+        return Bounds(value, False, value, False)
     if operator in _LOWER:
-        return (value, _LOWER[operator], float("inf"), False)
-    return (float("-inf"), False, value, _UPPER[operator])
+        return Bounds(low=value, low_open=_LOWER[operator])
+    return Bounds(high=value, high_open=_UPPER[operator]) if operator in _UPPER else None
 
 
-def _threshold_direction(before: Any, after: Any) -> Direction:
-    if before is None or after is None:
-        return Direction.REPLACED
-    if _inside(after, before):
-        return Direction.TIGHTENED
-    return Direction.LOOSENED if _inside(before, after) else Direction.REPLACED
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _inside(inner: Any, outer: Any) -> bool:
-    low = inner[0] > outer[0] or (inner[0] == outer[0] and (inner[1] or not outer[1]))
-    high = inner[2] < outer[2] or (inner[2] == outer[2] and (inner[3] or not outer[3]))
-    return low and high
-
-
-def _rule_text(rule: Mapping[str, Any] | None) -> str | None:
+def _text(rule: Rule | None) -> str | None:
     if rule is None:
         return None
     operators = [f"{key} {brief(rule[key])}" for key in _OPERATORS if key in rule]
     unit = [str(rule["unit"])] if rule.get("unit") else []
-    measured = rule.get("metric") or rule.get("rule") or rule.get("query") or rule.get("type")
-    return brief(" ".join([brief(measured, 80) if measured else "rule", *operators, *unit]), 120)
+    return brief(" ".join([measure(rule), *operators, *unit]), 120)

@@ -5,7 +5,9 @@ A term's name leads to its kinds in the catalogue. Adding a term is one row here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from treaty.compatibility.comparing import (
     Bounds,
     Compare,
     Difference,
+    alternatives,
     bounds,
     flag,
     in_both,
@@ -54,9 +57,16 @@ def _types(before: DataType | None, after: DataType | None) -> list[Difference]:
     return [Difference(direction, _text(before), _text(after))]
 
 
+_AROUND_SIGNS = re.compile(r" ?([(),<>:]) ?")
+_TEXT_LENGTH = re.compile(r"^((?:n?var)?char2?|character varying|character)\(([0-9]{1,9})\)$")
+
+
 def _stored(field: Field) -> tuple[DataType | None, str | None]:
-    """Read the stored type, spelt one way, beside the type it amounts to."""
-    return field.type, " ".join(field.physical_type.lower().split()) if field.physical_type else None
+    """Read the stored type, spelt one way, beside the type it amounts to; the length of a text is a term of its own."""
+    if not field.physical_type:
+        return field.type, None
+    spelt = _AROUND_SIGNS.sub(r"\1", " ".join(field.physical_type.lower().split()))
+    return field.type, _TEXT_LENGTH.sub(r"\1", spelt)
 
 
 def _storage(before: tuple[Any, str | None], after: tuple[Any, str | None]) -> Iterator[Difference]:
@@ -73,6 +83,9 @@ def _range(field: Field) -> Bounds:
     options = field.options or EMPTY
     low, low_open = _bound(options, "minimum", "exclusiveMinimum", max)
     high, high_open = _bound(options, "maximum", "exclusiveMaximum", min)
+    if field.logical_type == "integer":  # above 0 and from 1 on are the same whole numbers
+        low, low_open = (low + 1, False) if low_open and isinstance(low, int) else (low, low_open)
+        high, high_open = (high - 1, False) if high_open and isinstance(high, int) else (high, high_open)
     return Bounds(low, low_open, high, high_open)
 
 
@@ -90,12 +103,16 @@ def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) 
     return tighter, tighter == extra
 
 
-def _option_bounds(low: str, high: str) -> Callable[[Field], Bounds]:
-    def read(field: Field) -> Bounds:
-        options = field.options or EMPTY
-        return Bounds(options.get(low) or None, False, options.get(high), False)
+def _length(field: Field) -> Bounds:
+    options = field.options or EMPTY
+    stored = _TEXT_LENGTH.match("".join((field.physical_type or "").lower().split()))
+    longest = options.get("maxLength")
+    return Bounds(low=options.get("minLength") or None, high=int(stored[2]) if longest is None and stored else longest)
 
-    return read
+
+def _item_count(field: Field) -> Bounds:
+    options = field.options or EMPTY
+    return Bounds(low=options.get("minItems") or None, high=options.get("maxItems"))
 
 
 def _option(name: str) -> Callable[[Field], Any]:
@@ -111,41 +128,40 @@ def allowed_values(field: Field) -> tuple[Any, ...] | None:
     """Return the values a field may hold: its enum, or a rule that no other value may occur."""
     if field.enum is not None:
         return tuple(item["value"] for item in field.enum)
-    listing = _value_listing(field)
-    return tuple(listing["arguments"]["validValues"]) if listing is not None else None
+    return next(filter(None, map(_listed_values, field.quality or ())), None)
 
 
-def _value_listing(field: Field) -> Mapping[str, Any] | None:
-    """Return the rule by which documents before 3.2 list a field's values."""
-    for rule in field.quality or ():
-        arguments = rule.get("arguments")
-        if rule.get("metric") == "invalidValues" and isinstance(arguments, Mapping) and "validValues" in arguments:
-            allowed_bad = (rule.get("mustBe"), rule.get("mustBeLessThan"))
-            if allowed_bad in ((0, None), (None, 1)) and len(arguments) == 1:
-                return rule
-    return None
+def _listed_values(rule: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return the values that a rule lists, as documents before 3.2 do."""
+    arguments = rule.get("arguments")
+    if rule.get("metric") != "invalidValues" or not isinstance(arguments, Mapping) or len(arguments) != 1:
+        return None
+    none_may_be_bad = (rule.get("mustBe"), rule.get("mustBeLessThan")) in ((0, None), (None, 1))
+    listed = arguments.get("validValues")
+    is_strict = none_may_be_bad and rule.get("mustBe") is not False
+    return listed if is_strict and isinstance(listed, tuple) else None
 
 
-def _rules(owner: Field | SchemaObject) -> dict[str, Any]:
-    """Return quality rules by name, without the one that stands for an enum."""
-    listing = _value_listing(owner) if isinstance(owner, Field) and owner.enum is None else None
-    named: dict[str, Any] = {}
-    for rule in owner.quality or ():
-        if rule is listing:
-            continue
-        name = rules.rule_name(rule)
-        while name in named:
-            name += "'"
-        named[name] = rule
-    return named
+def _field_rules(field: Field) -> tuple[Any, ...]:
+    """Return the quality rules of a field, without one that only lists its values."""
+    allowed = allowed_values(field)
+    return tuple(rule for rule in field.quality or () if allowed is None or _listed_values(rule) != allowed)
 
 
-def _definitions(owner: Field | SchemaObject | Contract) -> dict[str, str]:
+def _definitions(owner: Field | SchemaObject | Contract) -> dict[str, tuple[str, ...]]:
     """Return authoritative definitions by their type."""
-    by_type: dict[str, list[str]] = {}
+    by_type: dict[str, tuple[str, ...]] = {}
     for entry in owner.authoritative_definitions or ():
-        by_type.setdefault(str(entry.get("type")), []).append(str(entry.get("url")))
-    return {name: ", ".join(sorted(urls)) for name, urls in by_type.items()}
+        kind = str(entry.get("type"))
+        by_type[kind] = (*by_type.get(kind, ()), str(entry.get("url")))
+    return by_type
+
+
+def _definition_notes(owner: Field | SchemaObject | Contract) -> dict[str, Any]:
+    return {
+        f"definition.{entry.get('type')}.{entry.get('url')}": entry.get("description")
+        for entry in owner.authoritative_definitions or ()
+    }
 
 
 def _relationships(owner: Field | SchemaObject) -> dict[str, Any]:
@@ -161,19 +177,18 @@ def _target(entry: Mapping[str, Any]) -> str:
 
 def _time_zone(field: Field) -> Any:
     options = field.options or EMPTY
-    if field.treaty.get("time_zone"):
-        return field.treaty["time_zone"]
-    if options.get("timezone") is False:
+    if options.get("timezone") is False and not field.treaty.get("time_zone"):
         return "no time zone"
-    return options.get("defaultTimezone") or ("Etc/UTC" if options.get("timezone") else None)
+    named = (
+        field.treaty.get("time_zone") or options.get("defaultTimezone") or ("UTC" if options.get("timezone") else None)
+    )
+    return "UTC" if named in ("Etc/UTC", "Etc/GMT", "GMT", "Z") else named
 
 
-def _is_unique(field: Field) -> bool:
-    return bool(field.unique) or bool(_option("uniqueItems")(field))
-
-
-def _semantic_type(field: Field) -> Any:
-    return field.treaty.get("semantic_type") or field.more.get("semanticType")
+def _role(field: Field) -> Any:
+    """Read ODCS's semantic type, which is `column` unless said otherwise."""
+    role = field.more.get("semanticType")
+    return None if role == "column" else role
 
 
 _GRADED_OPTIONS = frozenset(
@@ -199,7 +214,7 @@ _GRADED_FIELD_KEYS = frozenset({"unit", "default", "semantic_type", "time_zone"}
 
 
 def _other_options(field: Field) -> dict[str, Any]:
-    return {key: value for key, value in (field.options or EMPTY).items() if key not in _GRADED_OPTIONS}
+    return {key: value for key, value in (field.options or EMPTY).items() if key not in _GRADED_OPTIONS and value != 0}
 
 
 def _field_metadata(field: Field) -> dict[str, Any]:
@@ -210,21 +225,29 @@ def _field_metadata(field: Field) -> dict[str, Any]:
 
 
 def _field_notes(field: Field) -> dict[str, Any]:
-    """Return the words beside values and rules, which mean something only where both versions have them."""
+    """Return the words beside values, rules and definitions: they count only where both versions have them."""
     values = {
         f"enum.{brief(item['value'])}": {key: word for key, word in item.items() if key != "value"}
         for item in field.enum or ()
     }
-    return values | _rule_words(field.quality)
+    return values | _rule_words(field.quality) | _definition_notes(field)
 
 
 def _rule_words(entries: Any) -> dict[str, Any]:
     """Return what rules say besides what they check."""
-    words = rules.WORDS_OF_A_RULE - {"id", "name"}
-    return {
-        f"quality.{rules.rule_name(rule)}": {key: value for key, value in rule.items() if key in words}
-        for rule in entries or ()
-    }
+    words: dict[str, Any] = {}
+    for rule in entries or ():
+        checked = rules.essence(rule)
+        said = {key: value for key, value in rule.items() if key in rules.WORDS_OF_A_RULE and key not in checked}
+        words[_free(f"quality.{rules.measure(rule)}", words)] = said
+    return words
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    """Return the name, or one beside it where it is taken."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def _custom(entries: Any, graded: Any) -> dict[str, Any]:
@@ -235,9 +258,8 @@ def _custom(entries: Any, graded: Any) -> dict[str, Any]:
         if name in graded:
             continue
         key = name if name in block_names() else f"customProperties.{name if name is not None else index}"
-        while key in found:
-            key += "'"
-        found[key] = entry.get("value")
+        words = {word: value for word, value in entry.items() if word != "property"}
+        found[_free(key, found)] = words.get("value") if words.keys() <= {"value"} else words
     return found
 
 
@@ -254,19 +276,21 @@ FIELD_TERMS: tuple[Term, ...] = (
     _field_term("field.physical_type", _stored, _storage, *_TYPE),
     _field_term("field.required", lambda field: field.is_required, flag, "required", "primary_key"),
     _field_term("field.enum", allowed_values, value_set, "enum", "quality"),
-    _field_term("field.range", _range, bounds, "options"),
-    _field_term("field.length", _option_bounds("minLength", "maxLength"), bounds, "options"),
-    _field_term("field.item_count", _option_bounds("minItems", "maxItems"), bounds, "options"),
+    _field_term("field.range", _range, bounds, "options", "logical_type"),
+    _field_term("field.length", _length, bounds, "options", "physical_type"),
+    _field_term("field.item_count", _item_count, bounds, "options"),
     _field_term("field.pattern", _option("pattern"), replaced, "options"),
     _field_term("field.format", _format, replaced, "options", "logical_type"),
-    _field_term("field.unique", _is_unique, flag, "unique", "options"),
+    _field_term("field.unique", lambda field: bool(field.unique), flag, "unique"),
+    _field_term("field.unique", lambda field: bool(_option("uniqueItems")(field)), flag, "options"),
     _field_term("field.constraint", _other_options, keyed(replaced), "options"),
     _field_term("field.default", lambda field: field.treaty.get("default"), replaced, *_OWN),
     _field_term("field.unit", lambda field: field.treaty.get("unit"), replaced, *_OWN),
     _field_term("field.time_zone", _time_zone, replaced, "options", *_OWN),
-    _field_term("field.semantic_type", _semantic_type, replaced, "more", *_OWN),
-    _field_term("definition", _definitions, keyed(replaced), "authoritative_definitions"),
-    _field_term("quality", _rules, keyed(rules.quality_rule), "quality", "enum"),
+    _field_term("field.semantic_type", lambda field: field.treaty.get("semantic_type"), replaced, *_OWN),
+    _field_term("field.semantic_type", _role, replaced, "more"),
+    _field_term("definition", _definitions, keyed(alternatives), "authoritative_definitions"),
+    _field_term("quality", _field_rules, rules.quality_rules, "quality", "enum"),
     _field_term("relationship", _relationships, keyed(presence), "relationships"),
     _field_term("field.description", lambda field: field.description, replaced, "description"),
     _field_term("field.classification", lambda field: field.classification, replaced, "classification"),
@@ -279,27 +303,25 @@ FIELD_TERMS: tuple[Term, ...] = (
     ),
     _field_term("field.deprecated", lambda field: bool(field.deprecated), mark, "deprecated"),
     _field_term("field.metadata", _field_metadata, keyed(replaced), "id", "business_name", "more", *_OWN),
-    _field_term("field.metadata", _field_notes, in_both(replaced), "enum", "quality"),
+    _field_term("field.metadata", _field_notes, in_both(replaced), "enum", "quality", "authoritative_definitions"),
 )
 
 
 def _object_metadata(item: SchemaObject) -> dict[str, Any]:
-    other = {f"{item.name}.{key}": value for key, value in item.more.items()}
-    other[f"{item.name}.physicalType"] = item.physical_type
-    other |= {f"{item.name}.{key}": value for key, value in _custom(item.custom_properties, ()).items()}
+    other = {**item.more, "id": item.id, "physicalType": item.physical_type}
+    other |= _custom(item.custom_properties, ())
     return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
 
 
 def _object_notes(item: SchemaObject) -> dict[str, Any]:
-    return {f"{item.name}.{key}": value for key, value in _rule_words(item.quality).items()}
+    return _rule_words(item.quality) | _definition_notes(item)
 
 
 OBJECT_TERMS: tuple[Term, ...] = (
-    Term("object.primary_key", lambda item: item.primary_key, swapped),
     Term("object.physical_name", lambda item: item.physical_name or item.name, swapped),
     Term("object.granularity", lambda item: item.granularity, replaced),
-    Term("definition", _definitions, keyed(replaced)),
-    Term("quality", _rules, keyed(rules.quality_rule)),
+    Term("definition", _definitions, keyed(alternatives)),
+    Term("quality", lambda item: item.quality or (), rules.quality_rules),
     Term("relationship", _relationships, keyed(presence)),
     Term("contract.description", lambda item: item.description, replaced),
     Term("object.metadata", _object_metadata, keyed(replaced)),
@@ -308,19 +330,29 @@ OBJECT_TERMS: tuple[Term, ...] = (
 
 
 def _levels(contract: Contract) -> dict[str, Any]:
-    entries = (entry for entry in contract.sla or () if not levels.is_retention(entry))
-    return {f"sla.{levels.level_name(entry)}": levels.level_of(entry) for entry in entries}
+    return _named_levels(entry for entry in contract.sla or () if not levels.is_retention(entry))
 
 
 def _retention(contract: Contract) -> dict[str, Any]:
-    entries = (entry for entry in contract.sla or () if levels.is_retention(entry))
-    return {f"sla.{levels.level_name(entry)}": levels.level_of(entry) for entry in entries}
+    return _named_levels(entry for entry in contract.sla or () if levels.is_retention(entry))
+
+
+def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name service levels; where several have one name, the driver tells them apart."""
+    listed = list(entries)
+    names = Counter(map(levels.level_name, listed))
+    named: dict[str, Any] = {}
+    for entry in listed:
+        name = levels.level_name(entry)
+        driven = f" for {entry['driver']}" if names[name] > 1 and entry.get("driver") else ""
+        named[_free(f"sla.{name}{driven}", named)] = levels.level_of(entry)
+    return named
 
 
 def _owners(contract: Contract) -> dict[str, Any]:
     """Return owners by team; a contact counts where the owner names it, not where it is a support channel."""
     declared = contract.treaty.owners is not None
-    return {owner.team: str(owner) if declared else owner.team for owner in contract.owners}
+    return {f"owners.{owner.team}": str(owner) if declared else owner.team for owner in contract.owners}
 
 
 def _team_notes(team: Any) -> Any:
@@ -333,7 +365,10 @@ def _team_notes(team: Any) -> Any:
 
 
 def _servers(contract: Contract) -> dict[str, Any]:
-    return {str(server.get("server")): server for server in contract.servers or ()}
+    named: dict[str, Any] = {}
+    for server in contract.servers or ():
+        named[_free(f"servers.{server.get('server')}", named)] = server
+    return named
 
 
 def _descriptions(contract: Contract) -> dict[str, Any]:
@@ -381,7 +416,8 @@ def _contract_notes(contract: Contract) -> dict[str, Any]:
         said["delivery.channels"] = blocks.delivery.channels
     said |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
     said |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
-    return said | {f"sla.{levels.level_name(entry)}": levels.level_words(entry) for entry in contract.sla or ()}
+    said |= {f"sla.{levels.level_name(entry)}": levels.level_words(entry) for entry in contract.sla or ()}
+    return said | _definition_notes(contract)
 
 
 CONTRACT_TERMS: tuple[Term, ...] = (
@@ -393,12 +429,12 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.change_policy", lambda contract: contract.treaty.change_policy, guarantees.change_policy),
     Term(
         "contract.exclusions",
-        lambda contract: {one.what: one.what for one in contract.treaty.exclusions},
+        lambda contract: {f"exclusions.{one.what}": one.what for one in contract.treaty.exclusions},
         keyed(replaced),
     ),
     Term(
         "contract.intended_consumers",
-        lambda contract: {one.name: one.name for one in contract.treaty.intended_consumers},
+        lambda contract: {f"intended_consumers.{one.name}": one.name for one in contract.treaty.intended_consumers},
         keyed(replaced),
     ),
     Term("contract.event_type", lambda contract: contract.treaty.event and contract.treaty.event.type, replaced),
@@ -412,7 +448,7 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.owners", _owners, keyed(replaced)),
     Term("contract.servers", _servers, keyed(replaced)),
     Term("contract.description", _descriptions, keyed(replaced)),
-    Term("definition", _definitions, keyed(replaced)),
+    Term("definition", _definitions, keyed(alternatives)),
     Term("contract.metadata", _contract_metadata, keyed(replaced)),
     Term("contract.metadata", _contract_notes, in_both(replaced)),
 )

@@ -103,7 +103,7 @@ def field_type_changed(change: Change) -> str:
     """
     if change.direction is Direction.ADDED:
         return f"field {change.field!r} now declares its type: {change.after}"
-    moved = f"{change.before} -> {change.after}"
+    moved = f"{change.before} -> {change.after or 'none'}"
     return f"field {change.field!r} type changed: {moved}; values from old schema may not round-trip"
 
 

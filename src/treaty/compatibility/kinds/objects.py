@@ -71,7 +71,7 @@ def object_granularity_changed(change: Change) -> str:
 
     Instead: publish the other grain as an object of its own.
     """
-    return f"{change.subject} granularity changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
+    return f"{change.subject} changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
 
 
 @kind(

@@ -109,7 +109,7 @@ def change_policy_changed(change: Change) -> str:
 
     Example: `compatibility: full` becomes `compatibility: backward`.
     """
-    return f"change policy {change.subject} changed: {change.before or 'none'} -> {change.after or 'none'}"
+    return f"{change.subject} changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind(
@@ -122,8 +122,8 @@ def exclusion_changed(change: Change) -> str:
     Example: "no coach contact details" is struck out. Whoever must not receive them should look.
     """
     if change.direction is Direction.ADDED:
-        return f"now excludes {brief(change.subject)!r}"
-    return f"no longer excludes {brief(change.subject)!r}; it may appear"
+        return f"now excludes {brief(change.after)!r}"
+    return f"no longer excludes {brief(change.before)!r}; it may appear"
 
 
 @kind(
@@ -136,8 +136,8 @@ def intended_consumer_changed(change: Change) -> str:
     Example: marketing is struck out. Ask whether they know.
     """
     if change.direction is Direction.ADDED:
-        return f"now made for {change.subject!r} too"
-    return f"no longer made for {change.subject!r}"
+        return f"now made for {change.after!r} too"
+    return f"no longer made for {change.before!r}"
 
 
 @kind("contract.owners", _NOTE)
@@ -192,7 +192,7 @@ def server_changed(change: Change) -> str:
 
     Example: the warehouse moves to another account.
     """
-    return f"server {change.subject!r} changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
+    return f"{change.subject} changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
 
 
 @kind("contract.metadata", _NOTE)

@@ -24,9 +24,9 @@ _INTERNAL = {
     "a row version": "row_version lock_version etag optimistic_lock",
     "an internal note": "internal_note internal_comment internal_remark internal_flag admin_note admin_comment"
     " admin_remark admin_flag backoffice_note backoffice_comment debug_note debug_flag private_note",
-    "a storage detail": "etl_id etl_batch_id etl_date etl_ts etl_flag etl_key dwh_id dwh_date dwh_ts stg_id stg_ts cdc_id"
-    " cdc_op cdc_offset cdc_ts kafka_offset kafka_partition kafka_key shard_id shard_key partition_id partition_key"
-    " partition_date load_ts load_timestamp",
+    "a storage detail": "etl_id etl_batch_id etl_date etl_ts etl_flag etl_key dwh_id dwh_date dwh_ts stg_id stg_ts"
+    " cdc_id cdc_op cdc_offset cdc_ts kafka_offset kafka_partition kafka_key shard_id shard_key partition_id"
+    " partition_key partition_date load_ts load_timestamp",
     "a soft-delete mark": "is_deleted deleted_flag del_flag",
 }
 _PERSONAL = {

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a floor and against peers, measured in one run."""

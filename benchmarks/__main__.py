@@ -1,0 +1,22 @@
+"""Run every benchmark, or those that are named, and print their tables as Markdown."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import cold_start, judging
+
+BENCHMARKS = {"judging": judging.run, "cold-start": cold_start.run}
+
+
+def main(names: list[str]) -> None:
+    """Run benchmarks by name; all of them without one."""
+    for name in names or list(BENCHMARKS):
+        if name not in BENCHMARKS:
+            sys.exit(f"no benchmark {name!r}; use: {', '.join(BENCHMARKS)}")
+        print(f"\n## {name}\n", flush=True)
+        print(BENCHMARKS[name](), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

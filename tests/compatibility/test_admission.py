@@ -1,0 +1,112 @@
+"""Compatible is a fact, admissible is policy: lines, migration plans and whole histories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.documents import contract
+from treaty.compatibility import Mode, admit, predecessor
+from treaty.contracts import Contract
+
+PLAN = {"guide": "read total_net instead", "window": "60 d", "owner": "checkout"}
+
+
+def _orders(version: str, *names: str, **rest: Any) -> Contract:
+    return contract({"version": version, "fields": [{"name": name, "logicalType": "string"} for name in names], **rest})
+
+
+def test_the_first_version_of_a_contract_is_admitted() -> None:
+    verdict = admit([], _orders("1.0.0", "order_id"))
+
+    assert verdict.compatible
+    assert verdict.admissible
+
+
+def test_a_first_version_without_an_owner_is_refused() -> None:
+    verdict = admit([], _orders("1.0.0", "order_id", owners=None))
+
+    assert [finding.id for finding in verdict.errors] == ["owner_missing"]
+    assert not verdict.admissible
+
+
+def test_a_breaking_major_without_a_plan_is_refused() -> None:
+    verdict = admit([_orders("1.0.0", "order_id", "total")], _orders("2.0.0", "order_id"))
+
+    assert not verdict.compatible
+    assert not verdict.admissible
+
+
+def test_a_breaking_major_with_a_plan_opens_a_new_line() -> None:
+    verdict = admit([_orders("1.0.0", "order_id", "total")], _orders("2.0.0", "order_id", migration=PLAN))
+
+    assert not verdict.compatible
+    assert verdict.admissible
+    assert verdict.opens_line
+    assert verdict.after.line == "orders@2"
+
+
+def test_a_plan_does_not_excuse_a_version_that_is_too_small() -> None:
+    verdict = admit([_orders("1.0.0", "order_id", "total")], _orders("1.1.0", "order_id", migration=PLAN))
+
+    assert not verdict.admissible
+
+
+def test_a_plan_does_not_excuse_a_missing_owner() -> None:
+    verdict = admit([_orders("1.0.0", "order_id", "total")], _orders("2.0.0", "order_id", migration=PLAN, owners=None))
+
+    assert not verdict.admissible
+
+
+def test_a_change_that_is_major_but_breaks_nobody_under_the_mode_is_warned_about_its_missing_plan() -> None:
+    four, eight = ([{"property": "freshness", "value": hours, "unit": "h"}] for hours in (4, 8))
+
+    verdict = admit([_orders("1.0.0", "a", slaProperties=four)], _orders("2.0.0", "a", slaProperties=eight))
+
+    assert verdict.admissible
+    assert "migration_missing" in {finding.id for finding in verdict.warnings}
+
+
+def test_a_version_follows_the_latest_of_its_own_line() -> None:
+    history = [_orders("1.0.0", "a"), _orders("1.1.0", "a", "b"), _orders("2.0.0", "z")]
+
+    before = predecessor(history, _orders("1.2.0", "a", "b", "c"))
+
+    assert before is history[1]
+    assert admit(history, _orders("1.2.0", "a", "b", "c")).admissible
+
+
+def test_versions_increase_within_their_line() -> None:
+    history = [_orders("1.0.0", "a"), _orders("1.1.0", "a", "b")]
+
+    verdict = admit(history, _orders("1.0.5", "a", "b"))
+
+    assert [finding.id for finding in verdict.errors] == ["version_not_increasing"]
+
+
+def test_a_new_line_is_above_all_others() -> None:
+    verdict = admit([_orders("1.0.0", "a"), _orders("3.0.0", "a")], _orders("2.0.0", "a"))
+
+    assert "version_not_increasing" in {finding.id for finding in verdict.errors}
+
+
+def test_a_transitive_mode_judges_against_every_earlier_version() -> None:
+    history = [
+        contract(
+            {
+                "version": "1.0.0",
+                "fields": [{"name": "a", "logicalType": "string", "enum": [{"value": "x"}, {"value": "y"}]}],
+            }
+        ),
+        contract({"version": "1.1.0", "fields": [{"name": "a", "logicalType": "string", "enum": [{"value": "x"}]}]}),
+    ]
+    after = contract({"version": "1.2.0", "fields": [{"name": "a", "logicalType": "string", "enum": [{"value": "x"}]}]})
+
+    assert admit(history, after, Mode.BACKWARD).compatible
+    assert not admit(history, after, Mode.BACKWARD_TRANSITIVE).compatible
+
+
+def test_an_additive_change_asks_nothing_of_consumers() -> None:
+    verdict = admit([_orders("1.0.0", "a")], _orders("1.1.0", "a", "b"), Mode.FULL_TRANSITIVE)
+
+    assert verdict.admissible
+    assert verdict.after.line == verdict.before.line if verdict.before else False

@@ -1,0 +1,79 @@
+"""Every kind of change has a case file of its name: before, after, and exactly what is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.documents import CASES, contract
+from treaty.compatibility import KINDS, Mode, diff, judge
+from treaty.contracts.reading import read_document
+from treaty.contracts.values import thaw
+
+
+def _cases() -> list[Any]:
+    found = []
+    for file in sorted((CASES / "kinds").glob("*.yaml")):
+        for case in read_document(file.read_bytes(), file.name).data["cases"]:
+            found.append(pytest.param(file.stem, case, id=f"{file.stem}: {case['name']}"))
+    return found
+
+
+@pytest.mark.parametrize(("kind", "case"), _cases())
+def test_a_case_gives_exactly_its_changes(kind: str, case: dict[str, Any]) -> None:
+    changes = diff(contract(case["before"]), contract(case["after"]))
+
+    found = [{"kind": change.kind, "path": change.path, "direction": str(change.direction)} for change in changes]
+    assert found == case["changes"]
+    for change, expected in zip(changes, case.get("values", []), strict=False):
+        assert [thaw(change.before), thaw(change.after)] == expected
+
+
+@pytest.mark.parametrize(("kind", "case"), _cases())
+def test_a_case_is_graded_as_its_table_says(kind: str, case: dict[str, Any]) -> None:
+    changes = diff(contract(case["before"]), contract(case["after"]))
+    verdict = judge(changes, Mode.BACKWARD)
+
+    assert str(verdict.required_bump) == case["bump"]
+    if "breaks" in case:
+        broken = {str(one) for item in verdict.judged if item.change.kind == kind for one in item.breaks}
+        assert sorted(broken) == sorted(case["breaks"])
+
+
+@pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "severity" in one.values[1]])
+def test_a_case_weighs_what_each_mode_says(kind: str, case: dict[str, Any]) -> None:
+    changes = diff(contract(case["before"]), contract(case["after"]))
+
+    weights = {
+        str(mode): str(next(item.severity for item in judge(changes, mode).judged if item.change.kind == kind))
+        for mode in (Mode.NONE, Mode.BACKWARD, Mode.FORWARD, Mode.FULL)
+    }
+    assert weights == case["severity"]
+
+
+@pytest.mark.parametrize(("kind", "case"), [one for one in _cases() if "message" in one.values[1]])
+def test_a_case_says_its_message(kind: str, case: dict[str, Any]) -> None:
+    verdict = judge(diff(contract(case["before"]), contract(case["after"])))
+
+    messages = [item.message for item in verdict.judged if item.change.kind == kind]
+    messages += [finding.message for finding in verdict.findings if finding.id == kind]
+    assert case["message"] in messages
+
+
+def test_every_kind_of_change_has_its_case() -> None:
+    covered = {
+        (kind, change["direction"])
+        for kind, case in (one.values for one in _cases())
+        for change in case["changes"]
+        if change["kind"] == kind
+    }
+    wanted = {(kind.id, str(direction)) for kind in KINDS.values() for direction in kind.grades}
+
+    assert sorted(wanted - covered) == []
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.id)
+def test_every_kind_has_a_page_with_an_example(kind: Any) -> None:
+    assert "Example:" in kind.page
+    assert kind.summary.endswith((".", ":")) or ":" in kind.summary

@@ -1,0 +1,139 @@
+"""The bump is computed: each row of the lifecycle decision's table, and what happens when too little is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.documents import contract
+from treaty.compatibility import Grading, diff, judge, parse_grading
+from treaty.contracts import Bump, Contract
+from treaty.errors import InvalidDocument
+
+NO_GRADING = Grading()
+
+
+def _customers(*fields: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    return {"id": "customers", "fields": [{"name": "id", "logicalType": "integer", "required": True}, *fields], **rest}
+
+
+def _fresh(hours: int) -> list[dict[str, Any]]:
+    return [{"property": "freshness", "value": hours, "unit": "h"}]
+
+
+EMAIL = {"name": "email", "logicalType": "string"}
+PHONE = {"name": "phone", "logicalType": "string"}
+TABLE = [
+    ("remove column", _customers(EMAIL), _customers(), "MAJOR"),
+    (
+        "change column type",
+        _customers(),
+        {"id": "customers", "fields": [{"name": "id", "logicalType": "string", "required": True}]},
+        "MAJOR",
+    ),
+    ("make nullable column required", _customers(PHONE), _customers({**PHONE, "required": True}), "MAJOR"),
+    (
+        "add new required column",
+        _customers(),
+        _customers({"name": "ssn", "logicalType": "string", "required": True}),
+        "MAJOR",
+    ),
+    ("add optional column", _customers(), _customers({"name": "middle_name", "logicalType": "string"}), "MINOR"),
+    ("relax nullability", _customers({**PHONE, "required": True}), _customers(PHONE), "MINOR"),
+    ("change description", _customers(EMAIL), _customers({**EMAIL, "description": "Where invoices go"}), "PATCH"),
+    ("change classification", _customers(EMAIL), _customers({**EMAIL, "classification": "pii"}), "PATCH"),
+    ("update SLA (stricter)", _customers(slaProperties=_fresh(6)), _customers(slaProperties=_fresh(4)), "MINOR"),
+    ("update SLA (relaxed)", _customers(slaProperties=_fresh(4)), _customers(slaProperties=_fresh(8)), "MAJOR"),
+]
+
+
+def _pair(before: Any, after: Any, version: str) -> tuple[Contract, Contract]:
+    return contract({**before, "version": "1.2.3"}), contract({**after, "version": version})
+
+
+@pytest.mark.parametrize(("row", "before", "after", "bump"), TABLE, ids=[row[0] for row in TABLE])
+def test_the_table_of_the_lifecycle_decision_holds_row_by_row(row: str, before: Any, after: Any, bump: str) -> None:
+    verdict = judge(diff(*_pair(before, after, "1.2.4")))
+
+    needed = {"MAJOR": "2.0.0", "MINOR": "1.3.0", "PATCH": "1.2.4"}
+    assert str(verdict.required_bump) == bump
+    assert verdict.required_version == needed[bump]
+
+
+@pytest.mark.parametrize(("row", "before", "after", "bump"), TABLE, ids=[row[0] for row in TABLE])
+def test_a_smaller_bump_than_required_is_an_error(row: str, before: Any, after: Any, bump: str) -> None:
+    needed = {"MAJOR": "1.3.0", "MINOR": "1.2.4", "PATCH": None}[bump]
+    if needed is None:
+        return
+    verdict = judge(diff(*_pair(before, after, needed)))
+
+    assert "version_bump_too_small" in {finding.id for finding in verdict.errors}
+    assert not verdict.admissible
+
+
+@pytest.mark.parametrize(("row", "before", "after", "bump"), TABLE, ids=[row[0] for row in TABLE])
+def test_the_required_bump_or_a_larger_one_is_enough(row: str, before: Any, after: Any, bump: str) -> None:
+    for version in {"MAJOR": ("2.0.0", "3.0.0"), "MINOR": ("1.3.0", "2.0.0"), "PATCH": ("1.2.4", "1.3.0")}[bump]:
+        verdict = judge(diff(*_pair(before, after, version)))
+
+        assert "version_bump_too_small" not in {finding.id for finding in verdict.errors}
+
+
+def test_the_message_says_what_was_declared_and_what_is_needed() -> None:
+    verdict = judge(diff(*_pair(_customers(EMAIL), _customers(), "1.3.0")))
+
+    messages = {finding.id: finding.message for finding in verdict.errors}
+    assert messages["version_bump_too_small"] == (
+        "a MINOR bump was declared, the changes require MAJOR; the version must be at least 2.0.0"
+    )
+
+
+def test_the_same_promise_in_other_units_is_no_change() -> None:
+    before = contract(_customers(slaProperties=_fresh(4)))
+    after = contract(_customers(slaProperties=[{"property": "freshness", "value": 240, "unit": "min"}]))
+
+    assert list(diff(before, after)) == []
+
+
+def test_a_version_that_is_not_semantic_is_judged_but_not_admitted() -> None:
+    before, after = contract({**_customers(), "version": "1"}), contract({**_customers(EMAIL), "version": "2.0.0"})
+
+    verdict = judge(diff(before, after))
+
+    assert [finding.id for finding in verdict.errors] == ["version_not_semantic"]
+    assert verdict.required_version is None
+
+
+class TestGrading:
+    """Teams can re-grade kinds in policy."""
+
+    def test_a_team_asks_for_more(self) -> None:
+        grading = parse_grading({"field_added": "major"})
+
+        verdict = judge(diff(*_pair(_customers(), _customers(EMAIL), "1.3.0")), grading=grading)
+
+        assert verdict.required_bump is Bump.MAJOR
+
+    def test_a_team_asks_for_less_and_the_mode_follows(self) -> None:
+        grading = parse_grading({"field_enum_added": {"bump": "minor", "breaks": []}})
+        after = _customers({**EMAIL, "enum": [{"value": "a"}]})
+
+        verdict = judge(diff(*_pair(_customers(EMAIL), after, "1.3.0")), grading=grading)
+
+        assert verdict.admissible
+        assert verdict.required_bump is Bump.MINOR
+
+    @pytest.mark.parametrize(
+        ("data", "said"),
+        [
+            ({"field_vanished": "major"}, "unknown kind 'field_vanished' in grading; see: treaty kinds"),
+            ({"field_added": "huge"}, "unknown bump 'huge'; use one of: none, patch, minor, major"),
+            ({"owner_missing": "minor"}, "unknown kind 'owner_missing'"),
+            ({"field_added": {"breaks": ["everyone"]}}, "unknown 'everyone'; use: existing_data, existing_readers"),
+            ({"field_added": 3}, "is a bump, or a mapping with bump and breaks"),
+        ],
+    )
+    def test_a_wrong_grade_is_refused_with_the_way_out(self, data: dict[str, Any], said: str) -> None:
+        with pytest.raises(InvalidDocument, match=said.replace("(", "\\(")):
+            parse_grading(data)
