@@ -31,7 +31,7 @@ def test_a_compatible_change_says_so_and_which_version_is_enough(treaty: Treaty,
 
     assert result.code == 0
     assert "orders  1.0.0 → 1.1.0  backward" in result.output
-    assert "✓  optional field 'city' added  MINOR" in result.output
+    assert "✓  optional field 'city' added\n     MINOR · field_added" in result.output
     assert "compatible under backward" in result.output
     assert "1.1.0 is enough" in result.output
 
@@ -40,7 +40,8 @@ def test_a_breaking_change_says_whom_it_breaks_and_how_to_go_on(treaty: Treaty, 
     result = treaty("diff", before, write("after.yaml", _orders("1.1.0")))
 
     assert result.code == 3
-    assert "✗  field 'total' was removed; old data will fail validation  MAJOR  breaks existing data" in result.output
+    assert "✗  field 'total' was removed; old data will fail validation\n" in result.output
+    assert "MAJOR · breaks existing data · field_removed" in result.output
     assert "not compatible under backward; refused" in result.output
     assert "these changes need 2.0.0 (MAJOR); 1.1.0 is declared" in result.output
     assert "set version: 2.0.0" in result.output

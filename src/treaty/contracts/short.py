@@ -64,7 +64,7 @@ def write_short_form(contract: Contract) -> tuple[dict[str, Json], tuple[str, ..
     }
     carried = {key: thaw(entry["value"]) for key, entry in _blocks_carried(contract)}
     document = {key: value for key, value in document.items() if value not in (None, [])} | carried
-    document.setdefault("fields", [])
+    document = {"owners": [], "fields": []} | document
     return document, tuple(_losses(contract))
 
 

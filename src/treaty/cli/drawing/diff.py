@@ -73,12 +73,11 @@ def _print_group(drawn: Console, heading: str, severity: Severity, group: list[J
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    grid.add_column(no_wrap=True, min_width=5)
-    grid.add_column(style="quiet", overflow="fold", min_width=20)
     for item in group:
+        facts = (str(item.grade.bump), _whom(item), item.change.kind)
         said = Text(item.message)
-        said.append(f"\n{item.change.kind}", style="quiet")
-        grid.add_row(Text(MARKS[severity], style=STYLES[severity]), said, str(item.grade.bump), _whom(item))
+        said.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
+        grid.add_row(Text(MARKS[severity], style=STYLES[severity]), said)
     drawn.print(grid)
     drawn.print()
 
