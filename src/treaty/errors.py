@@ -12,33 +12,33 @@ class TreatyError(Exception):
     """Anything Treaty refuses or cannot do, in words meant for the person who asked."""
 
 
-class InvalidDocument(TreatyError):  # noqa: N818 - named after what happened, like its siblings
-    """A document, version, path or setting that cannot be understood."""
+class WithFindings(TreatyError):
+    """An error that carries its findings."""
 
     def __init__(self, message: str, findings: tuple[Finding, ...] = ()) -> None:
         super().__init__(message)
         self.findings = findings
 
 
-class NotFound(TreatyError):  # noqa: N818
+class InvalidDocument(WithFindings):
+    """A document, version, path or setting that cannot be understood."""
+
+
+class NotFound(TreatyError):
     """Something asked for by name is not there."""
 
 
-class Conflict(TreatyError):  # noqa: N818
+class Conflict(TreatyError):
     """Something is there already, or changed meanwhile."""
 
 
-class Refused(TreatyError):  # noqa: N818
+class Refused(WithFindings):
     """A judgement said no; the findings say why."""
 
-    def __init__(self, message: str, findings: tuple[Finding, ...] = ()) -> None:
-        super().__init__(message)
-        self.findings = findings
 
-
-class NotAllowed(TreatyError):  # noqa: N818
+class NotAllowed(TreatyError):
     """The actor may not do this."""
 
 
-class Unavailable(TreatyError):  # noqa: N818
+class Unavailable(TreatyError):
     """A part this needs (a server, a package, a program) cannot be reached."""

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from treaty.contracts.reading import Limits, read_document
 from treaty.errors import InvalidDocument, NotFound
+
+if TYPE_CHECKING:
+    from treaty.compatibility import Grading, Mode
+    from treaty.governance.lint import LintSettings
+
+T = TypeVar("T")
 
 PROJECT_FILE = "treaty.yaml"
 DOCUMENTED = {
@@ -42,15 +48,40 @@ _KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
 
 @dataclass(frozen=True)
 class Settings:
-    """What a project has set, as plain typed values; the rooms they belong to read the details."""
+    """What a project has set; each room reads its own part when it is first asked for, so that commands start fast."""
 
     source: str | None = None
     name: str | None = None
     compatibility: str = "backward"
-    grading: Mapping[str, Any] = field(default_factory=dict)
+    grades: Mapping[str, Any] = field(default_factory=dict)
     lint_rules: Mapping[str, Any] = field(default_factory=dict)
     waivers: tuple[Any, ...] = ()
     limits: Limits = field(default_factory=Limits)
+
+    def mode(self) -> Mode:
+        """Return the mode that changes are judged under."""
+        from treaty.compatibility import parse_mode
+
+        return self._named("compatibility", lambda: parse_mode(self.compatibility))
+
+    def grading(self) -> Grading:
+        """Return the table of kinds with this team's grades."""
+        from treaty.compatibility import parse_grading
+
+        return self._named("grading", lambda: parse_grading(self.grades))
+
+    def linting(self) -> LintSettings:
+        """Return the lint rules as this team weighs and waives them."""
+        from treaty.governance.lint import parse_lint_settings
+
+        return self._named("lint.rules or waivers", lambda: parse_lint_settings(self.lint_rules, self.waivers))
+
+    def _named(self, setting: str, read: Callable[[], T]) -> T:
+        """Say in an error which setting of which file it is about."""
+        try:
+            return read()
+        except InvalidDocument as error:
+            raise InvalidDocument(f"{self.source or 'the environment'}: {setting}: {error}") from None
 
 
 def load_settings(
@@ -89,10 +120,10 @@ def _read(file: Path) -> Settings:
             raise InvalidDocument(f"{reading.place((key,))}: unknown setting {key!r}; {hint}")
     return Settings(
         source=str(file),
-        name=data.get("name"),
+        name=_typed(data, "name", str, None, file),
         compatibility=_typed(data, "compatibility", str, "backward", file),
-        grading=_typed(data, "grading", dict, {}, file),
-        lint_rules=_typed(_typed(data, "lint", dict, {}, file), "rules", dict, {}, file),
+        grades=_typed(data, "grading", dict, {}, file),
+        lint_rules=_lint_rules(_typed(data, "lint", dict, {}, file), file),
         waivers=tuple(_typed(data, "waivers", list, [], file)),
         limits=_limits(_typed(data, "limits", dict, {}, file), str(file)),
     )
@@ -106,6 +137,13 @@ def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Pa
         wanted = _IN_WORDS[kind.__name__]
         raise InvalidDocument(f"{file}: {key!r} must be {wanted}, not {value!r}")
     return value
+
+
+def _lint_rules(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    if unknown := sorted(data.keys() - {"rules"}):
+        raise InvalidDocument(f"{file}: unknown setting 'lint.{unknown[0]}'; use: lint.rules")
+    rules: Mapping[str, Any] = _typed(data, "rules", dict, {}, file)
+    return rules
 
 
 def _limits(data: Mapping[str, Any], source: str) -> Limits:

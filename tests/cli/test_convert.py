@@ -44,9 +44,48 @@ def test_what_the_short_form_cannot_carry_is_named(treaty: Treaty, write: Write)
     result = treaty("convert", "--to", "short", write("orders.yaml", [nested, dated]))
 
     assert result.code == 0
-    assert "lost: customer: what is nested inside it" in result.errors
-    assert "lost: day: its type date becomes timestamp" in result.errors
-    assert "lost: day: classification" in result.errors
+    assert "lost: field 'customer' type changed: object -> json" in result.errors
+    assert "lost: field 'day' type changed: date -> timestamp" in result.errors
+    assert "lost: field 'day' classification changed: internal -> none" in result.errors
+
+
+def test_losses_outside_of_fields_are_named_too(treaty: Treaty, write: Write) -> None:
+    rich = {
+        "name": "Orders",
+        "tags": ["gold"],
+        "description": {"usage": "Start here."},
+        "slaProperties": [{"property": "latency", "value": 5, "unit": "s"}],
+        "customProperties": [{"property": "steward", "value": "x"}],
+        "fields": [{"name": "order_id", "logicalType": "string", "physicalName": "ord_id"}],
+    }
+
+    lost = treaty("convert", "--to", "short", write("orders.yaml", rich)).errors
+
+    for what in ("name", "tags", "description.usage", "sla.latency", "customProperties.steward", "column 'ord_id'"):
+        assert what in lost
+
+
+def test_a_contract_without_fields_has_no_short_form(treaty: Treaty, write: Write) -> None:
+    result = treaty("convert", "--to", "short", write("policy.yaml", {"tier": "enterprise"}))
+
+    assert result.code == 1
+    assert "orders has no fields; the short form needs at least one" in result.errors
+
+
+def test_only_what_is_ours_becomes_a_plain_key(treaty: Treaty, write: Write) -> None:
+    carried = [
+        {"property": "ordering", "value": "none"},
+        {"property": "tier", "value": "product", "description": "said by the data office"},
+        {"property": "expires", "value": 5},
+    ]
+    field = {"name": "total", "logicalType": "number", "customProperties": [{"property": "unit", "value": "EUR"}]}
+    file = write("orders.yaml", {"customProperties": carried, "fields": [field]})
+
+    plain = _data(treaty("convert", "--to", "odcs", "--blocks", "plain", file).output)
+
+    assert plain["ordering"] == "none"
+    assert plain["customProperties"] == carried[1:]
+    assert plain["schema"][0]["properties"][0]["unit"] == "EUR"  # type: ignore[index]
 
 
 def test_blocks_travel_as_custom_properties_or_as_plain_keys(treaty: Treaty, write: Write) -> None:

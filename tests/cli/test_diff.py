@@ -127,6 +127,39 @@ def test_sarif_points_to_the_line_of_the_field_in_the_new_document(treaty: Treat
     assert "version" in text[lines["version_bump_too_small"] - 1]
 
 
+def test_a_removed_field_is_placed_where_it_stood(treaty: Treaty, write: Write, before: str) -> None:
+    verdict = json.loads(treaty("diff", "--format", "json", before, write("after.yaml", _orders("2.0.0"))).output)
+
+    places = {one["id"]: (one["source"], one["line"]) for one in verdict["findings"]}
+    source, line = places["field_removed"]
+    assert source == "before.yaml"
+    assert "name: total" in Path(source).read_text().splitlines()[line - 1]
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({"version": "0.9.0"}, "must be strictly greater than '1.0.0'"),
+        ({"version": "1.0.1", "owners": None}, "must declare at least one owner"),
+    ],
+)
+def test_a_check_that_fails_is_said_even_where_nothing_changed(
+    treaty: Treaty, write: Write, before: str, after: dict[str, Any], said: str
+) -> None:
+    result = treaty("diff", before, write("after.yaml", {**_orders("1.0.0", TOTAL), **after}))
+
+    assert result.code == 3
+    assert "refused" in result.output
+    assert said in result.output
+
+
+def test_an_unknown_mode_is_a_wrong_call(treaty: Treaty, before: str) -> None:
+    result = treaty("diff", before, before, "--mode", "sideways")
+
+    assert result.code == 2
+    assert "use one of: none, backward" in " ".join(result.errors.split())
+
+
 def test_markdown_puts_breaking_changes_first(treaty: Treaty, write: Write, before: str) -> None:
     output = treaty("diff", "--format", "markdown", before, write("after.yaml", _orders("1.1.0", CITY))).output
 
@@ -187,7 +220,7 @@ def test_the_next_version_is_computed(treaty: Treaty, write: Write, before: str)
 
 
 def test_the_next_version_says_why_in_json(treaty: Treaty, write: Write, before: str) -> None:
-    output = treaty("next-version", "--json", before, write("a.yaml", _orders("1.0.0", CITY))).output
+    output = treaty("next-version", "--format", "json", before, write("a.yaml", _orders("1.0.0", CITY))).output
 
     assert json.loads(output) == {
         "version": "2.0.0",

@@ -105,6 +105,12 @@ def test_a_transitive_mode_judges_against_every_earlier_version() -> None:
     assert not admit(history, after, Mode.BACKWARD_TRANSITIVE).compatible
 
 
+def test_a_transitive_mode_stays_within_the_line() -> None:
+    history = [_orders("1.0.0", "a", "b"), _orders("2.0.0", "a", migration=PLAN)]
+
+    assert admit(history, _orders("2.1.0", "a", "c"), Mode.BACKWARD_TRANSITIVE).admissible
+
+
 def test_an_additive_change_asks_nothing_of_consumers() -> None:
     verdict = admit([_orders("1.0.0", "a")], _orders("1.1.0", "a", "b"), Mode.FULL_TRANSITIVE)
 

@@ -1,4 +1,4 @@
-"""What each mode refuses, as the registry this judgement grew from defines it."""
+"""What each mode refuses, and with which words."""
 
 from __future__ import annotations
 
@@ -97,11 +97,12 @@ def test_none_says_nothing_of_fields() -> None:
     assert _judge(after, Mode.NONE).findings == ()
 
 
-def test_a_finding_stands_once_per_kind_and_field() -> None:
-    verdict = _judge(_changed("visits", type="string"), Mode.FULL)
+def test_a_change_that_breaks_both_ways_stands_once_under_full() -> None:
+    after = {**USERS, "version": "2.0.0", "primary_key": ["visits"], "fields": [*USERS["fields"][1:]]}
 
-    found = [(one.id, one.path) for one in verdict.findings]
-    assert len(found) == len(set(found))
+    found = [(one.id, one.path) for one in _judge(after, Mode.FULL).errors]
+
+    assert found == [("primary_key_changed", None), ("field_removed", "user_id")]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from treaty.contracts.loading import LoadedContract, is_contract, parse
+from treaty.contracts.loading import LoadedContract, parse
 from treaty.contracts.reading import Limits, read_document
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 
@@ -16,7 +18,11 @@ STANDARD_INPUT = "-"
 _GIT = "git:"
 _SUFFIXES = (".yaml", ".yml", ".json")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
-_MARKS = (b"DataContract", b"dataset_id", b"apiVersion: v3", b'"apiVersion": "v3')
+_MEANT_AS_CONTRACT = re.compile(
+    rb"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:\s*["']?v[23]\.)""",
+    re.MULTILINE,
+)
+"""What tells a contract from other YAML and JSON, broken or not."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +51,25 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
     return parse(read_document(source.content, source.name, limits))
 
 
-def find_sources(references: list[str], limits: Limits) -> Iterator[Source]:
+def find_sources(references: list[str]) -> Iterator[Source]:
     """Yield the documents that are named, and every contract below the folders that are named."""
     for reference in references:
-        if reference not in (STANDARD_INPUT,) and not reference.startswith(_GIT) and Path(reference).is_dir():
-            yield from _below(Path(reference), limits)
+        if reference != STANDARD_INPUT and not reference.startswith(_GIT) and Path(reference).is_dir():
+            yield from _below(reference)
         else:
             yield read_source(reference)
 
 
-def _below(folder: Path, limits: Limits) -> Iterator[Source]:
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith(".") or part in _SKIPPED for part in parts):
-            continue
-        if path.suffix.lower() in _SUFFIXES and path.is_file():
-            source = Source(str(path), _bytes_of(path))
-            if _is_meant_as_contract(source, limits):
-                yield source
-
-
-def _is_meant_as_contract(source: Source, limits: Limits) -> bool:
-    """Tell contracts from other YAML and JSON; one that is broken is still meant as one."""
-    if not any(mark in source.content for mark in _MARKS):
-        return False
-    try:
-        return is_contract(read_document(source.content, source.name, limits).data)
-    except InvalidDocument:
-        return True
+def _below(folder: str) -> Iterator[Source]:
+    """Yield the files below a folder that are meant as contracts, hidden and installed folders left out."""
+    for home, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
+        for name in sorted(files):
+            path = Path(home, name)
+            if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and path.is_file():
+                content = _bytes_of(path)
+                if _MEANT_AS_CONTRACT.search(content):
+                    yield Source(str(path), content)
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -18,12 +18,32 @@ class OutputFormat(StrEnum):
     SARIF = "sarif"
 
 
+class AnswerFormat(StrEnum):
+    """How a short answer is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class PageFormat(StrEnum):
     """How reference pages are printed."""
 
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+
+
+def _known_mode(mode: str | None) -> str | None:
+    """Refuse a mode that is none; the judgement is loaded only where a mode is given."""
+    if mode is not None:
+        from treaty.compatibility import parse_mode
+        from treaty.errors import InvalidDocument
+
+        try:
+            parse_mode(mode)
+        except InvalidDocument as error:
+            raise typer.BadParameter(str(error)) from None
+    return mode
 
 
 FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the result.")]
@@ -39,5 +59,6 @@ ModeOption = Annotated[
         "-m",
         help="none, backward, forward, full, or one of these with _transitive. A contract's own pin holds at least.",
         show_default=False,
+        callback=_known_mode,
     ),
 ]

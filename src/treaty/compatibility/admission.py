@@ -33,7 +33,8 @@ def admit(
     verdict = judge(diff(before, candidate), mode, grading)
     if not effective_mode(mode, before, candidate).is_transitive:
         return verdict
-    earlier = sorted((one for one in history if one is not before and _order(one) < _order(before)), key=_order)
+    line = _order(before).major
+    earlier = sorted((one for one in history if _order(one).major == line and _order(one) < _order(before)), key=_order)
     return merged([*(judge(diff(one, candidate), mode, grading) for one in earlier), verdict])
 
 

@@ -40,8 +40,8 @@ class Change:
 
     @property
     def path(self) -> str:
-        """Where the term stands: a field path, or the name of a promise such as ``sla.freshness``."""
-        return ":".join(part for part in (self.field, self.subject) if part)
+        """Where the term stands: a field path, a promise (``sla.freshness``), or both (``total#no_nulls``)."""
+        return "#".join(part for part in (self.field, self.subject) if part)
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:

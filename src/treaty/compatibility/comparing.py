@@ -61,14 +61,14 @@ def value_set(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> 
         if before is not after:
             yield Difference(came_or_went(before, after), before, after)
         return
-    old, new = _distinct(before), _distinct(after)
+    old, new = distinct(before), distinct(after)
     if old - new:
         yield Difference(Direction.TIGHTENED, before, after)
     if new - old:
         yield Difference(Direction.LOOSENED, before, after)
 
 
-def _distinct(values: tuple[Any, ...]) -> frozenset[tuple[bool, Any]]:
+def distinct(values: tuple[Any, ...]) -> frozenset[tuple[bool, Any]]:
     """Return values as a set that tells true from 1."""
     return frozenset((isinstance(value, bool), value) for value in values)
 

@@ -54,7 +54,7 @@ def _one_object(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterat
         for change in _term_changes(term, old, new, default_subject=term.name.rpartition(".")[2]):
             yield replace(change, subject=f"{named}{change.subject}")
     yield from _key_changes(old, new, f"{prefix}primary_key")
-    yield from _field_changes(old.fields, new.fields, root)
+    yield from field_changes(old.fields, new.fields, root)
 
 
 def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator[Change]:
@@ -65,7 +65,8 @@ def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator
         yield Change(kind.id, Direction.REPLACED, old.primary_key, new.primary_key, subject=subject)
 
 
-def _field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:
+def field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:
+    """Yield the changes between the fields of one object, at any depth."""
     if before == after:
         return
     pairs = pair(before, after)
@@ -96,7 +97,7 @@ def _one_field(old: Field, new: Field, path: FieldPath, parent: FieldPath | None
         yield from _term_changes(term, old, new, field=name)
     if old.type is not None and new.type is not None and old.type.name != new.type.name:
         return
-    yield from _field_changes(old.properties or (), new.properties or (), path)
+    yield from field_changes(old.properties or (), new.properties or (), path)
     yield from _marked_changes(old, new, path)
 
 

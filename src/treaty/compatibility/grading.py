@@ -53,8 +53,11 @@ def _regrade(name: str, value: Any) -> Regrade:
     if not isinstance(value, Mapping) or not value or value.keys() - {"bump", "breaks"}:
         raise InvalidDocument(f"grading of {name!r} is a bump, or a mapping with bump and breaks")
     bump = Bump.parse(str(value["bump"])) if "bump" in value else None
-    breaks = frozenset(_broken(name, item) for item in value["breaks"]) if "breaks" in value else None
-    return Regrade(bump, breaks)
+    if "breaks" not in value:
+        return Regrade(bump)
+    if not isinstance(value["breaks"], (list, tuple)):
+        raise InvalidDocument(f"grading of {name!r}: breaks is a list of: {', '.join(Breaks)}")
+    return Regrade(bump, frozenset(_broken(name, item) for item in value["breaks"]))
 
 
 def _broken(name: str, text: Any) -> Breaks:

@@ -71,6 +71,11 @@ class Verdict:
         return all(finding.id in policy for finding in self.errors)
 
     @property
+    def is_unchanged(self) -> bool:
+        """Whether there is nothing to judge: no change, and the same version."""
+        return not self.judged and self.before is not None and self.before.version == self.after.version
+
+    @property
     def opens_line(self) -> bool:
         """Whether the new version starts a line of its own beside the old one."""
         return self.declared_bump is Bump.MAJOR

@@ -84,7 +84,7 @@ def level(before: Level | None, after: Level | None) -> Iterator[Difference]:
     """Compare a service level both ways, units understood."""
     if before is None or after is None:
         if before is not after:
-            yield Difference(came_or_went(before, after), _text(before), _text(after))
+            yield Difference(came_or_went(before, after), before and before.text, after and after.text)
         return
     if before.amount == after.amount and before.amount is not None:
         return
@@ -114,10 +114,6 @@ def _is_date(amount: Any) -> bool:
 
 def _number(amount: Any) -> Any:
     return amount.amount if isinstance(amount, Quantity) else instant(amount)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 _GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})

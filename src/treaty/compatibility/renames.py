@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from treaty.compatibility.pairing import pair
 from treaty.contracts.model import Contract, Field
+from treaty.contracts.names import words_of_name
 from treaty.contracts.paths import FieldPath
 
 LIKELY = 0.6
 _WEIGHTS = {"name": 0.45, "type": 0.2, "position": 0.1, "meaning": 0.25}
 _MOST_PAIRS = 2_500
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ def _confidence(gone: Field, new: Field, *, same_place: bool) -> tuple[float, tu
 
 
 def _name_likeness(one: str, other: str) -> float:
-    words, others = (frozenset(word.lower() for word in _WORDS.findall(text)) for text in (one, other))
+    words, others = frozenset(words_of_name(one)), frozenset(words_of_name(other))
     shared = len(words & others) / max(len(words | others), 1)
     return max(shared, SequenceMatcher(None, one.lower(), other.lower()).ratio())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treaty.compatibility.judging import Judged, Verdict
@@ -11,8 +12,10 @@ from treaty.contracts.model import Contract
 from treaty.contracts.values import thaw
 
 
-def verdict_as_data(verdict: Verdict, renames: tuple[RenameSuggestion, ...] = ()) -> dict[str, Any]:
-    """Return a verdict as JSON would say it."""
+def verdict_as_data(
+    verdict: Verdict, findings: Sequence[Finding], renames: Sequence[RenameSuggestion] = ()
+) -> dict[str, Any]:
+    """Return a verdict as JSON would say it, with its findings at their places."""
     return {
         "before": _contract(verdict.before),
         "after": _contract(verdict.after),
@@ -23,24 +26,11 @@ def verdict_as_data(verdict: Verdict, renames: tuple[RenameSuggestion, ...] = ()
         "declared_bump": None if verdict.declared_bump is None else str(verdict.declared_bump),
         "required_version": verdict.required_version,
         "changes": [_judged(item) for item in verdict.judged],
-        "findings": [finding_as_data(finding) for finding in verdict.findings],
+        "findings": [finding.as_data() for finding in findings],
         "suggested_renames": [
             {"before": one.before, "after": one.after, "confidence": one.confidence, "reasons": list(one.reasons)}
             for one in renames
         ],
-    }
-
-
-def finding_as_data(finding: Finding) -> dict[str, Any]:
-    """Return a finding as JSON would say it."""
-    return {
-        "id": finding.id,
-        "severity": finding.severity.value,
-        "path": finding.path,
-        "message": finding.message,
-        "hint": finding.hint,
-        "source": finding.place.source if finding.place else None,
-        "line": finding.place.line if finding.place else None,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Severity(StrEnum):
@@ -40,6 +41,18 @@ class Finding:
     path: str | None = None
     place: Place | None = None
     hint: str | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the finding as JSON would say it."""
+        return {
+            "id": self.id,
+            "severity": self.severity.value,
+            "path": self.path,
+            "message": self.message,
+            "hint": self.hint,
+            "source": self.place.source if self.place else None,
+            "line": self.place.line if self.place else None,
+        }
 
     @property
     def sort_key(self) -> tuple[int, int, str, str, str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Form
-from treaty.contracts.odcs import looks_like_odcs, parse_odcs, write_odcs
+from treaty.contracts.odcs import BlockStyle, looks_like_odcs, parse_odcs, write_odcs
 from treaty.contracts.reading import Limits, Reading, read_document
 from treaty.contracts.reading.limits import refuse
-from treaty.contracts.short import looks_like_short_form, parse_short_form, short_places, write_short_form
-from treaty.contracts.validation import PlaceOf
+from treaty.contracts.reading.lines import PlaceOf
+from treaty.contracts.short import in_short_terms, looks_like_short_form, parse_short_form, write_short_form
 from treaty.contracts.values import Json
 
 
@@ -33,7 +33,7 @@ def parse(reading: Reading) -> LoadedContract:
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
-        return LoadedContract(parse_short_form(reading.data, reading.place), short_places(reading.place))
+        return LoadedContract(parse_short_form(reading.data, reading.place), in_short_terms(reading.place))
     raise refuse(
         "no contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
         reading.place(),
@@ -62,16 +62,8 @@ def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
     return parse(Reading(source, data, lambda: None)).contract
 
 
-def is_contract(data: dict[str, Json]) -> bool:
-    """Tell whether plain data looks like a contract at all."""
-    return looks_like_odcs(data) or looks_like_short_form(data)
-
-
 def document_of(contract: Contract) -> dict[str, Json]:
     """Write a contract in the form it was authored in."""
     if contract.form is Form.SHORT:
-        return write_short_form(contract)[0]
-    return write_odcs(contract, plain_blocks=True)
-
-
-__all__ = ["LoadedContract", "Place", "contract_from", "document_of", "is_contract", "load", "parse"]
+        return write_short_form(contract)
+    return write_odcs(contract, BlockStyle.PLAIN)

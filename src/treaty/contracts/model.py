@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from treaty.contracts import blocks as treaty_blocks
+from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
-from treaty.contracts.people import Owner, owners_of
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
 from treaty.contracts.versions import Version, version_or_none
@@ -151,11 +151,6 @@ class Contract:
         """The line the version belongs to, such as ``orders@1``."""
         version = self.semantic_version
         return f"{self.id}@{version.major}" if version else None
-
-    @property
-    def title(self) -> str:
-        """What to call the contract in a sentence."""
-        return self.name or self.id
 
     def with_block(self, name: str, value: Any) -> Contract:
         """Return the contract with one of Treaty's own blocks set, or taken out where the value is None."""

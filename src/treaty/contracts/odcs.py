@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 from treaty.contracts import schemas
@@ -10,12 +13,19 @@ from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs_versions import validator_for
 from treaty.contracts.patterns import pattern_problem
-from treaty.contracts.reading.lines import Pointer
-from treaty.contracts.validation import PlaceOf, problem, refuse_if_any, violations
-from treaty.contracts.values import FrozenMap, Json, freeze, thaw
-from treaty.errors import InvalidDocument
+from treaty.contracts.reading.lines import PlaceOf, Pointer
+from treaty.contracts.validation import problem, refuse_if_any, violations
+from treaty.contracts.values import FrozenMap, Json, brief, freeze, thaw
 
 LATEST_API_VERSION = "v3.2.0"
+
+
+class BlockStyle(StrEnum):
+    """How Treaty's own blocks are written: as custom properties, or as the plain keys they were authored as."""
+
+    CUSTOM = "custom"
+    PLAIN = "plain"
+
 
 _CONTRACT = {
     "apiVersion": "api_version",
@@ -92,9 +102,7 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     problems += _given_twice(data, plain_keys, place_of)
     lifter = _FieldLifter(place_of)
     if isinstance(strict.get("schema"), list):
-        strict["schema"] = [
-            lifter.element(item, ("schema", index), own_keys=False) for index, item in enumerate(strict["schema"])
-        ]
+        strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
     known = (*_KEYS_OF_ODCS, *schemas.block_names())
     problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, known)
     refuse_if_any(problems, place_of(()).source)
@@ -102,15 +110,53 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     return _contract(strict, plain_keys, lifter.plain_keys, form)
 
 
-def write_odcs(contract: Contract, *, plain_blocks: bool = False) -> dict[str, Json]:
+def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
     """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
     document: dict[str, Json] = {"kind": "DataContract"}
     for key, attribute in _CONTRACT.items():
         _put(document, key, getattr(contract, attribute))
     document |= thaw(contract.more)
     if contract.objects is not None:
-        document["schema"] = [_write_object(item, plain_blocks) for item in contract.objects]
-    return _settle(document, contract.plain_keys) if plain_blocks else document
+        document["schema"] = [_write_object(item, blocks) for item in contract.objects]
+    return _settle(document, contract.plain_keys, blocks)
+
+
+def with_plain_blocks(contract: Contract) -> Contract:
+    """Return the contract as if every block of Treaty's had been authored as a plain key."""
+    objects = None if contract.objects is None else tuple(map(_plain_object, contract.objects))
+    keys = _plain_keys(contract.custom_properties, schemas.fits_block)
+    return replace(contract, objects=objects, plain_keys=keys)
+
+
+def _plain_object(item: SchemaObject) -> SchemaObject:
+    return replace(item, properties=_plain_fields(item.properties))
+
+
+def _plain_fields(fields: tuple[Field, ...] | None) -> tuple[Field, ...] | None:
+    return None if fields is None else tuple(map(_plain_field, fields))
+
+
+def _plain_field(field: Field) -> Field:
+    return replace(
+        field,
+        properties=_plain_fields(field.properties),
+        items=field.items and _plain_field(field.items),
+        map_key=field.map_key and _plain_field(field.map_key),
+        map_value=field.map_value and _plain_field(field.map_value),
+        plain_keys=_plain_keys(field.custom_properties, schemas.fits_field_key),
+    )
+
+
+def _plain_keys(entries: tuple[FrozenMap, ...] | None, fits: Callable[[str, Json], bool]) -> tuple[str, ...]:
+    """Name the custom properties that can stand as plain keys: alone under their name, of the right shape, no notes."""
+    names = Counter(entry.get("property") for entry in entries or ())
+    return tuple(
+        entry["property"]
+        for entry in entries or ()
+        if names[entry.get("property")] == 1
+        and entry.keys() == {"property", "value"}
+        and fits(entry["property"], thaw(entry["value"]))
+    )
 
 
 def _contract(
@@ -168,31 +214,31 @@ def _split(
     return known, FrozenMap(more)
 
 
-def _write_object(item: SchemaObject, plain_blocks: bool) -> dict[str, Json]:
+def _write_object(item: SchemaObject, blocks: BlockStyle) -> dict[str, Json]:
     document: dict[str, Json] = {}
     for key, attribute in _OBJECT.items():
         _put(document, key, getattr(item, attribute))
     document |= thaw(item.more)
     if item.properties is not None:
-        document["properties"] = [_write_field(field, plain_blocks) for field in item.properties]
+        document["properties"] = [_write_field(field, blocks) for field in item.properties]
     return document
 
 
-def _write_field(field: Field, plain_blocks: bool) -> dict[str, Json]:
+def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
     document: dict[str, Json] = {}
     for key, attribute in _FIELD.items():
         _put(document, key, getattr(field, attribute))
     document |= thaw(field.more)
     if field.properties is not None:
-        document["properties"] = [_write_field(child, plain_blocks) for child in field.properties]
+        document["properties"] = [_write_field(child, blocks) for child in field.properties]
     if field.items is not None:
-        document["items"] = _write_field(field.items, plain_blocks)
+        document["items"] = _write_field(field.items, blocks)
     if field.map_key is not None and field.map_value is not None:
         document["map"] = {
-            "key": _write_field(field.map_key, plain_blocks),
-            "value": _write_field(field.map_value, plain_blocks),
+            "key": _write_field(field.map_key, blocks),
+            "value": _write_field(field.map_value, blocks),
         }
-    return _settle(document, field.plain_keys) if plain_blocks else document
+    return _settle(document, field.plain_keys, blocks)
 
 
 def _put(document: dict[str, Json], key: str, value: Any) -> None:
@@ -212,9 +258,9 @@ def _lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json]
     return strict, plain
 
 
-def _settle(document: dict[str, Json], plain_keys: tuple[str, ...]) -> dict[str, Json]:
-    """Move authored blocks back out of customProperties to plain keys."""
-    if not plain_keys:
+def _settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
+    """Move authored blocks back out of customProperties to plain keys, where that is asked for."""
+    if blocks is BlockStyle.CUSTOM or not plain_keys:
         return document
     carried = document.pop("customProperties", [])
     kept = [entry for entry in carried if entry.get("property") not in plain_keys]
@@ -242,20 +288,22 @@ class _FieldLifter:
         self.problems: list[Finding] = []
         self.plain_keys: dict[Pointer, tuple[str, ...]] = {}
 
-    def element(self, data: Json, pointer: Pointer, *, own_keys: bool = True) -> Json:
-        """Return a field or object with its own and its children's keys lifted."""
+    def field(self, data: Json, pointer: Pointer) -> Json:
+        """Return a field with its own and its children's keys lifted."""
+        return self.children(self._own(data, pointer), pointer) if isinstance(data, dict) else data
+
+    def children(self, data: Json, pointer: Pointer) -> Json:
+        """Return a field or object with the keys of its children lifted."""
         if not isinstance(data, dict):
             return data
-        if own_keys:
-            data = self._own(data, pointer)
         properties, items, entries = data.get("properties"), data.get("items"), data.get("map")
         if isinstance(properties, list):
-            lifted = [self.element(item, (*pointer, "properties", index)) for index, item in enumerate(properties)]
+            lifted = [self.field(item, (*pointer, "properties", index)) for index, item in enumerate(properties)]
             data = {**data, "properties": lifted}
         if isinstance(items, dict):
-            data = {**data, "items": self.element(items, (*pointer, "items"))}
+            data = {**data, "items": self.field(items, (*pointer, "items"))}
         if isinstance(entries, dict):
-            lifted_map = {key: self.element(item, (*pointer, "map", key)) for key, item in entries.items()}
+            lifted_map = {key: self.field(item, (*pointer, "map", key)) for key, item in entries.items()}
             data = {**data, "map": lifted_map}
         return data
 
@@ -275,15 +323,18 @@ class _FieldLifter:
 
 def _bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
     for pointer, field in _field_documents(strict):
-        pattern = (field.get("logicalTypeOptions") or {}).get("pattern")
-        if isinstance(pattern, str) and (trouble := pattern_problem(pattern)):
-            where = (*pointer, "logicalTypeOptions", "pattern")
-            yield problem(
-                f"the pattern {pattern!r} cannot be used: {trouble}",
-                where,
-                place_of,
-                "write it in RE2 syntax",
-            )
+        for inner, pattern in _patterns_of(field):
+            if isinstance(pattern, str) and (trouble := pattern_problem(pattern)):
+                message = f"the pattern {brief(pattern)!r} cannot be used: {trouble}"
+                yield problem(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
+
+
+def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:
+    yield ("logicalTypeOptions", "pattern"), (field.get("logicalTypeOptions") or {}).get("pattern")
+    for index, rule in enumerate(field.get("quality") or ()):
+        arguments = rule.get("arguments")
+        if isinstance(arguments, dict):
+            yield ("quality", index, "arguments", "pattern"), arguments.get("pattern")
 
 
 def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[str, Json]]]:
@@ -297,6 +348,3 @@ def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[st
         if "items" in data:
             pending.append(((*pointer, "items"), data["items"]))
         pending += [((*pointer, "map", key), item) for key, item in (data.get("map") or {}).items()]
-
-
-__all__ = ["LATEST_API_VERSION", "InvalidDocument", "looks_like_odcs", "parse_odcs", "write_odcs"]

@@ -17,9 +17,9 @@ MAP_VALUES = "{}"
 MAP_KEYS = "{key}"
 _MARKS = (ITEMS, MAP_VALUES, MAP_KEYS)
 
-_PLAIN_NAME = re.compile(r"[^\s.`\[\]{}:]+")
-_TOKEN = re.compile(r"(?P<mark>\[\]|\{\}|\{key\})|(?P<dot>\.)|(?P<plain>[^\s.`\[\]{}:]+)|`(?P<quoted>(?:[^`]|``)+)`")
-_PREFIX = re.compile(r"(?P<plain>[^\s.`\[\]{}:]+):|`(?P<quoted>(?:[^`]|``)+)`:")
+_PLAIN_NAME = re.compile(r"[^\s.`\[\]{}:#]+")
+_TOKEN = re.compile(r"(?P<mark>\[\]|\{\}|\{key\})|(?P<dot>\.)|(?P<plain>[^\s.`\[\]{}:#]+)|`(?P<quoted>(?:[^`]|``)+)`")
+_PREFIX = re.compile(r"(?P<plain>[^\s.`\[\]{}:#]+):|`(?P<quoted>(?:[^`]|``)+)`:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +57,11 @@ class FieldPath:
 
     def __str__(self) -> str:
         prefix = f"{_quote(self.object)}:" if self.object is not None else ""
-        return prefix + join_steps(self.steps)
-
-
-def join_steps(steps: tuple[Step, ...]) -> str:
-    """Print steps without an object prefix."""
-    parts: list[str] = []
-    for step in steps:
-        if step.is_mark:
-            parts.append(step.text)
-        else:
-            parts.append(f".{_quote(step.text)}" if parts else _quote(step.text))
-    return "".join(parts)
+        parts: list[str] = []
+        for step in self.steps:
+            name = step.text if step.is_mark else _quote(step.text)
+            parts.append(f".{name}" if parts and not step.is_mark else name)
+        return prefix + "".join(parts)
 
 
 def parse_path(text: str) -> FieldPath:

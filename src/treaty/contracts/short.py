@@ -7,11 +7,11 @@ from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place
-from treaty.contracts.locating import locate_fields
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.odcs import LATEST_API_VERSION, parse_odcs
 from treaty.contracts.quantities import seconds
-from treaty.contracts.validation import PlaceOf, problem, refuse_if_any, violations
+from treaty.contracts.reading.lines import PlaceOf
+from treaty.contracts.validation import problem, refuse_if_any, violations
 from treaty.contracts.values import EMPTY, Json, thaw
 
 _TYPES = ("string", "integer", "number", "boolean", "timestamp")
@@ -43,11 +43,11 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     document = _as_odcs(short)
     if isinstance(blocks.get("deprecation"), dict):
         blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
-    return parse_odcs(document | blocks, _in_short_terms(place_of), Form.SHORT)
+    return parse_odcs(document | blocks, in_short_terms(place_of), Form.SHORT)
 
 
-def write_short_form(contract: Contract) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Write the contract in the short form, and name what that form cannot carry."""
+def write_short_form(contract: Contract) -> dict[str, Json]:
+    """Write the contract in the short form, without what that form cannot carry."""
     fields = contract.schema[0].fields if contract.schema else ()
     document: dict[str, Json] = {
         "dataset_id": contract.id,
@@ -63,9 +63,8 @@ def write_short_form(contract: Contract) -> tuple[dict[str, Json], tuple[str, ..
         "fields": [_write_field(field) for field in fields],
     }
     carried = {key: thaw(entry["value"]) for key, entry in _blocks_carried(contract)}
-    document = {key: value for key, value in document.items() if value not in (None, [])} | carried
-    document = {"owners": [], "fields": []} | document
-    return document, tuple(_losses(contract))
+    needed = ("owners", "fields")
+    return {key: value for key, value in document.items() if key in needed or value not in (None, [])} | carried
 
 
 def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
@@ -95,12 +94,17 @@ def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
                 "property": "freshness",
                 "value": sla["max_lag_seconds"],
                 "unit": "s",
-                "element": sla.get("measurement", _DEFAULT_MEASUREMENT),
+                **_measured_by(sla.get("measurement", _DEFAULT_MEASUREMENT)),
             }
         ]
     if (short.get("deprecation_uri") or "").strip():
         document["deprecation"] = {"migration_guide": short["deprecation_uri"]}
     return document
+
+
+def _measured_by(measurement: str) -> dict[str, Json]:
+    """Name the element a freshness is measured by; the event time goes without saying."""
+    return {} if measurement == _DEFAULT_MEASUREMENT else {"element": measurement}
 
 
 def _field_as_odcs(field: dict[str, Json], keys: list[str]) -> dict[str, Json]:
@@ -158,7 +162,7 @@ def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> 
             )
 
 
-def _in_short_terms(place_of: PlaceOf) -> PlaceOf:
+def in_short_terms(place_of: PlaceOf) -> PlaceOf:
     """Translate pointers into the ODCS document back to the short form that was written."""
 
     def translated(pointer: Sequence[str | int]) -> Place:
@@ -171,18 +175,12 @@ def _in_short_terms(place_of: PlaceOf) -> PlaceOf:
     return translated
 
 
-def short_places(place_of: PlaceOf) -> PlaceOf:
-    """Return places for findings that speak of the model in ODCS terms."""
-    return _in_short_terms(place_of)
-
-
 def _freshness_of(contract: Contract) -> dict[str, Json] | None:
     for level in contract.sla or ():
         lag = seconds(level.get("value"), level.get("unit"))
-        if level.get("property") in ("freshness", "latency") and lag is not None and lag >= 1:
-            measurement = level.get("element")
-            named = {"measurement": measurement} if measurement and measurement != _DEFAULT_MEASUREMENT else {}
-            return {"max_lag_seconds": int(lag), **named}
+        if level.get("property") == "freshness" and lag is not None and lag >= 1 and lag == int(lag):
+            element = level.get("element")
+            return {"max_lag_seconds": int(lag)} | ({"measurement": element} if element else {})
     return None
 
 
@@ -210,35 +208,3 @@ def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Mapping[str, Any]
         name = entry.get("property")
         if name in schemas.block_names() and name not in ("owners", "deprecation"):
             yield name, entry
-
-
-def _losses(contract: Contract) -> Iterator[str]:
-    if contract.form is Form.SHORT:
-        return
-    if len(contract.schema) != 1:
-        yield f"it has {len(contract.schema)} schema objects; the short form has one"
-    for path, field, _ in locate_fields(contract):
-        if field.properties or field.children:
-            yield f"{path}: what is nested inside it"
-        if field.type and field.type.name not in (*_TYPES, "json") and not (field.properties or field.children):
-            yield f"{path}: its type {field.type} becomes {_nearest(field.type.name)}"
-        if dropped := _dropped_of(field):
-            yield f"{path}: {', '.join(dropped)}"
-    for level in contract.sla or ():
-        if level.get("property") != "freshness":
-            yield f"service level {level.get('property')!r}"
-    dropped_keys = [name for name in ("domain", "servers") if getattr(contract, name) is not None]
-    dropped_keys += list(contract.more)
-    yield from (f"{name!r}" for name in dropped_keys)
-
-
-def _dropped_of(field: Field) -> list[str]:
-    parts = {
-        "options": field.options,
-        "classification": field.classification,
-        "quality rules": field.quality,
-        "uniqueness": field.unique,
-        "its id": field.id,
-        "custom properties": field.custom_properties,
-    }
-    return [name for name, value in parts.items() if value]

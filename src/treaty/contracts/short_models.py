@@ -83,12 +83,9 @@ class DataContract(_Strict):
     @classmethod
     def from_contract(cls, contract: Contract) -> DataContract:
         """Return the short form of a contract, without what that form cannot carry."""
-        document, _ = write_short_form(contract)
+        document = write_short_form(contract)
         return cls.model_validate({key: value for key, value in document.items() if key in cls.model_fields})
 
     def field(self, name: str) -> DataField | None:
         """Return the field of that name."""
         return next((one for one in self.fields if one.name == name), None)
-
-
-__all__ = ["DataContract", "DataField", "FreshnessSLA", "MigrationPlan", "Owner"]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
 
 import jsonschema_rs
 
-from treaty.contracts.findings import Finding, Place, Severity
+from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.reading.limits import INVALID_DOCUMENT
-from treaty.contracts.reading.lines import Pointer
+from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
 
-PlaceOf: TypeAlias = Callable[[Sequence[str | int]], Place]
-
+_MOST_ERRORS = 1_000
 _MOST_SHOWN = 20
+_ECHOES = jsonschema_rs.ValidationErrorKind.UnevaluatedProperties
 _UNKNOWN_KEYS = (
     jsonschema_rs.ValidationErrorKind.AdditionalProperties,
     jsonschema_rs.ValidationErrorKind.UnevaluatedProperties,
@@ -33,13 +34,17 @@ def violations(
     validator: jsonschema_rs.Validator, data: Json, place_of: PlaceOf, known_keys: Iterable[str] = ()
 ) -> list[Finding]:
     """Return what the schema says against the data, outermost noise left out."""
-    errors = [(tuple(error.instance_path), error) for error in validator.iter_errors(data)]
-    found = []
+    errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), _MOST_ERRORS)]
+    troubled = _places_of_trouble(errors)
+    found: list[Finding] = []
     for pointer, error in errors:
-        if _is_echo(pointer, error, errors):
+        if isinstance(error.kind, _ECHOES) and pointer in troubled:
             continue
         if isinstance(error.kind, _UNKNOWN_KEYS):
-            found += [_unknown_key(key, pointer, place_of, known_keys) for key in error.kind.unexpected]
+            unknown = error.kind.unexpected[: _MOST_ERRORS - len(found)]
+            found += [
+                _unknown_key(key, pointer, place_of, known_keys if len(found) < _MOST_SHOWN else ()) for key in unknown
+            ]
         else:
             message, hint = _in_words(error)
             found.append(problem(message, pointer, place_of, hint))
@@ -68,16 +73,13 @@ def print_pointer(pointer: Sequence[str | int]) -> str:
     return "".join(parts)
 
 
-def _is_echo(pointer: Pointer, error: Any, errors: list[tuple[Pointer, Any]]) -> bool:
-    """Tell whether an error only repeats, from further out, that something inside is wrong."""
-    if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties):
-        return False
-    return any(
-        other is not error
-        and where[: len(pointer)] == pointer
-        and not (where == pointer and isinstance(other.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties))
-        for where, other in errors
-    )
+def _places_of_trouble(errors: Sequence[tuple[Pointer, Any]]) -> set[Pointer]:
+    """Return every place with a trouble of its own at or inside it: there, keys left over only repeat that."""
+    inside: set[Pointer] = set()
+    for pointer, error in errors:
+        own = not isinstance(error.kind, _ECHOES)
+        inside |= {pointer[:length] for length in range(len(pointer) + own)}
+    return inside
 
 
 def _in_words(error: Any) -> tuple[str, str | None]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from fnmatch import fnmatchcase
 from typing import Any
 
 from treaty.contracts.findings import Finding
@@ -33,9 +33,7 @@ class Waiver:
     def covers(self, finding: Finding, contract_id: str) -> bool:
         """Tell whether the waiver is about this finding of this contract."""
         return (
-            self.rule == finding.id
-            and fnmatchcase(contract_id, self.contract)
-            and (self.path == "*" or fnmatchcase(finding.path or "", self.path))
+            self.rule == finding.id and _matches(contract_id, self.contract) and _matches(finding.path or "", self.path)
         )
 
 
@@ -82,6 +80,11 @@ def apply_waivers(
         else:
             waived.append(Waived(finding, waiver))
     return tuple(standing), tuple(waived)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Tell whether a text fits a pattern in which only `*` is special, so that `lines[].sku` names itself."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
 def _until(text: Any) -> date:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from treaty.compatibility.judging import Verdict
 from treaty.contracts.findings import Severity
@@ -22,13 +22,19 @@ class CompatibilityIssue(BaseModel):
 
 
 class CompatibilityReport(BaseModel):
-    """Whether a version may follow what is registered, and why not."""
+    """Whether a version is compatible with what is registered, and why not.
+
+    `admissible` says whether it may be registered: compatible, or breaking in a new line with a migration plan.
+    Both it and `required_version` stay out of the JSON, whose shape is fixed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     compatible: bool
     mode: str
     issues: list[CompatibilityIssue]
+    admissible: bool = Field(default=True, exclude=True)
+    required_version: str | None = Field(default=None, exclude=True)
 
     @property
     def errors(self) -> list[CompatibilityIssue]:
@@ -52,4 +58,10 @@ def report_on(verdict: Verdict) -> CompatibilityReport:
         )
         for finding in verdict.findings
     ]
-    return CompatibilityReport(compatible=not verdict.errors, mode=verdict.mode.value, issues=issues)
+    return CompatibilityReport(
+        compatible=not verdict.errors,
+        mode=verdict.mode.value,
+        issues=issues,
+        admissible=verdict.admissible,
+        required_version=verdict.required_version,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treaty.cli.options import ConfigOption
+from treaty.contracts.odcs import BlockStyle
 
 if TYPE_CHECKING:
     from treaty.contracts import Contract
@@ -20,13 +20,6 @@ class Target(StrEnum):
 
     ODCS = "odcs"
     SHORT = "short"
-
-
-class BlockStyle(StrEnum):
-    """How Treaty's own blocks are written in ODCS."""
-
-    CUSTOM = "custom"
-    PLAIN = "plain"
 
 
 class Notation(StrEnum):
@@ -72,16 +65,20 @@ def run(
 
 
 def _convert(contract: Contract, to: Target, blocks: BlockStyle) -> tuple[dict[str, Any], tuple[str, ...]]:
-    from treaty.contracts.odcs import write_odcs
-    from treaty.contracts.schemas import block_names
+    from treaty.compatibility import describe
+    from treaty.compatibility.losses import losses
+    from treaty.contracts import contract_from
+    from treaty.contracts.odcs import with_plain_blocks, write_odcs
     from treaty.contracts.short import write_short_form
+    from treaty.errors import InvalidDocument
 
-    if to is Target.SHORT:
-        return write_short_form(contract)
-    if blocks is BlockStyle.CUSTOM:
-        return write_odcs(contract), ()
-    own = [entry["property"] for entry in contract.custom_properties or () if entry.get("property") in block_names()]
-    return write_odcs(replace(contract, plain_keys=tuple(own)), plain_blocks=True), ()
+    if to is Target.ODCS:
+        return write_odcs(with_plain_blocks(contract) if blocks is BlockStyle.PLAIN else contract, blocks), ()
+    document = write_short_form(contract)
+    if not document["fields"]:
+        raise InvalidDocument(f"{contract.id} has no fields; the short form needs at least one")
+    lost = losses(contract, contract_from(document, "the short form"))
+    return document, tuple(map(describe, lost))
 
 
 def _save(path: Path, text: str) -> None:

@@ -34,29 +34,26 @@ def run(
     """
     from treaty.cli.drawing.diff import print_verdict
     from treaty.compatibility import suggest_renames
+    from treaty.compatibility.placing import placed
 
-    verdict, loaded = judge_sources(before, after, mode, config)
-    renames = suggest_renames(verdict.before, verdict.after) if verdict.before else ()
-    print_verdict(verdict, renames, loaded, output)
-    if not verdict.admissible and not is_same(verdict):
+    verdict, old, new = judge_sources(before, after, mode, config)
+    print_verdict(verdict, placed(verdict, old, new), suggest_renames(old.contract, new.contract), output)
+    if not verdict.admissible and not verdict.is_unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def judge_sources(before: str, after: str, mode: str | None, config: Path | None) -> tuple[Verdict, LoadedContract]:
+def judge_sources(
+    before: str, after: str, mode: str | None, config: Path | None
+) -> tuple[Verdict, LoadedContract, LoadedContract]:
     """Judge the change from one document to another, as the project's settings say."""
     from treaty.cli.inputs import STANDARD_INPUT, load_source
-    from treaty.compatibility import diff, judge, parse_grading, parse_mode
+    from treaty.compatibility import diff, judge, parse_mode
     from treaty.settings import load_settings
 
     if before == after == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two can be standard input")
     settings = load_settings(config)
-    asked, grading = parse_mode(mode or settings.compatibility), parse_grading(settings.grading)
+    asked, grading = parse_mode(mode) if mode else settings.mode(), settings.grading()
     old = load_source(before, settings.limits)
     new = load_source(after, settings.limits)
-    return judge(diff(old.contract, new.contract), asked, grading), new
-
-
-def is_same(verdict: Verdict) -> bool:
-    """Tell whether there is nothing to judge: no change, and the same version."""
-    return not verdict.judged and verdict.before is not None and verdict.before.version == verdict.after.version
+    return judge(diff(old.contract, new.contract), asked, grading), old, new

@@ -9,15 +9,14 @@ import typer
 from treaty.cli.options import PageFormat, PageFormatOption
 
 if TYPE_CHECKING:
-    from treaty.cli.drawing.pages import Chapter, Page
+    from treaty.cli.drawing.pages import Book, Page
     from treaty.compatibility import Kind
 
-COLUMNS = ("bump", "breaks")
-TITLE = "Kinds of change"
 INTRO = (
     "What each kind of change asks for and whom it breaks. A change that breaks existing data is refused under"
-    " `backward`, one that breaks existing readers under `forward`, either under `full`; checks hold in every mode."
-    " Re-grade a kind under `grading:` in `treaty.yaml`. Printed by `treaty kinds --format markdown`."
+    " `backward`, one that breaks existing readers under `forward`, either under `full`. Key, owner and the order of"
+    " versions are checked in every mode; under `none`, the size of the bump and the migration plan are not. Re-grade"
+    " a kind under `grading:` in `treaty.yaml`. Printed by `treaty kinds --format markdown`."
 )
 
 
@@ -28,36 +27,20 @@ def run(
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
     """List the kinds of change, or explain one."""
-    from treaty.cli.drawing.pages import print_book, print_page
+    from treaty.cli.drawing.pages import print_book
 
-    if kind is None:
-        print_book(TITLE, INTRO, COLUMNS, chapters(), output)
-        return
-    print_page(_find(kind), COLUMNS, output)
+    print_book(_book(), kind, output)
 
 
-def chapters() -> list[Chapter]:
-    """Return the kinds as chapters of pages."""
-    from treaty.cli.drawing.pages import Chapter
+def _book() -> Book:
+    from treaty.cli.drawing.pages import Book, Chapter
     from treaty.compatibility.kinds import CHAPTERS, Kind
 
-    return [
+    chapters = tuple(
         Chapter(title, tuple(_page(one) for one in vars(module).values() if isinstance(one, Kind)))
         for title, module in CHAPTERS
-    ]
-
-
-def _find(name: str) -> Page:
-    import difflib
-
-    from treaty.compatibility import KINDS
-    from treaty.errors import NotFound
-
-    if name not in KINDS:
-        close = difflib.get_close_matches(name, KINDS, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "list them with: treaty kinds"
-        raise NotFound(f"no kind {name!r}; {hint}")
-    return _page(KINDS[name])
+    )
+    return Book("kind", "Kinds of change", INTRO, ("bump", "breaks"), chapters)
 
 
 def _page(kind: Kind) -> Page:

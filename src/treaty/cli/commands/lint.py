@@ -35,16 +35,12 @@ def run(
     from treaty.cli.drawing.lint import print_reports
     from treaty.cli.inputs import find_sources
     from treaty.contracts.findings import Severity
-    from treaty.governance.lint import parse_lint_settings
     from treaty.settings import load_settings
 
     settings = load_settings(config)
-    rules = parse_lint_settings(settings.lint_rules, settings.waivers)
+    rules = settings.linting()
     today = _day(as_of)
-    reports = [
-        (source.name, _lint_source(source, rules, today, settings.limits))
-        for source in find_sources(paths, settings.limits)
-    ]
+    reports = [(source.name, _lint_source(source, rules, today, settings.limits)) for source in find_sources(paths)]
     if not reports:
         typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)
@@ -58,12 +54,12 @@ def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limit
     """Lint one document; one that is no contract is a finding, so that the others are judged too."""
     from treaty.contracts.loading import load
     from treaty.errors import InvalidDocument
-    from treaty.governance.lint import LintReport, lint
+    from treaty.governance.lint import lint, unreadable
 
     try:
         return lint(load(source.content, source.name, limits), rules, today)
     except InvalidDocument as error:
-        return LintReport(None, None, error.findings, (), 0, 0)
+        return unreadable(error.findings)
 
 
 def _day(text: str | None) -> date:

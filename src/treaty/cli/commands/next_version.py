@@ -7,24 +7,26 @@ from typing import Annotated
 import typer
 
 from treaty.cli.commands.diff import AfterArgument, BeforeArgument, judge_sources
-from treaty.cli.options import ConfigOption
-from treaty.errors import Refused
+from treaty.cli.options import AnswerFormat, ConfigOption
+from treaty.errors import InvalidDocument
 
 
 def run(
     before: BeforeArgument,
     after: AfterArgument,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the version, the bump and the changes that ask for it.")
-    ] = False,
+    output: Annotated[
+        AnswerFormat, typer.Option("--format", "-f", help="JSON says the bump too, and the changes that ask for it.")
+    ] = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
     """Compute the version a change must have."""
-    verdict, _ = judge_sources(before, after, None, config)
+    verdict, _, _ = judge_sources(before, after, None, config)
     if verdict.required_version is None:
         found = verdict.before.version if verdict.before else ""
-        raise Refused(f"{before} has the version {found!r}, which is not MAJOR.MINOR.PATCH; there is no next one")
-    if as_json:
+        raise InvalidDocument(
+            f"{before} has the version {found!r}, which is not MAJOR.MINOR.PATCH; there is no next one"
+        )
+    if output is AnswerFormat.JSON:
         from treaty.contracts.writing import write_json
 
         asking = [item.change for item in verdict.judged if item.grade.bump is verdict.required_bump]

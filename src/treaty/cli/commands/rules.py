@@ -9,11 +9,9 @@ import typer
 from treaty.cli.options import PageFormat, PageFormatOption
 
 if TYPE_CHECKING:
-    from treaty.cli.drawing.pages import Chapter, Page
+    from treaty.cli.drawing.pages import Book, Page
     from treaty.governance.lint import Rule
 
-COLUMNS = ("severity",)
-TITLE = "Lint rules"
 INTRO = (
     "What `treaty lint` looks at. Re-grade a rule under `lint.rules` in `treaty.yaml` (error, warning, info, off), or"
     " waive a finding under `waivers` with an owner, a reason and an end date. Printed by"
@@ -28,36 +26,20 @@ def run(
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
     """List the lint rules, or explain one."""
-    from treaty.cli.drawing.pages import print_book, print_page
+    from treaty.cli.drawing.pages import print_book
 
-    if rule is None:
-        print_book(TITLE, INTRO, COLUMNS, chapters(), output)
-        return
-    print_page(_find(rule), COLUMNS, output)
+    print_book(_book(), rule, output)
 
 
-def chapters() -> list[Chapter]:
-    """Return the rules as chapters of pages."""
-    from treaty.cli.drawing.pages import Chapter
+def _book() -> Book:
+    from treaty.cli.drawing.pages import Book, Chapter
     from treaty.governance.lint import CHAPTERS, RULES
 
-    return [
+    chapters = tuple(
         Chapter(title, tuple(_page(rule) for rule in RULES.values() if rule.home == module.__name__))
         for title, module in CHAPTERS
-    ]
-
-
-def _find(name: str) -> Page:
-    import difflib
-
-    from treaty.errors import NotFound
-    from treaty.governance.lint import RULES
-
-    if name not in RULES:
-        close = difflib.get_close_matches(name, RULES, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "list them with: treaty rules"
-        raise NotFound(f"no rule {name!r}; {hint}")
-    return _page(RULES[name])
+    )
+    return Book("rule", "Lint rules", INTRO, ("severity",), chapters)
 
 
 def _page(rule: Rule) -> Page:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
 from treaty.cli.options import OutputFormat
 from treaty.compatibility import KINDS, Breaks, Judged, RenameSuggestion, Verdict
-from treaty.contracts import Bump, Finding, LoadedContract, Severity
-from treaty.contracts.locating import locate_fields
+from treaty.compatibility.kinds import checks
+from treaty.contracts import Bump, Finding, Severity
 from treaty.contracts.writing import write_json
 
 if TYPE_CHECKING:
@@ -26,22 +25,22 @@ _HEADINGS = {
 }
 
 
-def print_verdict(verdict: Verdict, renames: Renames, after: LoadedContract, output: OutputFormat) -> None:
-    """Print a verdict."""
+def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Renames, output: OutputFormat) -> None:
+    """Print a verdict; the findings are the verdict's own, at their places."""
     match output:
         case OutputFormat.TEXT:
             _print_text(verdict, renames)
         case OutputFormat.JSON:
             from treaty.compatibility.serializing import verdict_as_data
 
-            typer.echo(write_json(verdict_as_data(verdict, renames)), nl=False)
+            typer.echo(write_json(verdict_as_data(verdict, findings, renames)), nl=False)
         case OutputFormat.MARKDOWN:
             typer.echo(_markdown(verdict, renames))
         case OutputFormat.SARIF:
             from treaty.cli.drawing.sarif import sarif
 
             pages = {kind.id: (kind.summary, kind.page) for kind in KINDS.values()}
-            typer.echo(write_json(sarif(_placed(verdict, after), pages)), nl=False)
+            typer.echo(write_json(sarif(findings, pages)), nl=False)
 
 
 def _print_text(verdict: Verdict, renames: Renames) -> None:
@@ -89,18 +88,27 @@ def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(style="quiet", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    style = "good" if verdict.admissible or not verdict.judged else "error"
+    style = "good" if _is_fine(verdict) else "error"
     grid.add_row("Verdict", Text(_outcome(verdict), style=style))
     if version := _version(verdict):
         grid.add_row("Version", version)
-    for finding in verdict.checks:
-        if finding.id not in ("version_bump_too_small", "migration_missing") and verdict.judged:
-            grid.add_row("Check", Text(finding.message, style="error"))
+    for finding in _standing_checks(verdict):
+        grid.add_row("Check", Text(finding.message, style="error"))
     for one in renames:
         grid.add_row("Rename?", str(one))
     for number, step in enumerate(_next_steps(verdict, renames)):
         grid.add_row("Next" if number == 0 else "", step)
     drawn.print(grid)
+
+
+def _is_fine(verdict: Verdict) -> bool:
+    return verdict.admissible or verdict.is_unchanged
+
+
+def _standing_checks(verdict: Verdict) -> list[Finding]:
+    """Return the checks that the lines on version and next steps do not speak of."""
+    told = (checks.version_bump_too_small.id, checks.migration_missing.id)
+    return [] if verdict.is_unchanged else [finding for finding in verdict.checks if finding.id not in told]
 
 
 def _whom(item: Judged) -> str:
@@ -111,7 +119,7 @@ def _whom(item: Judged) -> str:
 
 def _outcome(verdict: Verdict) -> str:
     if not verdict.judged:
-        return "no change"
+        return "no change" if _is_fine(verdict) else "no change, and refused"
     compatible = f"compatible under {verdict.mode.value}"
     if verdict.admissible:
         return (
@@ -149,19 +157,11 @@ def _next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
             yield f"why, and what to do instead: treaty kinds {breaking.change.kind}"
 
 
-def _placed(verdict: Verdict, after: LoadedContract) -> Iterator[Finding]:
-    """Yield the findings with the lines of the new document."""
-    pointers = {str(path): pointer for path, _, pointer in locate_fields(after.contract)}
-    for finding in verdict.findings:
-        pointer = pointers.get(finding.path or "", ("version",) if finding.id.startswith("version") else ())
-        yield replace(finding, place=after.place_of(pointer))
-
-
 def _markdown(verdict: Verdict, renames: Renames) -> str:
-    from treaty.cli.drawing.markdown import code, table
+    from treaty.cli.drawing.markdown import code, escaped, table
 
     old = verdict.before.version if verdict.before else "nothing"
-    mark = "✅" if verdict.admissible or not verdict.judged else "❌"
+    mark = "✅" if _is_fine(verdict) else "❌"
     parts = [f"### {mark} {code(verdict.after.id)} {old} → {verdict.after.version}", f"**{_outcome(verdict)}**"]
     if version := _version(verdict):
         parts.append(version)
@@ -173,6 +173,7 @@ def _markdown(verdict: Verdict, renames: Renames) -> str:
             if item.severity is severity
         ]
         parts.append(table(("", "where", "what", "bump", "whom"), rows))
-    parts += [f"- {one}" for one in renames]
+    notes = [finding.message for finding in _standing_checks(verdict)] + [str(one) for one in renames]
+    parts += [f"- {escaped(note)}" for note in notes]
     parts += [f"- {step}" for step in _next_steps(verdict, renames)]
     return "\n\n".join(parts)

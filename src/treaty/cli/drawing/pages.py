@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import typer
 from treaty.cli.drawing.markdown import code, table
 from treaty.cli.options import PageFormat
 from treaty.contracts.writing import write_json
+from treaty.errors import NotFound
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,39 @@ class Chapter:
     pages: tuple[Page, ...]
 
 
-def print_book(
-    title: str, intro: str, columns: tuple[str, ...], chapters: Iterable[Chapter], output: PageFormat
-) -> None:
-    """Print all pages: as tables for people, in full as Markdown or JSON."""
-    chapters = list(chapters)
-    match output:
-        case PageFormat.JSON:
-            typer.echo(write_json([page.data for chapter in chapters for page in chapter.pages]), nl=False)
-        case PageFormat.MARKDOWN:
-            typer.echo(book_as_markdown(title, intro, columns, chapters), nl=False)
-        case PageFormat.TEXT:
-            _print_tables(columns, chapters)
+@dataclass(frozen=True)
+class Book:
+    """All pages of one sort: what they are called, what the columns of facts are, and the chapters."""
+
+    noun: str
+    title: str
+    intro: str
+    columns: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
+
+    def page(self, name: str) -> Page:
+        """Return the page of that name, or say which was meant."""
+        pages = {page.id: page for chapter in self.chapters for page in chapter.pages}
+        if name not in pages:
+            close = difflib.get_close_matches(name, pages, n=3)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"list them with: treaty {self.noun}s"
+            raise NotFound(f"no {self.noun} {name!r}; {hint}")
+        return pages[name]
 
 
-def print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> None:
-    """Print one page."""
+def print_book(book: Book, name: str | None, output: PageFormat) -> None:
+    """Print one page, or all of them: as tables for people, in full as Markdown or JSON."""
+    if name is not None:
+        _print_page(book.page(name), book.columns, output)
+    elif output is PageFormat.JSON:
+        typer.echo(write_json([page.data for chapter in book.chapters for page in chapter.pages]), nl=False)
+    elif output is PageFormat.MARKDOWN:
+        typer.echo(_book_as_markdown(book), nl=False)
+    else:
+        _print_tables(book)
+
+
+def _print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> None:
     match output:
         case PageFormat.JSON:
             typer.echo(write_json(page.data), nl=False)
@@ -66,13 +84,12 @@ def print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> None
                 drawn.print(Text(page.text))
 
 
-def book_as_markdown(title: str, intro: str, columns: tuple[str, ...], chapters: Iterable[Chapter]) -> str:
-    """Return all pages as one Markdown document."""
-    parts = [f"# {title}\n\n{intro}\n"]
-    for chapter in chapters:
+def _book_as_markdown(book: Book) -> str:
+    parts = [f"# {book.title}\n\n{book.intro}\n"]
+    for chapter in book.chapters:
         rows = [(f"[{code(page.id)}](#{page.id})", *page.facts, page.summary) for page in chapter.pages]
-        parts.append(f"## {chapter.title}\n\n{table(('id', *columns, 'what'), rows)}\n")
-        parts += [_page_as_markdown(page, columns, "###") for page in chapter.pages]
+        parts.append(f"## {chapter.title}\n\n{table(('id', *book.columns, 'what'), rows)}\n")
+        parts += [_page_as_markdown(page, book.columns, "###") for page in chapter.pages]
     return "\n".join(parts)
 
 
@@ -81,18 +98,18 @@ def _page_as_markdown(page: Page, columns: tuple[str, ...], heading: str) -> str
     return f"{heading} {page.id}\n\n*{facts}*\n\n{page.text}\n"
 
 
-def _print_tables(columns: tuple[str, ...], chapters: list[Chapter]) -> None:
+def _print_tables(book: Book) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from treaty.cli.drawing.console import screen
 
     with screen() as drawn:
-        for chapter in chapters:
+        for chapter in book.chapters:
             drawn.print(Text(chapter.title, style="path"))
             grid = Table.grid(padding=(0, 2), pad_edge=True)
             grid.add_column(no_wrap=True, style="accent", min_width=28)
-            for _ in columns:
+            for _ in book.columns:
                 grid.add_column(style="quiet", overflow="fold")
             grid.add_column(ratio=1, overflow="fold")
             for page in chapter.pages:

@@ -74,10 +74,10 @@ def kind(
 
 
 def check(term: str) -> Callable[[Callable[..., str]], Kind]:
-    """Enter a function into the table as a check that holds in every mode."""
+    """Enter a function into the table as a check of the new version as a whole."""
 
     def enter(message: Callable[..., str]) -> Kind:
-        return _enter(Kind(message.__name__, term, {}, _page(message), message, always=True))
+        return _enter(Kind(message.__name__, term, {}, _page(message), message))
 
     return enter
 

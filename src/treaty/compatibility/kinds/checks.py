@@ -1,4 +1,4 @@
-"""Checks of the new version as a whole, whatever the mode."""
+"""Checks of the new version as a whole; under `none`, the size of the bump and the plan are not asked for."""
 
 from __future__ import annotations
 

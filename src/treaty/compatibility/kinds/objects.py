@@ -8,6 +8,19 @@ from treaty.contracts.values import brief
 from treaty.contracts.versions import Bump
 
 
+@kind("contract.id", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)})
+def contract_id_changed(change: Change) -> str:
+    """The contract goes by another id.
+
+    Why it hurts: consumers subscribe to an id. Under another one it is another contract, and theirs stands still.
+
+    Example: `users.daily_active` becomes `growth.daily_active`.
+
+    Instead: register the new id as a contract of its own and deprecate the old one with a `replacement`.
+    """
+    return f"contract id changed: {change.before} -> {change.after}"
+
+
 @kind("object.presence", {Direction.REMOVED: Grade(Bump.MAJOR, BOTH)})
 def object_removed(change: Change) -> str:
     """A table, topic or file is gone from the contract.

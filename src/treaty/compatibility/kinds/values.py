@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
+from treaty.compatibility.comparing import distinct
 from treaty.compatibility.kinds.catalogue import BOTH, DATA, READERS, Grade, kind
 from treaty.contracts.values import brief
 from treaty.contracts.versions import Bump
 
 _TIGHTER = Grade(Bump.MAJOR, DATA)
 _LOOSER = Grade(Bump.MINOR, READERS)
+
+
+def _spelt(value: tuple[bool, object]) -> str:
+    return str(value[1]).lower() if value[0] else str(value[1])
 
 
 @kind("field.enum", {Direction.TIGHTENED: _TIGHTER})
@@ -21,7 +26,7 @@ def field_enum_shrunk(change: Change) -> str:
 
     Instead: keep the value and say in its description that no new row carries it; remove it in a MAJOR version.
     """
-    removed = sorted(str(value) for value in change.before if value not in change.after)
+    removed = sorted(map(_spelt, distinct(change.before) - distinct(change.after)))
     return f"field {change.field!r} enum shrunk; removed values {removed} may appear in old data"
 
 
@@ -36,7 +41,7 @@ def field_enum_expanded(change: Change) -> str:
 
     Instead: tell readers what the new value means before the first row has it.
     """
-    added = sorted(str(value) for value in change.after if value not in change.before)
+    added = sorted(map(_spelt, distinct(change.after) - distinct(change.before)))
     return f"field {change.field!r} enum expanded with {added}; readers may meet a value they do not know"
 
 

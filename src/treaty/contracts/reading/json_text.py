@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from treaty.contracts.findings import Place
@@ -14,9 +14,9 @@ from treaty.contracts.reading.lines import LineTree
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
 
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NUMBER_OR_WORD = re.compile(r"[^\s,\]}]+")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\s+|[^\s,:\[\]{}"]+', re.DOTALL)
 _LONGEST_NUMBER = 1_000
 
 
@@ -26,13 +26,12 @@ class NotJson(InvalidDocument):
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
-    _guard_depth(text, source, limits)
+    _guard_size(text, source, limits)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             raise refuse(f"the key {twice!r} stands twice in one mapping", Place(source), "keep one of them")
         return found
 
@@ -68,16 +67,21 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
     return data, lambda: _lines(text)
 
 
-def _guard_depth(text: str, source: str, limits: Limits) -> None:
-    depth = 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] in "[{":
+def _guard_size(text: str, source: str, limits: Limits) -> None:
+    """Refuse what is nested too deeply or has too many values, before anything is built."""
+    depth = values = 0
+    for found in _STRUCTURE.finditer(text):
+        sign = found[0]
+        if sign in "[{":
             depth += 1
             if depth > limits.depth:
                 line = text.count("\n", 0, found.start()) + 1
                 raise refuse(f"nested deeper than {limits.depth} levels", Place(source, line), "flatten it")
-        elif found[0] in "]}":
+        elif sign in "]}":
             depth -= 1
+        values += sign in "[{,"
+    if values > limits.nodes:
+        raise refuse(f"more than {limits.nodes:,} values", Place(source), "write less")
 
 
 def _guard_surrogates(value: Json, source: str) -> None:
@@ -94,49 +98,44 @@ def _guard_surrogates(value: Json, source: str) -> None:
 
 def _lines(text: str) -> LineTree | None:
     """Walk valid JSON once more, noting the line of every key and element."""
-    line, position = 1, 0
-    stack: list[LineTree] = []
-    root: LineTree | None = None
-    key: str | None = None
+    walker = _Walker()
+    for found in _TOKEN.finditer(text):
+        walker.step(found)
+    return walker.root
 
-    def note(tree: LineTree | None, at: int) -> None:
-        nonlocal key
-        if not stack:
-            return
-        parent = stack[-1]
-        if isinstance(parent, dict):
-            if key is not None:
-                parent[key] = (parent[key][0], tree)
-                key = None
+
+class _Walker:
+    """Builds the line tree from the tokens of valid JSON."""
+
+    def __init__(self) -> None:
+        self.root: LineTree | None = None
+        self.line = 1
+        self.stack: list[LineTree] = []
+        self.key: str | None = None
+
+    def step(self, found: re.Match[str]) -> None:
+        sign = found[0]
+        if sign in "{[":
+            tree: LineTree = {} if sign == "{" else []
+            self._note(tree)
+            self.root = self.root if self.root is not None else tree
+            self.stack.append(tree)
+        elif sign in "}]":
+            self.stack.pop()
+        elif sign.isspace():
+            self.line += sign.count("\n")
+        elif sign.startswith('"') and self.stack and isinstance(self.stack[-1], dict) and self.key is None:
+            self.key = json.loads(sign)
+            self.stack[-1][self.key] = (self.line, None)
         else:
-            parent.append((at, tree))
+            self._note(None)
 
-    while position < len(text):
-        character = text[position]
-        if character == "\n":
-            line += 1
-        elif character in "{[":
-            tree: LineTree = {} if character == "{" else []
-            note(tree, line)
-            root = tree if root is None else root
-            stack.append(tree)
-        elif character in "}]":
-            stack.pop()
-        elif character == '"':
-            content, end = scanstring(text, position + 1, False)
-            parent = stack[-1] if stack else None
-            if isinstance(parent, dict) and key is None:
-                key = content
-                parent[content] = (line, None)
-            else:
-                note(None, line)
-            line += text.count("\n", position, end)
-            position = end
-            continue
-        elif character not in " \t\r,:":
-            found = _NUMBER_OR_WORD.match(text, position)
-            note(None, line)
-            position = found.end() if found else position + 1
-            continue
-        position += 1
-    return root
+    def _note(self, tree: LineTree | None) -> None:
+        if not self.stack:
+            return
+        parent = self.stack[-1]
+        if isinstance(parent, list):
+            parent.append((self.line, tree))
+        elif self.key is not None:
+            parent[self.key] = (parent[self.key][0], tree)
+            self.key = None

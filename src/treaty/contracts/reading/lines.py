@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
+from treaty.contracts.findings import Place
 
 Pointer: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to a part of a document."""
+
+PlaceOf: TypeAlias = Callable[[Sequence[str | int]], Place]
+"""Tells where the part stands that keys and positions lead to."""
 
 LineTree: TypeAlias = "dict[str, tuple[int, LineTree | None]] | list[tuple[int, LineTree | None]]"
 """Beside each mapping and sequence: the line of each child, and the child's own tree."""

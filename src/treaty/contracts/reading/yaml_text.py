@@ -41,6 +41,7 @@ class _Open:
     anchor: str | None
     line: int
     size: int = 1
+    depth: int = 1
     key: str | None = None
     key_line: int = 0
     merged: list[tuple[dict[str, Any], Any]] = field(default_factory=list)
@@ -50,7 +51,8 @@ class _Open:
 class _Node:
     data: Any
     lines: Any
-    size: int
+    size: int = 1
+    depth: int = 0
 
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
@@ -120,7 +122,7 @@ class _Builder:
                 if key not in frame.data:
                     frame.data[key] = value
                     frame.lines[key] = (frame.line, lines[key][1])
-        node = _Node(frame.data, frame.lines, frame.size)
+        node = _Node(frame.data, frame.lines, frame.size, frame.depth)
         if frame.anchor:
             self.anchors[frame.anchor] = node
         self._add(node, frame.line)
@@ -131,7 +133,7 @@ class _Builder:
         if frame is not None and isinstance(frame.data, dict) and frame.key is None:
             self._key(frame, event, line)
             return
-        node = _Node(self._value(event), None, 1)
+        node = _Node(self._value(event), None)
         if event.anchor:
             self.anchors[event.anchor] = node
         self._add(node, line)
@@ -170,6 +172,9 @@ class _Builder:
             self.root = node
             return
         frame = self.stack[-1]
+        frame.depth = max(frame.depth, node.depth + 1)
+        if len(self.stack) + node.depth > self.limits.depth:
+            raise refuse(f"nested deeper than {self.limits.depth} levels", Place(self.source, line), "flatten it")
         self._count(frame, node.size, line)
         if isinstance(frame.data, list):
             frame.data.append(node.data)

@@ -73,7 +73,7 @@ def block_descriptions() -> Iterator[tuple[str, str]]:
 
 def fits_block(name: str, value: Json) -> bool:
     """Tell whether a value has the shape of the block."""
-    return blocks().is_valid({name: value})
+    return name in block_names() and blocks().is_valid({name: value})
 
 
 def fits_field_key(name: str, value: Json) -> bool:

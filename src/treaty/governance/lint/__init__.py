@@ -2,7 +2,7 @@
 
 from treaty.governance.lint import documents, events, fields, people
 from treaty.governance.lint.catalogue import RULES, Rule
-from treaty.governance.lint.linting import LintReport, LintSettings, lint, parse_lint_settings
+from treaty.governance.lint.linting import LintReport, LintSettings, lint, parse_lint_settings, unreadable
 
 CHAPTERS = (
     ("Fields", fields),
@@ -12,4 +12,4 @@ CHAPTERS = (
 )
 """The rules as a table of contents."""
 
-__all__ = ["CHAPTERS", "RULES", "LintReport", "LintSettings", "Rule", "lint", "parse_lint_settings"]
+__all__ = ["CHAPTERS", "RULES", "LintReport", "LintSettings", "Rule", "lint", "parse_lint_settings", "unreadable"]

@@ -8,11 +8,20 @@ from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.values import EMPTY
+from treaty.governance.lifecycle import Status
 from treaty.governance.lint.catalogue import Remark, Spot, contract_rule
 from treaty.governance.lint.words import is_circular, says_nothing
 
-STATUSES = ("draft", "proposed", "active", "deprecated", "sunset", "retired", "archived")
+STATUSES = ("proposed", *Status)
 _NEEDS_KEY = frozenset({"product"})
+_PROMISES = {
+    "source_authority": "which system decides what is true",
+    "intended_consumers": "whom it is made for",
+    "change_policy": "how it may change",
+    "delivery": "how often a row may arrive",
+    "latency": "how soon it tells what happened",
+    "lineage": "what it is made from",
+}
 
 
 @contract_rule(Severity.WARNING)
@@ -70,7 +79,7 @@ def status_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rem
     """
     if contract.status not in STATUSES:
         found = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
-        yield Remark(found, f"use one of: {', '.join(STATUSES)}", ("status",))
+        yield Remark(found, f"use one of: {', '.join(Status)}", ("status",))
 
 
 @contract_rule(Severity.WARNING)
@@ -105,6 +114,22 @@ def key_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark
     for index, item in enumerate(contract.schema):
         if item.fields and not item.primary_key:
             yield Remark(f"schema object {item.name!r} has no primary key", "mark its key fields", ("schema", index))
+
+
+@contract_rule(Severity.WARNING)
+def promise_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A data product or consumer contract leaves something unsaid that its consumers must know.
+
+    Why: who decides what is true, whom the data is for, how it may change, how and how soon it arrives, and what it is
+    made from: whoever builds on the data will assume an answer to each.
+
+    Fix: add the block: `source_authority`, `intended_consumers`, `change_policy`, `delivery`, `latency`, `lineage`.
+    """
+    if contract.treaty.tier not in ("product", "edge") or contract.treaty.event is not None:
+        return
+    for name, what in _PROMISES.items():
+        if getattr(contract.treaty, name) in (None, ()):
+            yield Remark(f"the contract does not say {what}", f"add {name}:", ("tier",))
 
 
 @contract_rule(Severity.WARNING)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
+from treaty.contracts.names import words_of_name
 from treaty.governance.lint.catalogue import Remark, Spot, field_rule
-from treaty.governance.lint.words import is_circular, says_nothing, stem, stems, words_of_name, words_of_text
+from treaty.governance.lint.words import is_circular, says_nothing, stem, stems, words_of_text
 
 _BARE_NAMES = frozenset(
     {
@@ -227,5 +228,6 @@ def _is_about_people(spot: Spot) -> bool:
 
 
 def _example(spot: Spot, contract: Contract) -> str:
+    """Suggest a name that leans on what the contract is about."""
     owner = words_of_name(contract.schema[0].name if contract.schema else contract.id)
-    return "_".join((owner[-1] if owner else "order", spot.name.lower()))
+    return "_".join((stem(owner[0]) if owner else "order", spot.name.lower()))

@@ -9,7 +9,7 @@ from typing import Any
 
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.loading import LoadedContract
-from treaty.contracts.validation import PlaceOf
+from treaty.contracts.reading.lines import PlaceOf
 from treaty.errors import InvalidDocument
 from treaty.governance.lint.catalogue import RULES, Remark, Rule, spots
 from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
@@ -43,8 +43,10 @@ class LintReport:
     explainable: int
 
     @property
-    def score(self) -> int:
-        """The share of fields, in percent, that a downstream team could explain without calling the producer."""
+    def score(self) -> int | None:
+        """The share of fields, in percent, that a downstream team could explain without a call; None if unread."""
+        if self.contract_id is None:
+            return None
         return 100 if not self.fields else 100 * self.explainable // self.fields
 
     @property
@@ -71,6 +73,11 @@ def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintRep
     standing, waived = apply_waivers(found, contract.id, settings.waivers, today)
     explainable = sum(1 for spot in named if str(spot.path) not in unclear)
     return LintReport(contract.id, contract.version, standing, waived, len(named), explainable)
+
+
+def unreadable(findings: tuple[Finding, ...]) -> LintReport:
+    """Report a document that is no contract at all."""
+    return LintReport(None, None, findings, (), 0, 0)
 
 
 def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> LintSettings:

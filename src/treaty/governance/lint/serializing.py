@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from treaty.compatibility.serializing import finding_as_data
 from treaty.governance.lint.linting import LintReport
 
 
@@ -16,10 +15,10 @@ def report_as_data(source: str, report: LintReport) -> dict[str, Any]:
         "version": report.version,
         "legibility": report.score,
         "fields": report.fields,
-        "findings": [finding_as_data(finding) for finding in report.findings],
+        "findings": [finding.as_data() for finding in report.findings],
         "waived": [
             {
-                **finding_as_data(one.finding),
+                **one.finding.as_data(),
                 "owner": one.waiver.owner,
                 "reason": one.waiver.reason,
                 "until": one.waiver.until.isoformat(),

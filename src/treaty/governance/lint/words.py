@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+from treaty.contracts.names import CAMEL, words_of_name
+
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)?")
 """A word of any script; scripts without spaces give a word for each character."""
 
@@ -50,20 +51,12 @@ _ABBREVIATIONS = {
 _PLURAL = ("sses", "xes", "zes", "ches", "shes", "uses")
 
 
-def words_of_name(name: str) -> tuple[str, ...]:
-    """Split a name into lower-case words, whatever its case style or script."""
-    words: list[str] = []
-    for token in re.findall(r"[^\W_]+", name):
-        words += _CAMEL.findall(token) if token.isascii() else [token]
-    return tuple(word.lower() for word in words)
-
-
 def words_of_text(text: str) -> tuple[str, ...]:
     """Split a text into lower-case words, any script."""
     words: list[str] = []
     for token in _TOKEN.findall(text):
         plain = token.removesuffix("'s").removesuffix("’s")
-        words += _CAMEL.findall(plain) if plain.isascii() and not plain.istitle() and not plain.islower() else [plain]
+        words += CAMEL.findall(plain) if plain.isascii() and not plain.istitle() and not plain.islower() else [plain]
     return tuple(word.lower() for word in words)
 
 

@@ -1,0 +1,69 @@
+"""What fields, objects and contracts alike carry beside their promises: definitions, relationships, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from treaty.compatibility import quality
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.schemas import block_names
+
+
+def definitions(owner: Field | SchemaObject | Contract) -> dict[str, tuple[str, ...]]:
+    """Return authoritative definitions by their type."""
+    by_type: dict[str, tuple[str, ...]] = {}
+    for entry in owner.authoritative_definitions or ():
+        kind = str(entry.get("type"))
+        by_type[kind] = (*by_type.get(kind, ()), str(entry.get("url")))
+    return by_type
+
+
+def definition_notes(owner: Field | SchemaObject | Contract) -> dict[str, Any]:
+    """Return the words beside definitions."""
+    return {
+        f"definition.{entry.get('type')}.{entry.get('url')}": entry.get("description")
+        for entry in owner.authoritative_definitions or ()
+    }
+
+
+def relationships(owner: Field | SchemaObject) -> dict[str, Any]:
+    """Return relationships by what they refer to."""
+    return {_target(entry): entry for entry in owner.relationships or ()}
+
+
+def _target(entry: Mapping[str, Any]) -> str:
+    to = entry.get("to")
+    text = ", ".join(to) if isinstance(to, tuple) else str(to)
+    origin = entry.get("from")
+    return f"{', '.join(origin) if isinstance(origin, tuple) else origin} -> {text}" if origin else text
+
+
+def rule_words(entries: Any) -> dict[str, Any]:
+    """Return what rules say besides what they check."""
+    words: dict[str, Any] = {}
+    for rule in entries or ():
+        checked = quality.essence(rule)
+        said = {key: value for key, value in rule.items() if key in quality.WORDS_OF_A_RULE and key not in checked}
+        words[free(f"quality.{quality.measure(rule)}", words)] = said
+    return words
+
+
+def free(name: str, taken: Mapping[str, Any]) -> str:
+    """Return the name, or one beside it where it is taken."""
+    while name in taken:
+        name += "'"
+    return name
+
+
+def custom(entries: Any, graded: Collection[str] = ()) -> dict[str, Any]:
+    """Return the custom properties that no other term reads, by name."""
+    found: dict[str, Any] = {}
+    for index, entry in enumerate(entries or ()):
+        name = entry.get("property")
+        if name in graded:
+            continue
+        key = name if name in block_names() else f"customProperties.{name if name is not None else index}"
+        words = {word: value for word, value in entry.items() if word != "property"}
+        found[free(key, found)] = words.get("value") if words.keys() <= {"value"} else words
+    return found

@@ -1,0 +1,131 @@
+"""The terms of a contract as a whole, as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from treaty.compatibility import guarantees, levels
+from treaty.compatibility.comparing import Compare, alternatives, in_both, keyed, replaced, swapped
+from treaty.compatibility.terms.annotations import custom, definition_notes, definitions, free
+from treaty.compatibility.terms.term import Term
+from treaty.contracts.model import Contract
+from treaty.contracts.values import EMPTY
+
+
+def _levels(contract: Contract) -> dict[str, Any]:
+    return _named_levels(entry for entry in contract.sla or () if not levels.is_retention(entry))
+
+
+def _retention(contract: Contract) -> dict[str, Any]:
+    return _named_levels(entry for entry in contract.sla or () if levels.is_retention(entry))
+
+
+def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name service levels; where several have one name, the driver tells them apart."""
+    listed = list(entries)
+    names = Counter(map(levels.level_name, listed))
+    named: dict[str, Any] = {}
+    for entry in listed:
+        name = levels.level_name(entry)
+        driven = f" for {entry['driver']}" if names[name] > 1 and entry.get("driver") else ""
+        named[free(f"sla.{name}{driven}", named)] = levels.level_of(entry)
+    return named
+
+
+def _owners(contract: Contract) -> dict[str, Any]:
+    """Return owners by team; a contact counts where the owner names it, not where it is a support channel."""
+    declared = contract.treaty.owners is not None
+    return {f"owners.{owner.team}": str(owner) if declared else owner.team for owner in contract.owners}
+
+
+def _team_notes(team: Any) -> Any:
+    """Return what the team says besides who owns the contract."""
+    if isinstance(team, Mapping):
+        return {key: value for key, value in team.items() if key != "name" and (key != "members" or team.get("name"))}
+    return tuple(
+        {key: value for key, value in member.items() if key not in ("name", "username")} for member in team or ()
+    )
+
+
+def _servers(contract: Contract) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for server in contract.servers or ():
+        named[free(f"servers.{server.get('server')}", named)] = server
+    return named
+
+
+def _descriptions(contract: Contract) -> dict[str, Any]:
+    return {f"description.{key}": value for key, value in (contract.description or EMPTY).items()}
+
+
+def _contract_metadata(contract: Contract) -> dict[str, Any]:
+    other: dict[str, Any] = dict(contract.more)
+    for name in ("name", "status", "domain", "support"):
+        other[name] = getattr(contract, name)
+    other |= {"team": _team_notes(contract.team), "apiVersion": contract.api_version}
+    other |= custom(contract.custom_properties, _blocks_graded(contract))
+    return {key: value for key, value in other.items() if value not in (None, {}, (), EMPTY)}
+
+
+def _blocks_graded(contract: Contract) -> frozenset[str]:
+    """Name the blocks of the contract that other terms read."""
+    graded: frozenset[str] = frozenset().union(*(term.rests_on for term in CONTRACT_TERMS))
+    return frozenset(name for name in graded if getattr(contract.treaty, name) not in (None, ()))
+
+
+def _contract_notes(contract: Contract) -> dict[str, Any]:
+    """Return the words beside graded promises: they explain, they do not promise."""
+    blocks = contract.treaty
+    said: dict[str, Any] = {
+        f"{name}.statement": getattr(block, "statement", None)
+        for name in ("ordering", "delivery", "latency", "change_policy")
+        if (block := getattr(blocks, name)) is not None
+    }
+    if blocks.delivery:
+        said["delivery.channels"] = blocks.delivery.channels
+    said |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
+    said |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
+    said |= {f"sla.{levels.level_name(entry)}": levels.level_words(entry) for entry in contract.sla or ()}
+    return said | definition_notes(contract)
+
+
+def _exclusions(contract: Contract) -> dict[str, Any]:
+    return {f"exclusions.{one.what}": one.what for one in contract.treaty.exclusions}
+
+
+def _consumers(contract: Contract) -> dict[str, Any]:
+    return {f"intended_consumers.{one.name}": one.name for one in contract.treaty.intended_consumers}
+
+
+def _event(part: str) -> Callable[[Contract], Any]:
+    return lambda contract: getattr(contract.treaty.event, part, None)
+
+
+def _block(name: str, compare: Compare) -> Term:
+    """Return the term of one of Treaty's own blocks, read as a whole."""
+    return Term(f"contract.{name}", lambda contract: getattr(contract.treaty, name), compare, frozenset({name}))
+
+
+CONTRACT_TERMS: tuple[Term, ...] = (
+    Term("contract.id", lambda contract: contract.id, swapped),
+    Term("sla", _levels, keyed(levels.level)),
+    Term("retention", _retention, keyed(levels.level)),
+    _block("ordering", guarantees.ordering),
+    _block("delivery", guarantees.delivery),
+    _block("latency", guarantees.latency),
+    _block("change_policy", guarantees.change_policy),
+    _block("source_authority", replaced),
+    _block("deprecation", guarantees.deprecation),
+    Term("contract.exclusions", _exclusions, keyed(replaced), frozenset({"exclusions"})),
+    Term("contract.intended_consumers", _consumers, keyed(replaced), frozenset({"intended_consumers"})),
+    Term("contract.event_type", _event("type"), replaced, frozenset({"event"})),
+    Term("contract.event_meaning", _event("meaning"), replaced, frozenset({"event"})),
+    Term("contract.owners", _owners, keyed(replaced), frozenset({"owners"})),
+    Term("contract.servers", _servers, keyed(replaced)),
+    Term("contract.description", _descriptions, keyed(replaced)),
+    Term("definition", definitions, keyed(alternatives)),
+    Term("contract.metadata", _contract_metadata, keyed(replaced)),
+    Term("contract.metadata", _contract_notes, in_both(replaced)),
+)

@@ -1,0 +1,16 @@
+"""Names as words, whatever their case style or script."""
+
+from __future__ import annotations
+
+import re
+
+CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def words_of_name(name: str) -> tuple[str, ...]:
+    """Split a name into lower-case words."""
+    words: list[str] = []
+    for token in _TOKEN.findall(name):
+        words += CAMEL.findall(token) if token.isascii() else [token]
+    return tuple(word.lower() for word in words)

@@ -1,0 +1,91 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+TREATY = str(Path(sys.executable).with_name("treaty"))
+PLAIN = {"NO_COLOR": "1", "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+
+USERS = """\
+dataset_id: users.daily_active
+version: {version}
+owners: [{{team: growth, contact: "#growth"}}]
+fields:
+  - {{name: user_id, type: string}}
+{ltv}"""
+
+
+def _block(language: str, containing: str) -> str:
+    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return next(block for block in blocks if containing in block)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository whose main branch has the users contract, and whose work tree drops `ltv`."""
+    contract = tmp_path / "contracts" / "users.yaml"
+    contract.parent.mkdir()
+    contract.write_text(USERS.format(version="1.0.0", ltv="  - {name: ltv, type: number, required: false}\n"))
+    for command in (
+        ["init", "--quiet", "--initial-branch", "main"],
+        ["add", "."],
+        ["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "first"],
+    ):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    contract.write_text(USERS.format(version="1.1.0", ltv=""))
+    return tmp_path
+
+
+def test_the_first_diff_prints_what_the_readme_shows(repository: Path) -> None:
+    shown = _block("console", "users.daily_active  1.0.0")
+    command, _, expected = shown.partition("\n")
+
+    ran = subprocess.run(
+        [TREATY, *command.removeprefix("$ treaty ").split()],
+        cwd=repository,
+        env=PLAIN,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.stdout == expected
+    assert ran.returncode == 3
+
+
+def test_the_library_example_says_what_its_comments_say() -> None:
+    code = _block("python", "ContractRegistry()")
+    names: dict[str, object] = {}
+
+    exec(code, names)  # noqa: S102 - the README's own example
+
+    for expression, said in re.findall(r"^(report\S+)\s+# (.+)$", code, re.MULTILINE):
+        assert eval(expression, names) == eval(said), expression  # noqa: S307
+
+
+def test_make_help_lists_the_commands_of_the_readme() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    for target in re.findall(r"^\$ make ([a-z]+)", README, re.MULTILINE):
+        assert f"make {target}" in listed
+
+
+def test_every_relative_link_of_the_documents_leads_somewhere() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
+    broken = [
+        f"{document.name}: {target}"
+        for document in documents
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", document.read_text())
+        if "://" not in target and not (document.parent / target).exists()
+    ]
+
+    assert broken == []
