@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +43,8 @@ ENVIRONMENT = {
 }
 """Every environment variable and what it is for."""
 
+_WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
+_DEEPEST = 200
 _IN_WORDS = {"dict": "a mapping", "list": "a list", "str": "a text"}
 _KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
 
@@ -111,6 +114,8 @@ def _read(file: Path) -> Settings:
         raise NotFound(f"no project file at {file}; make one with: treaty init") from None
     except OSError as error:
         raise NotFound(f"cannot read {file}: {error.strerror}") from None
+    if not content.strip():
+        return Settings(source=str(file))
     reading = read_document(content, str(file))
     data = reading.data
     for key in data:
@@ -153,6 +158,8 @@ def _limits(data: Mapping[str, Any], source: str) -> Limits:
             raise InvalidDocument(f"{source}: unknown limit {key!r}; use: {', '.join(sorted(known))}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InvalidDocument(f"{source}: limits.{key} must be a whole number above 0, not {value!r}")
+    if data.get("depth", 0) > _DEEPEST:
+        raise InvalidDocument(f"{source}: limits.depth may be {_DEEPEST} at most, not {data['depth']}")
     return Limits(**data)
 
 
@@ -163,7 +170,7 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
     for one in fields(Limits):
         name = f"TREATY_LIMITS_{one.name.upper()}"
         if text := environment.get(name):
-            if not text.isdigit() or int(text) < 1:
-                raise InvalidDocument(f"{name} must be a whole number above 0, not {text!r}")
+            if not _WHOLE.fullmatch(text):
+                raise InvalidDocument(f"{name} must be a whole number above 0, not {text[:40]!r}")
             limits[one.name] = int(text)
-    return replace(settings, limits=replace(settings.limits, **limits)) if limits else settings
+    return replace(settings, limits=_limits({**asdict(settings.limits), **limits}, "the environment"))

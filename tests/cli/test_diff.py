@@ -163,7 +163,7 @@ def test_an_unknown_mode_is_a_wrong_call(treaty: Treaty, before: str) -> None:
 def test_markdown_puts_breaking_changes_first(treaty: Treaty, write: Write, before: str) -> None:
     output = treaty("diff", "--format", "markdown", before, write("after.yaml", _orders("1.1.0", CITY))).output
 
-    assert output.startswith("### ❌ `orders` 1.0.0 → 1.1.0")
+    assert output.startswith("### ❌ `orders` `1.0.0` → `1.1.0`")
     assert output.index("`total`") < output.index("`city`")
 
 

@@ -51,6 +51,17 @@ def test_a_plan_does_not_excuse_a_version_that_is_too_small() -> None:
     assert not verdict.admissible
 
 
+def test_the_plan_of_an_earlier_line_does_not_excuse_the_next() -> None:
+    history = [_orders("1.0.0", "a", "b"), _orders("2.0.0", "a", migration=PLAN)]
+
+    stale = admit(history, _orders("3.0.0", "z", migration=PLAN))
+    anew = admit(history, _orders("3.0.0", "z", migration={**PLAN, "guide": "read z instead of a"}))
+
+    assert not stale.admissible
+    assert "migration_missing" in {finding.id for finding in stale.warnings}
+    assert anew.admissible
+
+
 def test_a_plan_does_not_excuse_a_missing_owner() -> None:
     verdict = admit([_orders("1.0.0", "order_id", "total")], _orders("2.0.0", "order_id", migration=PLAN, owners=None))
 

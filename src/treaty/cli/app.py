@@ -8,6 +8,7 @@ from importlib import import_module
 
 import typer
 
+from treaty.cli.drawing.visible import visible_lines
 from treaty.cli.exit_codes import MEANINGS, ExitCode
 from treaty.errors import TreatyError
 
@@ -54,8 +55,11 @@ def main() -> None:
     try:
         build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
     except TreatyError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {visible_lines(str(error))}", err=True)
         sys.exit(ExitCode.FAILURE)
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ExitCode.FINE)
+    except OSError as error:
+        typer.echo(f"error: cannot write the output: {error.strerror}", err=True)
         sys.exit(ExitCode.FAILURE)

@@ -33,48 +33,60 @@ class Source:
     content: bytes
 
 
-def read_source(reference: str) -> Source:
-    """Read a document by its reference: a path, `git:REF:path`, or `-`."""
+def read_source(reference: str, limits: Limits) -> Source:
+    """Read a document by its reference: a path, `git:REF:path`, or `-`; no more of it than the limits allow."""
     if reference == STANDARD_INPUT:
-        return Source("<stdin>", sys.stdin.buffer.read())
+        return Source("<stdin>", sys.stdin.buffer.read(limits.bytes + 1))
     if reference.startswith(_GIT):
         return _at_revision(reference)
-    path = Path(reference)
-    if path.is_dir():
+    if not reference:
+        raise InvalidDocument("the path is empty; name a contract file")
+    if _is_folder(reference):
         raise InvalidDocument(f"{reference} is a folder; name a contract file")
-    return Source(reference, _bytes_of(path))
+    return Source(reference, _bytes_of(Path(reference), limits))
 
 
 def load_source(reference: str, limits: Limits) -> LoadedContract:
     """Read and parse a contract by its reference."""
-    source = read_source(reference)
+    source = read_source(reference, limits)
     return parse(read_document(source.content, source.name, limits))
 
 
-def find_sources(references: list[str]) -> Iterator[Source]:
+def find_sources(references: list[str], limits: Limits) -> Iterator[Source]:
     """Yield the documents that are named, and every contract below the folders that are named."""
     for reference in references:
-        if reference != STANDARD_INPUT and not reference.startswith(_GIT) and Path(reference).is_dir():
-            yield from _below(reference)
+        if reference != STANDARD_INPUT and not reference.startswith(_GIT) and _is_folder(reference):
+            yield from _below(reference, limits)
         else:
-            yield read_source(reference)
+            yield read_source(reference, limits)
 
 
-def _below(folder: str) -> Iterator[Source]:
+def _is_folder(reference: str) -> bool:
+    try:
+        return bool(reference) and Path(reference).is_dir()
+    except OSError as error:
+        raise NotFound(f"cannot read {reference[:60]!r}: {error.strerror}") from None
+
+
+def _below(folder: str, limits: Limits) -> Iterator[Source]:
     """Yield the files below a folder that are meant as contracts, hidden and installed folders left out."""
     for home, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(files):
             path = Path(home, name)
             if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and path.is_file():
-                content = _bytes_of(path)
+                content = _bytes_of(path, limits)
                 if _MEANT_AS_CONTRACT.search(content):
                     yield Source(str(path), content)
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, limits: Limits) -> bytes:
+    """Read a file up to one byte more than is allowed; what is no file (a pipe, a device) is refused unread."""
     try:
-        return path.read_bytes()
+        if path.exists() and not path.is_file():
+            raise InvalidDocument(f"{path} is no file; use - to read from a pipe")
+        with path.open("rb") as file:
+            return file.read(limits.bytes + 1)
     except FileNotFoundError:
         raise NotFound(f"no file {path}; check the path") from None
     except OSError as error:

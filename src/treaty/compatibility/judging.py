@@ -81,10 +81,16 @@ class Verdict:
         return self.declared_bump is Bump.MAJOR
 
     @property
+    def has_plan(self) -> bool:
+        """Whether a migration plan comes with this change, and is not one left over from an earlier line."""
+        plan = self.after.treaty.migration
+        return plan is not None and (self.before is None or plan != self.before.treaty.migration)
+
+    @property
     def admissible(self) -> bool:
         """The policy: compatible, or a breaking change in a new line with a plan that moves consumers to it."""
         standing = {finding.id for finding in self.errors}
-        if self.opens_line and self.after.treaty.migration is not None:
+        if self.opens_line and self.has_plan:
             standing -= {item.change.kind for item in self.judged}
         return not standing
 
@@ -178,7 +184,9 @@ def _checks(
         message = checks.version_bump_too_small.message(declared, required, needed)
         yield _error(checks.version_bump_too_small.id, message)
     yield from _owner_check(after)
-    if declared is Bump.MAJOR and required is Bump.MAJOR and mode is not Mode.NONE and after.treaty.migration is None:
+    plan = after.treaty.migration
+    lacks_plan = plan is None or plan == before.treaty.migration
+    if declared is Bump.MAJOR and required is Bump.MAJOR and mode is not Mode.NONE and lacks_plan:
         message = checks.migration_missing.message(after.line)
         yield Finding(checks.migration_missing.id, Severity.WARNING, message)
 

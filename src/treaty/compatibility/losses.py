@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from treaty.compatibility.changes import Change
+from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.diffing import diff
+from treaty.compatibility.kinds.objects import object_renamed
 from treaty.contracts.model import Contract
 
 _OF_THE_FORM = frozenset({"apiVersion"})
@@ -13,7 +15,16 @@ _OF_THE_FORM = frozenset({"apiVersion"})
 
 def losses(contract: Contract, written: Contract) -> tuple[Change, ...]:
     """Return what the contract as it was written lacks; what belongs to the form itself does not count."""
-    return tuple(change for change in diff(contract, _alike(contract, written)) if change.subject not in _OF_THE_FORM)
+    lost = [change for change in diff(contract, _alike(contract, written)) if change.subject not in _OF_THE_FORM]
+    return (*_name_lost(contract, written), *lost)
+
+
+def _name_lost(contract: Contract, written: Contract) -> Iterator[Change]:
+    """Name the object's own name, which the short form has no place for."""
+    for item in contract.schema[:1]:
+        name = written.schema[0].name if written.schema else None
+        if item.name != name:
+            yield Change(object_renamed.id, Direction.REPLACED, item.name, name, subject=item.name)
 
 
 def _alike(contract: Contract, written: Contract) -> Contract:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 
 class Named(Protocol):
@@ -20,6 +21,7 @@ class Named(Protocol):
 
 
 T = TypeVar("T", bound=Named)
+_Waiting: TypeAlias = dict[str | None, deque[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +35,42 @@ class Pairs(Generic[T]):
 
 def pair(before: Sequence[T], after: Sequence[T]) -> Pairs[T]:
     """Pair by id first; then by name, unless both have ids and they differ."""
-    taken: set[int] = set()
     by_id = {item.id: index for index, item in enumerate(after) if item.id is not None}
-    by_name: dict[str | None, list[int]] = {}
-    for index, item in enumerate(after):
-        by_name.setdefault(item.name, []).append(index)
-
-    partners: list[int | None] = []
-    for item in before:
-        partner = by_id.get(item.id) if item.id is not None else None
-        if partner in taken:
-            partner = None
-        if partner is not None:
-            taken.add(partner)
-        partners.append(partner)
+    partners = [by_id.get(item.id) if item.id is not None else None for item in before]
+    partners = _each_once(partners)
+    taken = {index for index in partners if index is not None}
+    nameless, named = _by_name(after, taken)
     for position, item in enumerate(before):
-        if partners[position] is not None:
-            continue
-        for index in by_name.get(item.name, ()):
-            other = after[index]
-            if index not in taken and (item.id is None or other.id is None):
+        if partners[position] is None:
+            waiting = nameless.get(item.name) or (named.get(item.name) if item.id is None else None)
+            if waiting:
+                index = waiting.popleft()
                 partners[position] = index
                 taken.add(index)
-                break
 
     both = tuple((item, after[index]) for item, index in zip(before, partners, strict=True) if index is not None)
     removed = tuple(item for item, index in zip(before, partners, strict=True) if index is None)
     added = tuple(item for index, item in enumerate(after) if index not in taken)
     return Pairs(both, removed, added)
+
+
+def _each_once(partners: list[int | None]) -> list[int | None]:
+    """Let the first keep a partner that several claim by the same id."""
+    seen: set[int] = set()
+    kept: list[int | None] = []
+    for index in partners:
+        kept.append(None if index in seen else index)
+        if index is not None:
+            seen.add(index)
+    return kept
+
+
+def _by_name(items: Sequence[Named], taken: set[int]) -> tuple[_Waiting, _Waiting]:
+    """Queue those still free under their name: those without an id, which anyone may have, and those with one."""
+    without_id: _Waiting = {}
+    with_id: _Waiting = {}
+    for index, item in enumerate(items):
+        if index not in taken:
+            queues = without_id if item.id is None else with_id
+            queues.setdefault(item.name, deque()).append(index)
+    return without_id, with_id

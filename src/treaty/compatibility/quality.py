@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -66,9 +67,20 @@ def essence(rule: Rule) -> dict[str, Any]:
     return checked
 
 
+def tolerates_none(rule: Rule) -> bool:
+    """Tell whether a rule about bad values allows none at all; 3.0 may say so without an operator."""
+    if not any(key in rule for key in _OPERATORS):
+        return "arguments" not in rule
+    allowed = _interval(rule)
+    if allowed is None or allowed.high is None:
+        return False
+    return bool(allowed.high < 1 or (allowed.high == 1 and allowed.high_open))
+
+
 def _pairs(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[tuple[Rule | None, Rule | None]]:
     """Pair by id, by name, by what is checked, and last by what kind of check it is."""
-    old, new = list(before), list(after)
+    old: list[Rule | None] = list(before)
+    new: list[Rule | None] = list(after)
     keys: tuple[Callable[[Rule], str | None], ...] = (
         lambda rule: rule.get("id"),
         lambda rule: rule.get("name"),
@@ -77,19 +89,18 @@ def _pairs(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[tuple[Rule
         lambda rule: str(rule.get("metric") or rule.get("rule") or rule.get("type")) if _is_nameless(rule) else None,
     )
     for key in keys:
-        waiting: dict[str, list[Rule]] = {}
-        for rule in new:
-            if (found := key(rule)) is not None:
-                waiting.setdefault(found, []).append(rule)
-        for rule in list(old):
-            partners = waiting.get(key(rule) or "", [])
+        waiting: dict[str, deque[int]] = {}
+        for place, rule in enumerate(new):
+            if rule is not None and (found := key(rule)) is not None:
+                waiting.setdefault(found, deque()).append(place)
+        for place, rule in enumerate(old):
+            partners = waiting.get(key(rule) or "") if rule is not None else None
             if partners:
-                partner = partners.pop(0)
-                old = [one for one in old if one is not rule]
-                new = [one for one in new if one is not partner]
-                yield rule, partner
-    yield from ((rule, None) for rule in old)
-    yield from ((None, rule) for rule in new)
+                partner = partners.popleft()
+                yield rule, new[partner]
+                old[place] = new[partner] = None
+    yield from ((rule, None) for rule in old if rule is not None)
+    yield from ((None, rule) for rule in new if rule is not None)
 
 
 def _is_nameless(rule: Rule) -> bool:

@@ -14,6 +14,7 @@ from treaty.contracts.paths import FieldPath
 LIKELY = 0.6
 _WEIGHTS = {"name": 0.45, "type": 0.2, "position": 0.1, "meaning": 0.25}
 _MOST_PAIRS = 2_500
+_MOST_READ = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +58,41 @@ def _inside(old: Field, new: Field, path: FieldPath) -> Iterator[RenameSuggestio
 
 
 def _best_matches(
-    before: Sequence[Field],
-    after: Sequence[Field],
-    removed: Sequence[Field],
-    added: Sequence[Field],
-    parent: FieldPath,
+    before: Sequence[Field], after: Sequence[Field], removed: Sequence[Field], added: Sequence[Field], parent: FieldPath
 ) -> Iterator[RenameSuggestion]:
     """Match greedily, the surest pair first, each field once."""
     old_places = {id(field): index for index, field in enumerate(before)}
     new_places = {id(field): index for index, field in enumerate(after)}
-    many = len(removed) * len(added) > _MOST_PAIRS
     scored = []
-    for gone in removed:
-        for new in added:
-            if gone.id is not None and new.id is not None:
-                continue  # two ids say that these are two fields
-            same_place = old_places[id(gone)] == new_places[id(new)]
-            if many and not same_place and not (gone.description and gone.description == new.description):
-                continue
-            confidence, reasons = _confidence(gone, new, same_place=same_place)
-            if confidence >= LIKELY:
-                scored.append((confidence, gone.name or "", new.name or "", reasons))
+    for gone, new in _candidates(removed, added, old_places, new_places):
+        if gone.id is not None and new.id is not None:
+            continue  # two ids say that these are two fields
+        same_place = old_places[id(gone)] == new_places[id(new)]
+        confidence, reasons = _confidence(gone, new, same_place=same_place)
+        if confidence >= LIKELY:
+            scored.append((confidence, gone.name or "", new.name or "", reasons))
     taken: set[tuple[str, str]] = set()
     for confidence, old_name, new_name, reasons in sorted(scored, key=lambda one: (-one[0], one[1], one[2])):
         if ("before", old_name) in taken or ("after", new_name) in taken:
             continue
         taken |= {("before", old_name), ("after", new_name)}
         yield RenameSuggestion(str(parent.field(old_name)), str(parent.field(new_name)), round(confidence, 2), reasons)
+
+
+def _candidates(
+    removed: Sequence[Field], added: Sequence[Field], old_places: dict[int, int], new_places: dict[int, int]
+) -> Iterator[tuple[Field, Field]]:
+    """Yield the pairs worth a look: all where they are few, else those in one place or of one meaning."""
+    if len(removed) * len(added) <= _MOST_PAIRS:
+        yield from ((gone, new) for gone in removed for new in added)
+        return
+    by_place = {new_places[id(new)]: new for new in added}
+    by_meaning: dict[str, Field] = {}
+    for new in added:
+        by_meaning.setdefault(new.description or "", new)
+    for gone in removed[:_MOST_PAIRS]:
+        found = (by_place.get(old_places[id(gone)]), by_meaning.get(gone.description) if gone.description else None)
+        yield from ((gone, new) for new in {id(one): one for one in found if one is not None}.values())
 
 
 def _confidence(gone: Field, new: Field, *, same_place: bool) -> tuple[float, tuple[str, ...]]:
@@ -106,10 +115,14 @@ def _confidence(gone: Field, new: Field, *, same_place: bool) -> tuple[float, tu
 def _name_likeness(one: str, other: str) -> float:
     words, others = frozenset(words_of_name(one)), frozenset(words_of_name(other))
     shared = len(words & others) / max(len(words | others), 1)
-    return max(shared, SequenceMatcher(None, one.lower(), other.lower()).ratio())
+    if shared == 1:
+        return 1.0
+    return max(shared, SequenceMatcher(None, one[:_MOST_READ].lower(), other[:_MOST_READ].lower()).ratio())
 
 
 def _meaning_likeness(one: str | None, other: str | None) -> float:
     if not one or not other:
         return 0.4  # nothing said: neither for nor against
-    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    if one == other:
+        return 1.0
+    return SequenceMatcher(None, one[:_MOST_READ].lower(), other[:_MOST_READ].lower(), autojunk=False).ratio()

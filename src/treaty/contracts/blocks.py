@@ -160,7 +160,9 @@ def blocks_in(custom_properties: Iterable[FrozenMap] | None) -> Blocks:
     found: dict[str, Any] = {}
     for entry in custom_properties or ():
         name = entry.get("property")
-        if name in block_names() and name not in found and fits_block(name, thaw(entry.get("value"))):
+        if not isinstance(name, str) or name not in block_names() or name in found:
+            continue
+        if fits_block(name, thaw(entry.get("value"))):
             value = entry["value"]
             found[name] = _READERS[name](value) if name in _READERS else value
     return Blocks(**found)
@@ -169,4 +171,6 @@ def blocks_in(custom_properties: Iterable[FrozenMap] | None) -> Blocks:
 def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:
     """Read Treaty's own field keys among the custom properties of a field."""
     entries = ((entry.get("property"), entry.get("value")) for entry in custom_properties or ())
-    return FrozenMap({name: value for name, value in entries if name and fits_field_key(name, thaw(value))})
+    return FrozenMap(
+        {name: value for name, value in entries if isinstance(name, str) and fits_field_key(name, thaw(value))}
+    )

@@ -43,13 +43,14 @@ def parse(reading: Reading) -> LoadedContract:
 
 def _odcs_places(reading: Reading) -> PlaceOf:
     """Find blocks where they stand: as plain keys, among the custom properties, or, for owners, as the team."""
-    carried = reading.data.get("customProperties") or ()
-    names = {entry.get("property"): index for index, entry in enumerate(carried) if isinstance(entry, dict)}
+    carried = reading.data.get("customProperties")
+    entries = enumerate(carried if isinstance(carried, list) else ())
+    names = {str(entry.get("property")): index for index, entry in entries if isinstance(entry, dict)}
 
     def place_of(pointer: Sequence[str | int]) -> Place:
         if pointer and pointer[0] not in reading.data:
-            if pointer[0] in names:
-                return reading.place(("customProperties", names[pointer[0]]))
+            if str(pointer[0]) in names:
+                return reading.place(("customProperties", names[str(pointer[0])]))
             if pointer[0] == "owners":
                 return reading.place(("team",))
         return reading.place(pointer)

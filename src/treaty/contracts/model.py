@@ -55,7 +55,8 @@ class Field:
     @cached_property
     def type(self) -> DataType | None:
         """The type in common terms."""
-        return data_type(self.logical_type, self.physical_type, self.options or EMPTY)
+        inside = self.properties is not None or bool(self.children)
+        return data_type(self.logical_type, self.physical_type, self.options or EMPTY, declares_inside=inside)
 
     @property
     def is_required(self) -> bool:

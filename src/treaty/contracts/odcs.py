@@ -13,6 +13,7 @@ from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs_versions import validator_for
 from treaty.contracts.patterns import pattern_problem
+from treaty.contracts.quantities import seconds
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import problem, refuse_if_any, violations
 from treaty.contracts.values import FrozenMap, Json, brief, freeze, thaw
@@ -106,8 +107,9 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     known = (*_KEYS_OF_ODCS, *schemas.block_names())
     problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, known)
     refuse_if_any(problems, place_of(()).source)
-    refuse_if_any(list(_bad_patterns(strict, place_of)), place_of(()).source)
-    return _contract(strict, plain_keys, lifter.plain_keys, form)
+    contract = _contract(strict, plain_keys, lifter.plain_keys, form)
+    refuse_if_any([*_bad_patterns(strict, place_of), *_bad_window(contract, place_of)], place_of(()).source)
+    return contract
 
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
@@ -272,9 +274,8 @@ def _settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: Bloc
 
 def _given_twice(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
     carried = data.get("customProperties")
-    names = (
-        {entry.get("property") for entry in carried if isinstance(entry, dict)} if isinstance(carried, list) else set()
-    )
+    entries = [entry for entry in carried if isinstance(entry, dict)] if isinstance(carried, list) else []
+    names = {name for entry in entries if isinstance(name := entry.get("property"), str)}
     for key in plain_keys:
         if key in names:
             yield problem(f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them")
@@ -319,6 +320,13 @@ class _FieldLifter:
         self.problems += violations(schemas.field_keys(), {key: data[key] for key in plain}, place_of)
         self.problems += _given_twice(data, plain, place_of)
         return strict
+
+
+def _bad_window(contract: Contract, place_of: PlaceOf) -> Iterator[Finding]:
+    plan = contract.treaty.migration
+    if plan is not None and not (seconds(plan.window) or 0) > 0:
+        message = f"the window {brief(plan.window)!r} is no length of time"
+        yield problem(message, ("migration", "window"), place_of, "write it like 60 d")
 
 
 def _bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +17,22 @@ _FLOAT_FORMATS = frozenset({"f32", "f64"})
 _PHYSICAL: dict[str, tuple[str, str | None]] = {
     name: meaning
     for names, meaning in (
-        (
-            "string str text varchar varchar2 nvarchar char nchar character utf8 uuid clob longtext",
-            ("string", None),
-        ),
-        ("boolean bool bit", ("boolean", None)),
-        ("tinyint int8 byte", ("integer", "i8")),
+        ("string str text varchar varchar2 nvarchar nvarchar2 char nchar bpchar character", ("string", None)),
+        ("national varying utf8 uuid clob longtext", ("string", None)),
+        ("boolean bool", ("boolean", None)),
+        ("tinyint byte int8_t", ("integer", "i8")),
         ("smallint int16 short int2", ("integer", "i16")),
         ("int integer int32 int4", ("integer", "i32")),
-        ("bigint long int64 int8_t bigserial", ("integer", "i64")),
+        ("bigint long int64 bigserial", ("integer", "i64")),
+        ("int8", ("integer", "int8")),  # 8 bits here, 8 bytes there: nobody can tell
         ("float real float32 float4", ("number", "f32")),
         ("double float64 float8", ("number", "f64")),
         ("decimal numeric number dec", ("number", "decimal")),
         ("date", ("date", None)),
         ("time", ("time", None)),
-        ("timestamp timestamp_ntz timestamp_ltz timestamptz datetime datetime2", ("timestamp", None)),
+        ("timestamp datetime datetime2", ("timestamp", None)),
+        ("timestamp_ltz timestamptz datetimeoffset", ("timestamp", "with time zone")),
+        ("timestamp_ntz", ("timestamp", "without time zone")),
         ("struct record object row", ("object", None)),
         ("json jsonb variant", ("json", None)),
         ("array list repeated", ("array", None)),
@@ -39,78 +41,107 @@ _PHYSICAL: dict[str, tuple[str, str | None]] = {
     )
     for name in names.split()
 }
-_PHYSICAL_NAME = re.compile(
-    r"\s*(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*(?:\(\s*(?P<p>[0-9]{1,4})\s*(?:,\s*(?P<s>[0-9]{1,4})\s*)?\))?"
+_SPELT = re.compile(
+    r"(?P<name>[a-z_][a-z0-9_]*)(?:\((?P<p>[0-9]{1,9})(?:,(?P<s>[0-9]{1,4}))?(?: ?(?:char|byte))?\))?(?P<rest>.*)"
 )
-_LONGEST = 200
+_CAPACITY = re.compile(r"[a-z0-9_ ]+\((?P<n>[0-9]{1,9})(?: ?(?:char|byte))?\)")
+_AROUND_SIGNS = re.compile(r" ?([(),<>:]) ?")
+_LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A type in the common terms of all formats: a name and, for numbers, what holds them."""
+    """A type in the common terms of all formats: a name and, where it matters, what holds the values."""
 
     name: str
     detail: str | None = None
     precision: int | None = None
     scale: int | None = None
+    rest: str = ""
 
     def __str__(self) -> str:
         if self.detail == "decimal":
-            return "decimal" if self.precision is None else f"decimal({self.precision},{self.scale or 0})"
-        plain = self.detail is None or (self.name, self.detail) in (
-            ("integer", INTEGER_DEFAULT),
-            ("number", NUMBER_DEFAULT),
-        )
-        return self.name if plain else f"{self.name}({self.detail})"
+            amount = "" if self.precision is None else f"({self.precision},{self.scale or 0})"
+            return f"decimal{amount}" if self.name == "number" else f"{self.name} as decimal{amount}"
+        defaults = (("integer", INTEGER_DEFAULT), ("number", NUMBER_DEFAULT))
+        plain = self.detail is None or (self.name, self.detail) in defaults
+        return (self.name if plain else f"{self.name}({self.detail})") + self.rest
 
 
-def data_type(logical: str | None, physical: str | None, options: Any) -> DataType | None:
-    """Work out the type from the logical type, its options and the physical type; None where nothing says it."""
-    from_physical = _from_physical(physical)
+def spelt(physical: str) -> str:
+    """Spell a stored type one way: lower case, no spaces around its signs."""
+    return _AROUND_SIGNS.sub(r"\1", " ".join(physical.lower().split()))
+
+
+def capacity(physical: str | None) -> int | None:
+    """Return how many characters or bytes a stored type holds, where it says so."""
+    stored = _from_physical(physical)
+    found = _CAPACITY.match(spelt(physical)) if physical and stored and stored.name in ("string", "binary") else None
+    return int(found["n"]) if found else None
+
+
+def without_capacity(physical: str) -> str:
+    """Spell a stored type without how many characters or bytes it holds."""
+    text = spelt(physical)
+    return text if capacity(physical) is None else re.sub(r"\([0-9]+(?: ?(?:char|byte))?\)", "", text, count=1)
+
+
+def data_type(
+    logical: str | None, physical: str | None, options: Mapping[str, Any], *, declares_inside: bool = False
+) -> DataType | None:
+    """Work out the type from the logical type, its options and the stored type; None where nothing says it."""
+    stored = _from_physical(physical)
     if logical is None:
-        return from_physical or (DataType(physical.strip().lower()) if physical else None)
-    if logical == "object" and from_physical and from_physical.name == "json":
-        return from_physical
+        return stored or (DataType(spelt(physical)) if physical else None)
+    if logical == "object" and stored and stored.name == "json":
+        return stored
     if logical == "vector":
         return DataType("vector", f"{options.get('dimensions')}×{options.get('elementType', 'float32')}")
-    if logical not in ("integer", "number"):
-        return DataType(logical)
     declared = options.get("format")
-    known = _INTEGER_FORMATS if logical == "integer" else _FLOAT_FORMATS
-    if declared in known:
+    if logical == "integer" and declared in _INTEGER_FORMATS:
         return DataType(logical, declared)
-    if from_physical and from_physical.name == logical:
-        return from_physical
-    return DataType(logical, INTEGER_DEFAULT if logical == "integer" else NUMBER_DEFAULT)
+    if logical == "number" and declared in _FLOAT_FORMATS:
+        return DataType(logical, declared)
+    if stored is not None and stored.name == logical:
+        return DataType(logical, stored.detail, stored.precision, stored.scale, "" if declares_inside else stored.rest)
+    if stored is not None:
+        held = stored.detail if stored.detail == "decimal" else f"as {stored.name}"
+        return DataType(logical, held, stored.precision, stored.scale)
+    return DataType(logical, {"integer": INTEGER_DEFAULT, "number": NUMBER_DEFAULT}.get(logical))
 
 
 def widens(narrow: DataType, wide: DataType) -> bool:
     """Tell whether every value of `narrow` is a value of `wide`, read the same way."""
-    if narrow.name != wide.name or narrow == wide:
+    if narrow.name != wide.name or narrow == wide or narrow.rest != wide.rest:
         return False
+    if narrow.detail == wide.detail == "decimal":
+        known = narrow.precision is not None and wide.precision is not None
+        return known and (narrow.scale or 0) == (wide.scale or 0) and (narrow.precision or 0) < (wide.precision or 0)
     if narrow.name == "integer":
         return _integer_widens(narrow.detail or INTEGER_DEFAULT, wide.detail or INTEGER_DEFAULT)
-    if narrow.name == "number":
-        if (narrow.detail, wide.detail) == ("f32", "f64"):
-            return True
-        if narrow.detail == wide.detail == "decimal" and narrow.precision is not None and wide.precision is not None:
-            return (narrow.scale or 0) == (wide.scale or 0) and narrow.precision < wide.precision
-    return False
+    return narrow.name == "number" and (narrow.detail, wide.detail) == ("f32", "f64")
 
 
 def _integer_widens(narrow: str, wide: str) -> bool:
+    if not {narrow, wide} <= _INTEGER_FORMATS:
+        return False
     narrow_bits, wide_bits = int(narrow[1:]), int(wide[1:])
-    if narrow[0] == wide[0]:
-        return narrow_bits < wide_bits
-    return narrow[0] == "u" and narrow_bits < wide_bits
+    return narrow_bits < wide_bits and (narrow[0] == wide[0] or narrow[0] == "u")
 
 
 def _from_physical(physical: str | None) -> DataType | None:
-    found = _PHYSICAL_NAME.match(physical) if physical and len(physical) <= _LONGEST else None
-    if found is None or found["name"].lower() not in _PHYSICAL:
+    found = _SPELT.fullmatch(spelt(physical)) if physical and len(physical) <= _LONGEST else None
+    if found is None or found["name"] not in _PHYSICAL:
         return None
-    name, detail = _PHYSICAL[found["name"].lower()]
-    if detail != "decimal":
-        return DataType(name, detail)
-    precision = int(found["p"]) if found["p"] else None
-    return DataType(name, detail, precision, int(found["s"] or 0) if precision is not None else None)
+    name, detail = _PHYSICAL[found["name"]]
+    if name in ("string", "binary"):
+        return DataType(name)
+    rest = found["rest"]
+    if name == "integer" and rest.strip() == "unsigned" and detail in _INTEGER_FORMATS:
+        return DataType(name, f"u{detail[1:]}")
+    precision, scale = (int(part) if part else None for part in found.group("p", "s"))
+    if detail == "decimal":
+        return DataType(name, detail, precision, None if precision is None else scale or 0, rest)
+    if detail == "f32" and precision is not None:
+        return DataType(name, "f64" if precision > 24 else "f32", rest=rest)
+    return DataType(name, detail, rest=(f"({precision})" if precision is not None and name != "integer" else "") + rest)

@@ -12,6 +12,7 @@ from treaty.contracts.findings import Finding
 from treaty.errors import InvalidDocument
 
 _KEYS = ("rule", "contract", "path", "owner", "reason", "until")
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _NEEDED = ("rule", "owner", "reason", "until")
 
 
@@ -54,7 +55,7 @@ def parse_waiver(data: Any, known_rules: Iterable[str]) -> Waiver:
     for key in _NEEDED:
         if not str(data.get(key) or "").strip():
             raise InvalidDocument(f"a waiver of {data.get('rule', 'a rule')!r} needs {key!r}")
-    if data["rule"] not in known_rules:
+    if str(data["rule"]) not in known_rules:
         raise InvalidDocument(f"unknown rule {data['rule']!r} in a waiver; see: treaty rules")
     return Waiver(
         str(data["rule"]),
@@ -88,7 +89,8 @@ def _matches(text: str, pattern: str) -> bool:
 
 
 def _until(text: Any) -> date:
+    found = _DATE.fullmatch(str(text))
     try:
-        return date.fromisoformat(str(text))
+        return date(*map(int, found.groups())) if found else date.fromisoformat("")
     except ValueError:
         raise InvalidDocument(f"a waiver ends on a date like 2026-12-31, not {text!r}") from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treaty.cli.drawing.visible import visible
 from treaty.cli.options import ConfigOption
 from treaty.contracts.odcs import BlockStyle
 
@@ -61,7 +62,7 @@ def run(
         _save(output, text)
         typer.echo(f"wrote {output}", err=True)
     for loss in losses:
-        typer.echo(f"lost: {loss}", err=True)
+        typer.echo(f"lost: {visible(loss)}", err=True)
 
 
 def _convert(contract: Contract, to: Target, blocks: BlockStyle) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -40,7 +40,9 @@ def run(
     settings = load_settings(config)
     rules = settings.linting()
     today = _day(as_of)
-    reports = [(source.name, _lint_source(source, rules, today, settings.limits)) for source in find_sources(paths)]
+    limits = settings.limits
+    sources = find_sources(paths, limits)
+    reports = [(source.name, _lint_source(source, rules, today, limits)) for source in sources]
     if not reports:
         typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 from rich.console import Console
+from rich.text import Text
 from rich.theme import Theme
 
+from treaty.cli.drawing.visible import visible
 from treaty.contracts.findings import Severity
 
 _LOG_WIDTH = 120
@@ -27,17 +30,23 @@ MARKS = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "✓"}
 STYLES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "good"}
 
 
+def text(content: str, style: str = "") -> Text:
+    """Return text for a console; what comes from a document cannot act on the terminal."""
+    return Text(visible(content), style=style)
+
+
 @contextmanager
 def screen() -> Iterator[Console]:
     """Collect what is printed to a console, then write it without the spaces tables leave at line ends."""
     terminal = Console().is_terminal
+    coloured = terminal and not os.environ.get("NO_COLOR")
     drawn = Console(
         theme=_THEME,
         highlight=False,
         emoji=False,
         markup=False,
         width=None if terminal else _LOG_WIDTH,
-        force_terminal=terminal,
+        force_terminal=coloured,
     )
     with drawn.capture() as captured:
         yield drawn

@@ -44,13 +44,11 @@ def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Rename
 
 
 def _print_text(verdict: Verdict, renames: Renames) -> None:
-    from rich.text import Text
-
-    from treaty.cli.drawing.console import screen
+    from treaty.cli.drawing.console import screen, text
 
     old = verdict.before.version if verdict.before else "nothing"
-    title = Text(verdict.after.id, style="path")
-    title.append(f"  {old} → {verdict.after.version}", style="accent")
+    title = text(verdict.after.id, style="path")
+    title.append_text(text(f"  {old} → {verdict.after.version}", style="accent"))
     title.append(f"  {verdict.mode.value}", style="quiet")
     with screen() as drawn:
         drawn.print(title)
@@ -64,40 +62,40 @@ def _print_text(verdict: Verdict, renames: Renames) -> None:
 
 def _print_group(drawn: Console, heading: str, severity: Severity, group: list[Judged]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from treaty.cli.drawing.console import MARKS, STYLES
+    from treaty.cli.drawing.console import MARKS, STYLES, text
 
-    drawn.print(Text(heading, style=STYLES[severity]))
+    drawn.print(text(heading, style=STYLES[severity]))
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for item in group:
         facts = (str(item.grade.bump), _whom(item), item.change.kind)
-        said = Text(item.message)
+        said = text(item.message)
         said.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
-        grid.add_row(Text(MARKS[severity], style=STYLES[severity]), said)
+        grid.add_row(text(MARKS[severity], style=STYLES[severity]), said)
     drawn.print(grid)
     drawn.print()
 
 
 def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
     from rich.table import Table
-    from rich.text import Text
+
+    from treaty.cli.drawing.console import text
 
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(style="quiet", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     style = "good" if _is_fine(verdict) else "error"
-    grid.add_row("Verdict", Text(_outcome(verdict), style=style))
+    grid.add_row("Verdict", text(_outcome(verdict), style=style))
     if version := _version(verdict):
-        grid.add_row("Version", version)
+        grid.add_row("Version", text(version))
     for finding in _standing_checks(verdict):
-        grid.add_row("Check", Text(finding.message, style="error"))
+        grid.add_row("Check", text(finding.message, style="error"))
     for one in renames:
-        grid.add_row("Rename?", str(one))
+        grid.add_row("Rename?", text(str(one)))
     for number, step in enumerate(_next_steps(verdict, renames)):
-        grid.add_row("Next" if number == 0 else "", step)
+        grid.add_row("Next" if number == 0 else "", text(step))
     drawn.print(grid)
 
 
@@ -122,12 +120,12 @@ def _outcome(verdict: Verdict) -> str:
         return "no change" if _is_fine(verdict) else "no change, and refused"
     compatible = f"compatible under {verdict.mode.value}"
     if verdict.admissible:
-        return (
-            compatible if verdict.compatible else f"not {compatible}; admissible as a new line with its migration plan"
-        )
-    return (
-        f"{compatible}, but refused: the version is too small" if verdict.compatible else f"not {compatible}; refused"
-    )
+        planned = f"not {compatible}; admissible as a new line with its migration plan"
+        return compatible if verdict.compatible else planned
+    if any(item.severity is Severity.ERROR for item in verdict.judged):
+        return f"not {compatible}; refused"
+    too_small = checks.version_bump_too_small.id in {finding.id for finding in verdict.errors}
+    return f"{compatible}, but refused: " + ("the version is too small" if too_small else "a check failed")
 
 
 def _version(verdict: Verdict) -> str | None:
@@ -147,9 +145,11 @@ def _next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
     if renames:
         yield "if a rename is meant, give both fields the same id; then the old shape can be served from the new data"
     enough = verdict.declared_bump is not None and verdict.declared_bump >= verdict.required_bump
-    if not enough:
+    if verdict.required_version is None:
+        yield "give both versions as MAJOR.MINOR.PATCH"
+    elif not enough:
         yield f"set version: {verdict.required_version}"
-    if verdict.required_bump is Bump.MAJOR and verdict.after.treaty.migration is None:
+    if verdict.required_bump is Bump.MAJOR and not verdict.has_plan:
         yield "add a migration: block (guide, window, owner): the new line then runs beside the old one"
     if not verdict.admissible:
         breaking = next((item for item in verdict.judged if item.severity is Severity.ERROR), None)
@@ -162,18 +162,19 @@ def _markdown(verdict: Verdict, renames: Renames) -> str:
 
     old = verdict.before.version if verdict.before else "nothing"
     mark = "✅" if _is_fine(verdict) else "❌"
-    parts = [f"### {mark} {code(verdict.after.id)} {old} → {verdict.after.version}", f"**{_outcome(verdict)}**"]
+    title = f"### {mark} {code(verdict.after.id)} {code(old)} → {code(verdict.after.version)}"
+    parts = [title, f"**{_outcome(verdict)}**"]
     if version := _version(verdict):
-        parts.append(version)
+        parts.append(escaped(version))
     if verdict.judged:
         rows = [
-            (_HEADINGS[item.severity], code(item.change.path), item.message, str(item.grade.bump), _whom(item))
+            (_HEADINGS[item.severity], code(item.change.path), escaped(item.message), str(item.grade.bump), _whom(item))
             for severity in _HEADINGS
             for item in verdict.judged
             if item.severity is severity
         ]
         parts.append(table(("", "where", "what", "bump", "whom"), rows))
-    notes = [finding.message for finding in _standing_checks(verdict)] + [str(one) for one in renames]
-    parts += [f"- {escaped(note)}" for note in notes]
-    parts += [f"- {step}" for step in _next_steps(verdict, renames)]
-    return "\n\n".join(parts)
+    notes = [finding.message for finding in _standing_checks(verdict)]
+    notes += [*map(str, renames), *_next_steps(verdict, renames)]
+    parts.append("\n".join(f"- {escaped(note)}" for note in notes))
+    return "\n\n".join(part for part in parts if part)

@@ -50,13 +50,13 @@ def _print_text(reports: Reports) -> None:
 
 def _print_report(drawn: Console, source: str, report: LintReport) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from treaty.cli.drawing.console import STYLES
+    from treaty.cli.drawing.console import STYLES, text
 
-    title = Text(source, style="path")
+    title = text(source, style="path")
     if report.contract_id:
-        title.append(f"  {report.contract_id} {report.version} · legibility {report.score} %", style="quiet")
+        facts = f"  {report.contract_id} {report.version} · legibility {report.score} %"
+        title.append_text(text(facts, style="quiet"))
     drawn.print(title)
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(justify="right", style="quiet", min_width=4)
@@ -65,15 +65,16 @@ def _print_report(drawn: Console, source: str, report: LintReport) -> None:
     grid.add_column(style="quiet", no_wrap=True)
     for finding in report.findings:
         line = str(finding.place.line) if finding.place and finding.place.line else ""
-        said = Text(finding.message)
+        said = text(finding.message)
         if finding.hint:
-            said.append(f"\n{finding.hint}", style="quiet")
-        grid.add_row(line, Text(finding.severity, style=STYLES[finding.severity]), said, finding.id)
+            said.append("\n").append_text(text(finding.hint, style="quiet"))
+        grid.add_row(line, text(finding.severity, style=STYLES[finding.severity]), said, finding.id)
     for one in report.waived:
         line = str(one.finding.place.line) if one.finding.place and one.finding.place.line else ""
-        said = Text(one.finding.message)
-        said.append(f"\nwaived by {one.waiver.owner} until {one.waiver.until}: {one.waiver.reason}", style="quiet")
-        grid.add_row(line, Text("waived", style="quiet"), said, one.finding.id)
+        said = text(one.finding.message)
+        waiver = f"waived by {one.waiver.owner} until {one.waiver.until}: {one.waiver.reason}"
+        said.append("\n").append_text(text(waiver, style="quiet"))
+        grid.add_row(line, text("waived", style="quiet"), said, one.finding.id)
     drawn.print(grid)
     drawn.print()
 
@@ -100,7 +101,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _markdown(reports: Reports) -> str:
-    from treaty.cli.drawing.markdown import code, table
+    from treaty.cli.drawing.markdown import code, escaped, table
 
     parts = [f"**Treaty lint**: {_totals(reports)}"]
     for source, report in reports:
@@ -109,8 +110,8 @@ def _markdown(reports: Reports) -> str:
                 (
                     finding.severity.value,
                     str(finding.place.line or "") if finding.place else "",
-                    finding.message,
-                    finding.hint or "",
+                    escaped(finding.message),
+                    escaped(finding.hint or ""),
                     code(finding.id),
                 )
                 for finding in report.findings

@@ -1,21 +1,27 @@
-"""Small parts of Markdown."""
+"""Small parts of Markdown, in which text from documents stays text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+from treaty.cli.drawing.visible import visible
+
+_ACTIVE = re.compile(r"([\\`*_\[\]!|#~])")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
+    """Return a Markdown table of cells that are Markdown already."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(escaped(cell) for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def escaped(text: str) -> str:
-    """Return a text that stays inside its cell."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    """Return a text that stays text: no markup, no tag, no mention, no new line."""
+    plain = _ACTIVE.sub(r"\\\1", visible(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return plain.replace("@", "&#64;")
 
 
 def code(text: str) -> str:
-    """Return a text as code."""
-    return f"`{text.replace('`', 'ˋ')}`"
+    """Return a text as code, fit for a cell of a table."""
+    return f"`{visible(text).replace('`', 'ˋ').replace('|', '¦')}`"

@@ -72,22 +72,22 @@ def _print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> Non
         case PageFormat.MARKDOWN:
             typer.echo(_page_as_markdown(page, columns, "#"), nl=False)
         case PageFormat.TEXT:
-            from rich.text import Text
-
-            from treaty.cli.drawing.console import screen
+            from treaty.cli.drawing.console import screen, text
 
             with screen() as drawn:
-                drawn.print(Text(page.id, style="path"))
+                drawn.print(text(page.id, style="path"))
                 for column, fact in zip(columns, page.facts, strict=True):
-                    drawn.print(Text(f"{column}: {fact}", style="quiet"))
+                    drawn.print(text(f"{column}: {fact}", style="quiet"))
                 drawn.print()
-                drawn.print(Text(page.text))
+                drawn.print(page.text)
 
 
 def _book_as_markdown(book: Book) -> str:
     parts = [f"# {book.title}\n\n{book.intro}\n"]
     for chapter in book.chapters:
-        rows = [(f"[{code(page.id)}](#{page.id})", *page.facts, page.summary) for page in chapter.pages]
+        rows = [
+            (f"[{code(page.id)}](#{page.id})", *page.facts, page.summary.replace("|", "¦")) for page in chapter.pages
+        ]
         parts.append(f"## {chapter.title}\n\n{table(('id', *book.columns, 'what'), rows)}\n")
         parts += [_page_as_markdown(page, book.columns, "###") for page in chapter.pages]
     return "\n".join(parts)
@@ -100,13 +100,12 @@ def _page_as_markdown(page: Page, columns: tuple[str, ...], heading: str) -> str
 
 def _print_tables(book: Book) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from treaty.cli.drawing.console import screen
+    from treaty.cli.drawing.console import screen, text
 
     with screen() as drawn:
         for chapter in book.chapters:
-            drawn.print(Text(chapter.title, style="path"))
+            drawn.print(text(chapter.title, style="path"))
             grid = Table.grid(padding=(0, 2), pad_edge=True)
             grid.add_column(no_wrap=True, style="accent", min_width=28)
             for _ in book.columns:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from treaty import __version__
 from treaty.contracts.findings import Finding, Severity
@@ -43,8 +45,16 @@ def _result(finding: Finding, ids: list[str]) -> dict[str, Any]:
         "message": {"text": text},
     }
     if finding.place is not None:
-        location: dict[str, Any] = {"artifactLocation": {"uri": finding.place.source}}
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.place.source)}}
         if finding.place.line:
             location["region"] = {"startLine": finding.place.line}
         result["locations"] = [{"physicalLocation": location}]
     return result
+
+
+def _uri(source: str) -> str:
+    """Return the address of a source: relative paths stay relative, a git revision gives way to its path."""
+    if source.startswith("git:"):
+        source = source.split(":", 2)[-1]
+    path = Path(source)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

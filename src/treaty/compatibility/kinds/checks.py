@@ -67,6 +67,6 @@ def migration_missing(line: str) -> str:
 
     Example: 2.0.0 drops a field and has no `migration:` block.
 
-    Instead: add `migration:` with a `guide`, a `window` and an `owner`.
+    Instead: add `migration:` with a `guide`, a `window` and an `owner`. The plan of an earlier line does not count.
     """
     return f"{line} opens without a migration plan; add a migration: block with guide, window and owner"

@@ -136,7 +136,7 @@ def field_physical_type_changed(change: Change) -> str:
 
     Why it hurts: readers that bind the stored type themselves (JDBC, copied DDL) may have to follow.
 
-    Example: `varchar(20)` becomes `varchar(40)`.
+    Example: `varchar` becomes `text`.
     """
     return f"field {change.field!r} stored type changed: {change.before or 'none'} -> {change.after or 'none'}"
 

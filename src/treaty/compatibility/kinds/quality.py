@@ -57,15 +57,18 @@ def quality_rule_relaxed(change: Change) -> str:
     return f"quality rule {change.subject!r}{_where(change)} relaxed: {change.before} -> {change.after}"
 
 
-@kind("quality", {Direction.REPLACED: Grade(Bump.MINOR, caution=True)})
+@kind("quality", {Direction.REPLACED: Grade(Bump.MAJOR, READERS)})
 def quality_rule_changed(change: Change) -> str:
     """A quality rule is another one than before, and the two cannot be compared.
 
-    A query or a custom check cannot be judged, so this is MINOR with a warning: somebody must read both.
+    Why it hurts: nobody can tell from two queries that the new one asks for no less; the old promise is gone.
 
     Example: the SQL of a rule is rewritten.
+
+    Instead: add the new rule beside the old one, and remove the old one with the next MAJOR version. A team that reads
+    every rewritten rule may re-grade this kind.
     """
-    return f"quality rule {change.subject!r}{_where(change)} changed; read both and make sure it asks for no less"
+    return f"quality rule {change.subject!r}{_where(change)} changed: {change.before} -> {change.after}"
 
 
 @kind("relationship", {Direction.ADDED: Grade(Bump.MINOR)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -41,29 +42,39 @@ def _target(entry: Mapping[str, Any]) -> str:
 
 def rule_words(entries: Any) -> dict[str, Any]:
     """Return what rules say besides what they check."""
-    words: dict[str, Any] = {}
+    words = Named()
     for rule in entries or ():
         checked = quality.essence(rule)
         said = {key: value for key, value in rule.items() if key in quality.WORDS_OF_A_RULE and key not in checked}
-        words[free(f"quality.{quality.measure(rule)}", words)] = said
+        words.put(f"quality.{quality.measure(rule)}", said)
     return words
 
 
-def free(name: str, taken: Mapping[str, Any]) -> str:
-    """Return the name, or one beside it where it is taken."""
-    while name in taken:
-        name += "'"
-    return name
+class Named(dict[str, Any]):
+    """Things by name; a name that is taken gets a number, in the order they stand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._taken: Counter[str] = Counter()
+
+    def put(self, name: str, value: Any) -> None:
+        """Add a thing under its name."""
+        self._taken[name] += 1
+        self[name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"] = value
 
 
 def custom(entries: Any, graded: Collection[str] = ()) -> dict[str, Any]:
     """Return the custom properties that no other term reads, by name."""
-    found: dict[str, Any] = {}
+    found = Named()
     for index, entry in enumerate(entries or ()):
         name = entry.get("property")
-        if name in graded:
+        if isinstance(name, str) and name in graded:
             continue
-        key = name if name in block_names() else f"customProperties.{name if name is not None else index}"
+        key = (
+            str(name)
+            if isinstance(name, str) and name in block_names()
+            else f"customProperties.{name if name is not None else index}"
+        )
         words = {word: value for word, value in entry.items() if word != "property"}
-        found[free(key, found)] = words.get("value") if words.keys() <= {"value"} else words
+        found.put(key, words.get("value") if words.keys() <= {"value"} else words)
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from treaty.compatibility import guarantees, levels
 from treaty.compatibility.comparing import Compare, alternatives, in_both, keyed, replaced, swapped
-from treaty.compatibility.terms.annotations import custom, definition_notes, definitions, free
+from treaty.compatibility.terms.annotations import Named, custom, definition_notes, definitions
 from treaty.compatibility.terms.term import Term
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
@@ -26,11 +26,11 @@ def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Name service levels; where several have one name, the driver tells them apart."""
     listed = list(entries)
     names = Counter(map(levels.level_name, listed))
-    named: dict[str, Any] = {}
+    named = Named()
     for entry in listed:
         name = levels.level_name(entry)
         driven = f" for {entry['driver']}" if names[name] > 1 and entry.get("driver") else ""
-        named[free(f"sla.{name}{driven}", named)] = levels.level_of(entry)
+        named.put(f"sla.{name}{driven}", levels.level_of(entry))
     return named
 
 
@@ -50,9 +50,9 @@ def _team_notes(team: Any) -> Any:
 
 
 def _servers(contract: Contract) -> dict[str, Any]:
-    named: dict[str, Any] = {}
+    named = Named()
     for server in contract.servers or ():
-        named[free(f"servers.{server.get('server')}", named)] = server
+        named.put(f"servers.{server.get('server')}", server)
     return named
 
 

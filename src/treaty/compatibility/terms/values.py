@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.comparing import Bounds, Difference, came_or_went, replaced
+from treaty.compatibility.comparing import Bounds, Difference, came_or_went, distinct, replaced
+from treaty.compatibility.quality import essence, tolerates_none
 from treaty.contracts.model import Field
-from treaty.contracts.types import DataType, widens
+from treaty.contracts.types import DataType, capacity, widens, without_capacity
 from treaty.contracts.values import EMPTY
 
 
@@ -26,16 +27,9 @@ def types(before: DataType | None, after: DataType | None) -> Iterator[Differenc
     yield Difference(direction, before and str(before), after and str(after))
 
 
-_AROUND_SIGNS = re.compile(r" ?([(),<>:]) ?")
-_TEXT_LENGTH = re.compile(r"^((?:n?var)?char2?|character varying|character)\(([0-9]{1,9})\)$")
-
-
 def stored(field: Field) -> tuple[DataType | None, str | None]:
-    """Read the stored type, spelt one way, beside the type it amounts to; the length of a text is a term of its own."""
-    if not field.physical_type:
-        return field.type, None
-    spelt = _AROUND_SIGNS.sub(r"\1", " ".join(field.physical_type.lower().split()))
-    return field.type, _TEXT_LENGTH.sub(r"\1", spelt)
+    """Read the stored type, spelt one way, beside the type it amounts to; how much text it holds is another term."""
+    return field.type, without_capacity(field.physical_type) if field.physical_type else None
 
 
 def storage(before: tuple[Any, str | None], after: tuple[Any, str | None]) -> Iterator[Difference]:
@@ -50,9 +44,17 @@ def value_range(field: Field) -> Bounds:
     low, low_open = _bound(options, "minimum", "exclusiveMinimum", max)
     high, high_open = _bound(options, "maximum", "exclusiveMaximum", min)
     if field.logical_type == "integer":  # above 0 and from 1 on are the same whole numbers
-        low, low_open = (low + 1, False) if low_open and isinstance(low, int) else (low, low_open)
-        high, high_open = (high - 1, False) if high_open and isinstance(high, int) else (high, high_open)
+        low, low_open = _whole(low, low_open, math.floor, 1), False
+        high, high_open = _whole(high, high_open, math.ceil, -1), False
     return Bounds(low, low_open, high, high_open)
+
+
+def _whole(bound: Any, is_open: bool, outwards: Callable[[float], int], inwards: int) -> Any:
+    """Return the outermost whole number that a bound allows."""
+    if isinstance(bound, bool) or not isinstance(bound, (int, float)):
+        return bound
+    whole = outwards(bound)
+    return whole + inwards if is_open or whole != bound else whole
 
 
 def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) -> tuple[Any, bool]:
@@ -72,9 +74,8 @@ def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) 
 def text_length(field: Field) -> Bounds:
     """Read how short and how long a text may be, from the options or the stored type."""
     options = field.options or EMPTY
-    stored = _TEXT_LENGTH.match("".join((field.physical_type or "").lower().split()))
-    longest = options.get("maxLength")
-    return Bounds(low=options.get("minLength") or None, high=int(stored[2]) if longest is None and stored else longest)
+    limits = [limit for limit in (options.get("maxLength"), capacity(field.physical_type)) if limit is not None]
+    return Bounds(low=options.get("minLength") or None, high=min(limits, default=None))
 
 
 def item_count(field: Field) -> Bounds:
@@ -94,24 +95,31 @@ def value_format(field: Field) -> Any:
 
 
 def allowed_values(field: Field) -> tuple[Any, ...] | None:
-    """Return the values a field may hold: its enum, or a rule that no other value may occur."""
+    """Return the values a field may hold: those in its enum and in every rule that lists them."""
+    listings = [listed for listed in map(listed_values, field.quality or ()) if listed is not None]
     if field.enum is not None:
-        return tuple(item["value"] for item in field.enum)
-    return next(filter(None, map(listed_values, field.quality or ())), None)
+        listings.insert(0, tuple(item["value"] for item in field.enum))
+    if not listings:
+        return None
+    allowed = [distinct(listed) for listed in listings[1:]]
+    return tuple(value for value in listings[0] if all((isinstance(value, bool), value) in one for one in allowed))
 
 
 def listed_values(rule: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return the values that a rule lists, as documents before 3.2 do."""
-    arguments = rule.get("arguments")
-    if rule.get("metric") != "invalidValues" or not isinstance(arguments, Mapping) or len(arguments) != 1:
+    """Return the values that a rule lists and allows no exception from, as documents before 3.2 do."""
+    checked = essence(rule)
+    if checked.get("metric") not in ("invalidValues", "validValues") or not tolerates_none(checked):
         return None
-    none_may_be_bad = (rule.get("mustBe"), rule.get("mustBeLessThan")) in ((0, None), (None, 1))
-    listed = arguments.get("validValues")
-    is_strict = none_may_be_bad and rule.get("mustBe") is not False
-    return listed if is_strict and isinstance(listed, tuple) else None
+    arguments = checked.get("arguments")
+    listed = arguments.get("validValues") if isinstance(arguments, Mapping) else checked.get("validValues")
+    return listed if isinstance(listed, tuple) else None
 
 
 def field_rules(field: Field) -> tuple[Any, ...]:
-    """Return the quality rules of a field, without one that only lists its values."""
-    allowed = allowed_values(field)
-    return tuple(rule for rule in field.quality or () if allowed is None or listed_values(rule) != allowed)
+    """Return the quality rules of a field, without those that only list its values."""
+    return tuple(rule for rule in field.quality or () if listed_values(rule) is None or _says_more(rule))
+
+
+def _says_more(rule: Mapping[str, Any]) -> bool:
+    arguments = rule.get("arguments")
+    return isinstance(arguments, Mapping) and bool(arguments.keys() - {"validValues"})

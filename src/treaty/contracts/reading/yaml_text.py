@@ -234,7 +234,7 @@ class _Builder:
         return value
 
     def _number(self, event: Any, text: str) -> Any:
-        if len(text) > _LONGEST_NUMBER and _FLOAT.fullmatch(text):
+        if len(text) > _LONGEST_NUMBER and (_FLOAT.fullmatch(text) or _RADIX.fullmatch(text)):
             raise self._refuse(f"a number of {len(text):,} digits", event, "quote it as a text")
         if _INTEGER.fullmatch(text):
             return int(text)

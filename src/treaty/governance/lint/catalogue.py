@@ -111,8 +111,9 @@ def spots(contract: Contract) -> Iterator[Spot]:
     for path, field, _ in located:
         beside.setdefault(path.parent, set()).add(field.name or "")
         inherited[path] = field.classification or inherited.get(path.parent)
+    siblings = {parent: frozenset(names) for parent, names in beside.items()}
     only = contract.schema[0].name if len(contract.schema) == 1 else None
     for path, field, pointer in located:
         owner = path.object if path.object is not None else only
         names = (*((owner,) if owner else ()), *(step.text for step in path.parent.steps if not step.is_mark))
-        yield Spot(path, field, pointer, names, frozenset(beside[path.parent]), inherited[path])
+        yield Spot(path, field, pointer, names, siblings[path.parent], inherited[path])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
@@ -44,6 +45,7 @@ _PERSONAL = {
     "a precise location": "lat lng latitude longitude geo_location",
     "a protected trait": "diagnosis religion ethnicity disability gender health_status",
 }
+_PHRASES = {"internal": _INTERNAL, "personal": _PERSONAL}
 """What gives a field away: phrases of whole words that its name ends with."""
 
 _TAILS = frozenset({"address", "number", "line", "1", "2", "3"})
@@ -78,16 +80,25 @@ _SIGNS = ("€", "$", "£", "¥", "%", "°")
 _SHORTEST_MEANING = 3
 
 
-def _given_away(name: str, phrases: dict[str, str]) -> str | None:
+@cache
+def _endings(which: str) -> tuple[tuple[str, str, str], ...]:
+    """Return each phrase, stemmed and as one word, with what it gives away."""
+    return tuple(
+        ("_" + "_".join(map(stem, phrase.split("_"))), phrase.replace("_", "") if "_" in phrase else "", what)
+        for what, listed in _PHRASES[which].items()
+        for phrase in listed.split()
+    )
+
+
+def _given_away(name: str, which: str) -> str | None:
     """Say what a name gives away, where it ends with one of the phrases, in the plural too or written as one word."""
-    words = [stem(word) for word in words_of_name(name)]
-    for ending in (words[:-1] if words and words[-1] in _TAILS else words, words):
-        spelt, squashed = "_" + "_".join(ending), "".join(words_of_name(name))
-        for what, listed in phrases.items():
-            for phrase in listed.split():
-                stemmed = "_".join(map(stem, phrase.split("_")))
-                if spelt.endswith(f"_{stemmed}") or ("_" in phrase and squashed == phrase.replace("_", "")):
-                    return what
+    words = words_of_name(name)
+    stemmed, squashed = [stem(word) for word in words], "".join(words)
+    for ending in (stemmed[:-1], stemmed) if words and words[-1] in _TAILS else (stemmed,):
+        spelt = "_" + "_".join(ending)
+        for phrase, as_one_word, what in _endings(which):
+            if spelt.endswith(phrase) or (as_one_word and squashed == as_one_word):
+                return what
     return None
 
 
@@ -159,7 +170,7 @@ def internal_leaked(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: leave it out and list it under `exclusions:`; give consumers a stable business key instead.
     """
-    if what := _given_away(spot.name, _INTERNAL):
+    if what := _given_away(spot.name, "internal"):
         message = f"{spot.path!s} looks like {what} of the producer"
         yield Remark(message, "leave it out, or give a business key", spot.pointer)
 
@@ -177,7 +188,7 @@ def pii_unclassified(spot: Spot, contract: Contract) -> Iterator[Remark]:
     kind = field.type.name if field.type else None
     if spot.classification or holds_objects or kind == "boolean" or not _is_about_people(spot):
         return
-    what = _given_away(spot.name, _PERSONAL)
+    what = _given_away(spot.name, "personal")
     if what and (kind not in ("timestamp", "date", "time") or what == "a date of birth"):
         message = f"{spot.path!s} looks like {what} and has no classification"
         yield Remark(message, "add classification: pii", spot.pointer)

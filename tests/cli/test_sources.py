@@ -1,0 +1,63 @@
+"""Where documents come from: what is no document is refused quickly, with one clear error."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+
+TREATY = str(Path(sys.executable).with_name("treaty"))
+
+
+def test_a_pipe_with_a_name_is_refused_unread(treaty: Treaty, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.yaml")
+
+    result = treaty("lint", "fifo.yaml")
+
+    assert result.code == 1
+    assert "fifo.yaml is no file; use - to read from a pipe" in result.errors
+
+
+def test_a_device_is_refused_unread(treaty: Treaty) -> None:
+    assert "/dev/zero is no file" in treaty("lint", "/dev/zero").errors
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("a" * 5_000, "File name too long"), ("", "the path is empty"), ("nothing.yaml", "no file nothing.yaml")],
+)
+def test_a_path_that_leads_nowhere_is_one_clear_error(treaty: Treaty, path: str, said: str) -> None:
+    result = treaty("lint", path)
+
+    assert result.code == 1
+    assert said in result.errors
+
+
+def test_a_file_over_the_limit_is_refused_without_being_read_whole(treaty: Treaty, tmp_path: Path) -> None:
+    with (tmp_path / "big.yaml").open("wb") as file:
+        file.truncate(5_000_000_000)
+
+    result = treaty("lint", "big.yaml")
+
+    assert result.code == 3
+    assert "at most 2,000,000 are read" in result.output
+
+
+def test_a_folder_that_loops_is_walked_once(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    write("a/orders.yaml", {"fields": []})
+    (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
+
+    assert "1 contract" in treaty("lint", "a").output
+
+
+def test_output_that_cannot_be_written_is_one_clear_error() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run([TREATY, "kinds"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert ran.returncode == 1
+    assert ran.stderr == "error: cannot write the output: No space left on device\n"
