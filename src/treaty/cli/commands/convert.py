@@ -10,7 +10,6 @@ import typer
 
 from treaty.cli.drawing.visible import visible
 from treaty.cli.options import ConfigOption
-from treaty.contracts.odcs import BlockStyle
 
 if TYPE_CHECKING:
     from treaty.contracts import Contract
@@ -21,6 +20,13 @@ class Target(StrEnum):
 
     ODCS = "odcs"
     SHORT = "short"
+
+
+class Blocks(StrEnum):
+    """How Treaty's own blocks are written in ODCS."""
+
+    CUSTOM = "custom"
+    PLAIN = "plain"
 
 
 class Notation(StrEnum):
@@ -36,9 +42,9 @@ def run(
     ],
     to: Annotated[Target, typer.Option("--to", help="The form to write.")],
     blocks: Annotated[
-        BlockStyle,
+        Blocks,
         typer.Option("--blocks", help="In ODCS: Treaty's blocks as custom properties (strict) or as plain keys."),
-    ] = BlockStyle.CUSTOM,
+    ] = Blocks.CUSTOM,
     notation: Annotated[Notation, typer.Option("--notation", help="YAML or JSON.")] = Notation.YAML,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file.", show_default=False)
@@ -65,16 +71,17 @@ def run(
         typer.echo(f"lost: {visible(loss)}", err=True)
 
 
-def _convert(contract: Contract, to: Target, blocks: BlockStyle) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _convert(contract: Contract, to: Target, blocks: Blocks) -> tuple[dict[str, Any], tuple[str, ...]]:
     from treaty.compatibility import describe
     from treaty.compatibility.losses import losses
     from treaty.contracts import contract_from
-    from treaty.contracts.odcs import with_plain_blocks, write_odcs
+    from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
     from treaty.contracts.short import write_short_form
     from treaty.errors import InvalidDocument
 
     if to is Target.ODCS:
-        return write_odcs(with_plain_blocks(contract) if blocks is BlockStyle.PLAIN else contract, blocks), ()
+        plain = blocks is Blocks.PLAIN
+        return write_odcs(with_plain_blocks(contract) if plain else contract, BlockStyle(blocks.value)), ()
     document = write_short_form(contract)
     if not document["fields"]:
         raise InvalidDocument(f"{contract.id} has no fields; the short form needs at least one")

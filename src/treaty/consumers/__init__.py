@@ -1,0 +1,1 @@
+"""Who depends on what: subscriptions, the dependency graph, and whom a change hits."""

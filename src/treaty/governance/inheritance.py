@@ -1,0 +1,125 @@
+"""Policy inheritance: a child may strengthen what its parents promise, never weaken it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treaty.compatibility import Change, Direction, describe
+from treaty.compatibility.diffing import field_changes
+from treaty.compatibility.kinds import KINDS
+from treaty.compatibility.levels import level, level_name, level_of
+from treaty.compatibility.terms import CONTRACT_TERMS
+from treaty.contracts.model import Contract, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Bump
+from treaty.errors import InvalidDocument
+
+POLICY_TIERS = ("enterprise", "domain")
+_WEAKER = frozenset({Direction.LOOSENED, Direction.REMOVED, Direction.REPLACED})
+_INHERITED = frozenset(
+    {
+        "contract.ordering",
+        "contract.delivery",
+        "contract.latency",
+        "contract.change_policy",
+    }
+)
+"""Promises of the contract as a whole that children inherit; service levels and fields have ways of their own."""
+
+_INHERITED_WORDS = frozenset({"field_classification_changed"})
+"""Kinds that ask for no bump by themselves and weaken a policy all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One term that a child weakens, and the policy it came from."""
+
+    policy: str
+    kind: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.message} (from {self.policy})"
+
+
+def is_policy(contract: Contract) -> bool:
+    """Tell a policy, whose terms bind its children, from a contract about data."""
+    return contract.treaty.tier in POLICY_TIERS
+
+
+def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Contract, ...]:
+    """Return the policies a contract inherits from, nearest first."""
+    found: list[Contract] = []
+    seen = {contract.id}
+    parent = contract.treaty.parent
+    while parent is not None:
+        if parent in seen:
+            raise InvalidDocument(f"{contract.id} inherits from itself through {parent}; break the circle")
+        if parent not in policies:
+            raise InvalidDocument(f"{contract.id} inherits from {parent!r}, which is not registered; register it first")
+        seen.add(parent)
+        found.append(policies[parent])
+        parent = policies[parent].treaty.parent
+    return tuple(found)
+
+
+def weakened(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
+    """Name every term that the child weakens, each with the policy it came from."""
+    found = [violation for policy in policies for violation in _against(child, policy)]
+    return tuple(dict.fromkeys(found))
+
+
+def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
+    name = f"{policy.id} {policy.version}"
+    if policy.owners and not child.owners:
+        yield Violation(name, "owner_missing", "owners", "the contract has no owner")
+    for change in (*_levels(child, policy), *_promises(child, policy), *_fields(child, policy)):
+        yield Violation(name, change.kind, change.path, describe(change))
+
+
+def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
+    """Compare service levels by what they are about in general: a child may promise them for its own elements."""
+    for entry in policy.sla or ():
+        name = level_name({**entry, "element": None})
+        own = [one for one in child.sla or () if level_name({**one, "element": None}) == name]
+        kind = "retention_shortened" if name == "retention" else "sla_relaxed"
+        if not own:
+            yield Change(kind, Direction.REMOVED, str(level_of(entry)), None, subject=f"sla.{name}")
+        for one in own:
+            for difference in level(level_of(entry), level_of(one)):
+                if difference.direction in _WEAKER:
+                    yield Change(kind, difference.direction, difference.before, difference.after, subject=f"sla.{name}")
+
+
+def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
+    for term in CONTRACT_TERMS:
+        if term.name not in _INHERITED:
+            continue
+        for difference in term.compare(term.read(policy), term.read(child)):
+            if difference.direction in _WEAKER:
+                kind = next(
+                    one for one in KINDS.values() if one.term == term.name and difference.direction in one.grades
+                )
+                subject = difference.subject or term.name.rpartition(".")[2]
+                yield Change(kind.id, difference.direction, difference.before, difference.after, subject=subject)
+
+
+def _fields(child: Contract, policy: Contract) -> Iterator[Change]:
+    """Hold every object of the child to the fields that the policy asks for."""
+    wanted = [field for item in policy.schema for field in item.fields]
+    for item in child.schema if wanted else ():
+        yield from (change for change in _of_object(item, wanted, len(child.schema) > 1) if _weakens(change))
+
+
+def _of_object(item: SchemaObject, wanted: Sequence[Any], several: bool) -> Iterator[Change]:
+    yield from field_changes(wanted, item.fields, FieldPath(object=item.name if several else None))
+
+
+def _weakens(change: Change) -> bool:
+    if change.direction not in _WEAKER:
+        return False
+    grade = KINDS[change.kind].grades[change.direction]
+    return bool(grade.bump is Bump.MAJOR or grade.breaks) or change.kind in _INHERITED_WORDS

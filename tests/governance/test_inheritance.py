@@ -1,0 +1,154 @@
+"""A child may strengthen what its parents promise, never weaken it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.documents import contract
+from treaty.contracts import Contract
+from treaty.errors import InvalidDocument
+from treaty.governance.inheritance import ancestors, is_policy, weakened
+
+
+def _fresh(hours: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"property": "freshness", "value": hours, "unit": "h", **more}]
+
+
+ENTERPRISE: dict[str, Any] = {
+    "id": "policy.enterprise",
+    "tier": "enterprise",
+    "slaProperties": [*_fresh(24), {"property": "retention", "value": 1, "unit": "y"}],
+    "change_policy": {"compatibility": "backward", "notice": "30 d"},
+    "delivery": {"guarantee": "at_least_once"},
+    "fields": [
+        {"name": "tenant_id", "logicalType": "string", "required": True},
+        {"name": "email", "logicalType": "string", "classification": "pii"},
+    ],
+}
+SALES = {"id": "policy.sales", "tier": "domain", "parent": "policy.enterprise", "slaProperties": _fresh(6)}
+KEPT: dict[str, Any] = {
+    "id": "orders",
+    "tier": "product",
+    "parent": "policy.sales",
+    "slaProperties": [*_fresh(4, element="orders.placed_at"), {"property": "retention", "value": 24, "unit": "month"}],
+    "change_policy": {"compatibility": "full", "notice": "60 d"},
+    "delivery": {"guarantee": "exactly_once"},
+    "fields": [
+        {"name": "tenant_id", "logicalType": "string", "required": True},
+        {"name": "email", "logicalType": "string", "classification": "pii"},
+        {"name": "total", "logicalType": "number"},
+    ],
+}
+POLICIES = [contract(SALES), contract(ENTERPRISE)]
+
+
+def _weakened(**changes: Any) -> list[tuple[str, str, str]]:
+    child = contract({**KEPT, **changes})
+    return [(one.policy, one.kind, one.path) for one in weakened(child, POLICIES)]
+
+
+def test_a_child_that_strengthens_everything_weakens_nothing() -> None:
+    assert _weakened() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"slaProperties": [*_fresh(8), KEPT["slaProperties"][1]]},
+            [("policy.sales 1.0.0", "sla_relaxed", "sla.freshness")],
+        ),
+        (
+            {"slaProperties": [*_fresh(48), KEPT["slaProperties"][1]]},
+            [
+                ("policy.sales 1.0.0", "sla_relaxed", "sla.freshness"),
+                ("policy.enterprise 1.0.0", "sla_relaxed", "sla.freshness"),
+            ],
+        ),
+        (
+            {"slaProperties": _fresh(4)},
+            [("policy.enterprise 1.0.0", "retention_shortened", "sla.retention")],
+        ),
+        (
+            {"change_policy": {"compatibility": "none", "notice": "30 d"}},
+            [("policy.enterprise 1.0.0", "change_policy_changed", "change_policy.compatibility")],
+        ),
+        ({"delivery": None}, [("policy.enterprise 1.0.0", "delivery_changed", "delivery")]),
+        (
+            {"owners": None},
+            [
+                ("policy.sales 1.0.0", "owner_missing", "owners"),
+                ("policy.enterprise 1.0.0", "owner_missing", "owners"),
+            ],
+        ),
+        (
+            {"fields": [KEPT["fields"][1]]},
+            [("policy.enterprise 1.0.0", "field_removed", "tenant_id")],
+        ),
+        (
+            {"fields": [{"name": "tenant_id", "logicalType": "string"}, KEPT["fields"][1]]},
+            [("policy.enterprise 1.0.0", "field_required_removed", "tenant_id")],
+        ),
+        (
+            {"fields": [KEPT["fields"][0], {"name": "email", "logicalType": "string"}]},
+            [("policy.enterprise 1.0.0", "field_classification_changed", "email")],
+        ),
+        (
+            {"fields": [{"name": "tenant_id", "logicalType": "integer", "required": True}, KEPT["fields"][1]]},
+            [("policy.enterprise 1.0.0", "field_type_changed", "tenant_id")],
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_every_weakened_term_is_named_with_the_policy_it_came_from(
+    changes: dict[str, Any], expected: list[tuple[str, str, str]]
+) -> None:
+    assert _weakened(**changes) == expected
+
+
+def test_a_violation_reads_as_a_sentence() -> None:
+    (violation,) = weakened(contract({**KEPT, "slaProperties": [*_fresh(8), KEPT["slaProperties"][1]]}), POLICIES)
+
+    assert str(violation) == "service level sla.freshness is relaxed: 6 h -> 8 h (from policy.sales 1.0.0)"
+
+
+def _by_id(*contracts: Contract) -> dict[str, Contract]:
+    return {one.id: one for one in contracts}
+
+
+def test_ancestors_are_found_nearest_first() -> None:
+    found = ancestors(contract(KEPT), _by_id(*POLICIES))
+
+    assert [one.id for one in found] == ["policy.sales", "policy.enterprise"]
+
+
+def test_a_parent_that_is_not_there_is_named() -> None:
+    with pytest.raises(InvalidDocument, match=r"inherits from 'policy\.sales', which is not registered"):
+        ancestors(contract(KEPT), {})
+
+
+def test_a_circle_of_parents_is_refused() -> None:
+    one = contract({**SALES, "parent": "policy.enterprise"})
+    other = contract({**ENTERPRISE, "parent": "policy.sales"})
+
+    with pytest.raises(InvalidDocument, match="break the circle"):
+        ancestors(contract(KEPT), _by_id(one, other))
+
+
+def test_policies_are_told_from_contracts_about_data() -> None:
+    assert [is_policy(contract(one)) for one in (ENTERPRISE, SALES, KEPT)] == [True, True, False]
+
+
+def test_every_example_keeps_the_policies_it_inherits() -> None:
+    from pathlib import Path
+
+    from treaty.contracts import load
+
+    files = (Path(__file__).parents[2] / "examples" / "retail" / "contracts").rglob("*.yaml")
+    contracts = [load(path.read_bytes(), str(path)).contract for path in sorted(files)]
+    policies = _by_id(*(one for one in contracts if is_policy(one)))
+
+    broken = {f"{one.id} {one.version}": weakened(one, ancestors(one, policies)) for one in contracts}
+    assert {name: found for name, found in broken.items() if found} == {}
