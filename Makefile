@@ -32,7 +32,7 @@ check: setup ## format, lint, types, import directions
 	$(BIN)/lint-imports --no-logo > .venv/import-linter.log 2>&1 || { cat .venv/import-linter.log; exit 1; }
 
 test: check ## all checks, then all tests
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto
 
 format: setup ## put the code into shape
 	$(BIN)/ruff format .

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.odcs import BlockStyle, looks_like_odcs, parse_odcs, write_odcs
-from treaty.contracts.reading import Limits, Reading, read_document
+from treaty.contracts.reading import Limits, Reading, check_plain, read_document
 from treaty.contracts.reading.limits import refuse
 from treaty.contracts.reading.lines import PlaceOf
 from treaty.contracts.short import in_short_terms, looks_like_short_form, parse_short_form, write_short_form
@@ -59,7 +59,8 @@ def _odcs_places(reading: Reading) -> PlaceOf:
 
 
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
-    """Turn plain data into a contract."""
+    """Turn plain data into a contract; data that JSON cannot say is refused."""
+    check_plain(data, source)
     return parse(Reading(source, data, lambda: None)).contract
 
 

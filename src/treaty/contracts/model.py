@@ -75,6 +75,12 @@ class Field:
         return tuple((mark, child) for mark, child in marked if child is not None)
 
 
+def _key_position(field: Field) -> float:
+    """Order key fields: those without a position (ODCS writes -1 too) come last, as they stand."""
+    place = field.primary_key_position
+    return float("inf") if place is None or place < 0 else place
+
+
 @dataclass(frozen=True)
 class SchemaObject:
     """One table, topic or file of a contract."""
@@ -101,7 +107,7 @@ class SchemaObject:
     def primary_key(self) -> tuple[str, ...]:
         """The names of the key fields, in key order."""
         keys = [field for field in self.fields if field.primary_key]
-        keys.sort(key=lambda field: field.primary_key_position if field.primary_key_position is not None else len(keys))
+        keys.sort(key=_key_position)
         return tuple(field.name or "" for field in keys)
 
 

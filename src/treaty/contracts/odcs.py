@@ -13,12 +13,15 @@ from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs_versions import validator_for
 from treaty.contracts.patterns import pattern_problem
-from treaty.contracts.quantities import seconds
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import problem, refuse_if_any, violations
 from treaty.contracts.values import FrozenMap, Json, brief, freeze, thaw
 
 LATEST_API_VERSION = "v3.2.0"
+
+
+_EMPTY_LIST = "customProperties"
+"""Remembered beside the plain keys where a document has them and an empty list of custom properties too."""
 
 
 class BlockStyle(StrEnum):
@@ -78,18 +81,6 @@ _FIELD = {
 }
 """Which key of a document is which attribute of the model; every other key is kept as it is in `more`."""
 
-_KEYS_OF_ODCS = (
-    *_CONTRACT,
-    "kind",
-    "tenant",
-    "tags",
-    "schema",
-    "price",
-    "roles",
-    "context",
-    "contractCreatedTs",
-)
-
 
 def looks_like_odcs(data: Mapping[str, Any]) -> bool:
     """Tell an ODCS document by the keys that only it has."""
@@ -99,17 +90,25 @@ def looks_like_odcs(data: Mapping[str, Any]) -> bool:
 def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
     """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
     strict, plain_keys = _lift(data, schemas.block_names())
-    problems = violations(schemas.blocks(), {key: data[key] for key in plain_keys}, place_of)
+    problems = violations(
+        schemas.blocks(),
+        {key: data[key] for key in plain_keys if key != _EMPTY_LIST},
+        place_of,
+        schemas.known_keys_of_odcs(),
+    )
     problems += _given_twice(data, plain_keys, place_of)
     lifter = _FieldLifter(place_of)
     if isinstance(strict.get("schema"), list):
         strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
-    known = (*_KEYS_OF_ODCS, *schemas.block_names())
-    problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, known)
+    problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, *_known())
     refuse_if_any(problems, place_of(()).source)
-    contract = _contract(strict, plain_keys, lifter.plain_keys, form)
-    refuse_if_any([*_bad_patterns(strict, place_of), *_bad_window(contract, place_of)], place_of(()).source)
-    return contract
+    refuse_if_any(list(_bad_patterns(strict, place_of)), place_of(()).source)
+    return _contract(strict, plain_keys, lifter.plain_keys, form)
+
+
+def _known() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keys a document may have anywhere, and those it may have at the top."""
+    return schemas.known_keys_of_odcs(), frozenset(schemas.official_odcs()["properties"]) | schemas.block_names()
 
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
@@ -257,7 +256,7 @@ def _lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json]
     carried = strict.get("customProperties", [])
     if isinstance(carried, list):
         strict["customProperties"] = [*carried, *({"property": key, "value": data[key]} for key in plain)]
-    return strict, plain
+    return strict, (*plain, _EMPTY_LIST) if data.get("customProperties") == [] else plain
 
 
 def _settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
@@ -266,10 +265,10 @@ def _settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: Bloc
         return document
     carried = document.pop("customProperties", [])
     kept = [entry for entry in carried if entry.get("property") not in plain_keys]
-    if kept:
+    if kept or _EMPTY_LIST in plain_keys:
         document["customProperties"] = kept
     values = {entry["property"]: entry["value"] for entry in carried if entry.get("property") in plain_keys}
-    return document | {key: values[key] for key in plain_keys}
+    return document | {key: values[key] for key in plain_keys if key != _EMPTY_LIST}
 
 
 def _given_twice(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
@@ -317,16 +316,11 @@ class _FieldLifter:
         def place_of(inner: Any) -> Place:
             return self.place_of((*pointer, *inner))
 
-        self.problems += violations(schemas.field_keys(), {key: data[key] for key in plain}, place_of)
+        self.problems += violations(
+            schemas.field_keys(), {key: data[key] for key in plain if key != _EMPTY_LIST}, place_of
+        )
         self.problems += _given_twice(data, plain, place_of)
         return strict
-
-
-def _bad_window(contract: Contract, place_of: PlaceOf) -> Iterator[Finding]:
-    plan = contract.treaty.migration
-    if plan is not None and not (seconds(plan.window) or 0) > 0:
-        message = f"the window {brief(plan.window)!r} is no length of time"
-        yield problem(message, ("migration", "window"), place_of, "write it like 60 d")
 
 
 def _bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:

@@ -14,16 +14,16 @@ from treaty.contracts.schemas import official_odcs
 Schema = dict[str, Any]
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
-_OPEN_IN_3_0 = (
-    "SupportItem",
-    "Pricing",
-    "TeamMember",
-    "Role",
-    "ServiceLevelAgreementProperty",
-    "CustomProperty",
-    "DataQuality",
-    "Server",
-)
+_KNOWN_IN_3_0: dict[str, tuple[str, ...]] = {
+    "SupportItem": ("channel", "url", "description", "tool", "scope", "invitationUrl"),
+    "Pricing": ("priceAmount", "priceCurrency", "priceUnit"),
+    "TeamMember": ("username", "name", "description", "role", "dateIn", "dateOut", "replacedByUsername"),
+    "Role": ("role", "description", "access", "firstLevelApprovers", "secondLevelApprovers", "customProperties"),
+    "ServiceLevelAgreementProperty": ("property", "value", "valueExt", "unit", "element", "driver"),
+    "CustomProperty": ("property", "value"),
+    "Server": ("server", "type", "description", "environment", "roles", "customProperties"),
+}
+"""The keys that 3.0 knows of each part; it takes any others, of any kind."""
 _OPTIONAL_IN_3_0 = ("CustomProperty", "TeamMember")
 _OPERATORS = (
     "mustBe",
@@ -37,12 +37,14 @@ _OPERATORS = (
 )
 
 
-def _rules_of_a_type_need_the_type(definitions: Schema) -> None:
-    """Mend the official schema: what it asks of a map, it also asks of a field that names no type at all."""
-    for part in definitions["SchemaBaseProperty"]["allOf"]:
-        for condition in part.get("if", {}).get("anyOf", [part.get("if")]):
-            if condition is not None:
-                condition["required"] = ["logicalType"]
+def _only_maps_need_entries(definitions: Schema) -> None:
+    """Mend the official schema: the entries it asks of a map, it also asks of a field that names no type at all."""
+    parts = definitions["SchemaBaseProperty"]["allOf"]
+    for part in parts:
+        if "map" in part.get("then", {}).get("required", ()):
+            del part["then"]["required"]
+    is_map = {"properties": {"logicalType": {"const": "map"}}, "required": ["logicalType"]}
+    parts.append({"if": is_map, "then": {"required": ["map"]}})
 
 
 def _objects_may_be_blobs(definitions: Schema) -> None:
@@ -50,10 +52,15 @@ def _objects_may_be_blobs(definitions: Schema) -> None:
 
 
 def _parts_take_other_keys(definitions: Schema) -> None:
-    for name in _OPEN_IN_3_0:
+    for name, known in _KNOWN_IN_3_0.items():
+        definitions[name]["properties"] = {key: definitions[name]["properties"][key] for key in known}
+    definitions["DataQuality"]["properties"].pop("id")
+    for name in (*_KNOWN_IN_3_0, "DataQuality"):
         for keyword in _CLOSING:
             definitions[name].pop(keyword, None)
-    definitions["AuthoritativeDefinitions"]["items"].pop("additionalProperties", None)
+    definition = definitions["AuthoritativeDefinitions"]["items"]
+    definition.pop("additionalProperties", None)
+    definition["properties"] = {key: definition["properties"][key] for key in ("url", "type")}
 
 
 def _parts_need_fewer_keys(definitions: Schema) -> None:
@@ -81,7 +88,7 @@ def _bounds_may_be_flags(definitions: Schema) -> None:
                 bound["type"] = [bound["type"], "boolean"]
 
 
-_FOR_ALL: tuple[Callable[[Schema], None], ...] = (_rules_of_a_type_need_the_type,)
+_FOR_ALL: tuple[Callable[[Schema], None], ...] = (_only_maps_need_entries,)
 _EDITS: dict[str, tuple[Callable[[Schema], None], ...]] = {
     "v3.2": (),
     "v3.1": (_objects_may_be_blobs,),

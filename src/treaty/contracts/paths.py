@@ -18,8 +18,8 @@ MAP_KEYS = "{key}"
 _MARKS = (ITEMS, MAP_VALUES, MAP_KEYS)
 
 _PLAIN_NAME = re.compile(r"[^\s.`\[\]{}:#]+")
-_TOKEN = re.compile(r"(?P<mark>\[\]|\{\}|\{key\})|(?P<dot>\.)|(?P<plain>[^\s.`\[\]{}:#]+)|`(?P<quoted>(?:[^`]|``)+)`")
-_PREFIX = re.compile(r"(?P<plain>[^\s.`\[\]{}:#]+):|`(?P<quoted>(?:[^`]|``)+)`:")
+_TOKEN = re.compile(r"(?P<mark>\[\]|\{\}|\{key\})|(?P<dot>\.)|(?P<plain>[^\s.`\[\]{}:#]+)|`(?P<quoted>(?:[^`]|``)*)`")
+_PREFIX = re.compile(r"(?P<plain>[^\s.`\[\]{}:#]+):|`(?P<quoted>(?:[^`]|``)*)`:")
 
 
 @dataclass(frozen=True, slots=True)

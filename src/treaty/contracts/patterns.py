@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 _LONGEST = 1_000
+_MEMORY = 1 << 19
 
 
 @lru_cache(maxsize=4_096)
@@ -16,6 +17,7 @@ def pattern_problem(pattern: str) -> str | None:
 
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MEMORY
     try:
         re2.compile(pattern, options)
     except re2.error as error:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Any
 
-_DAY = Decimal(86_400)
-_YEAR = Decimal("365.25") * _DAY
-_SECONDS: dict[str, Decimal] = {
+_DAY = Fraction(86_400)
+_YEAR = Fraction(1461, 4) * _DAY
+_SECONDS: dict[str, Fraction] = {
     name: seconds
     for names, seconds in (
-        ("ms millisecond milliseconds", Decimal("0.001")),
-        ("s sec secs second seconds", Decimal(1)),
-        ("m min mins minute minutes", Decimal(60)),
-        ("h hr hrs hour hours", Decimal(3_600)),
+        ("ms millisecond milliseconds", Fraction(1, 1000)),
+        ("s sec secs second seconds", Fraction(1)),
+        ("m min mins minute minutes", Fraction(60)),
+        ("h hr hrs hour hours", Fraction(3_600)),
         ("d day days", _DAY),
         ("w wk week weeks", 7 * _DAY),
         ("mo month months", _YEAR / 12),
@@ -37,7 +37,7 @@ class Quantity:
     """An amount in the base unit of its dimension: seconds, percent, or the named unit itself."""
 
     dimension: str
-    amount: Decimal
+    amount: Fraction
 
     def comparable(self, other: Quantity) -> bool:
         """Tell whether the two can be ordered."""
@@ -51,12 +51,12 @@ def quantity(value: Any, unit: str | None = None) -> Quantity | None:
     if isinstance(value, str):
         return _from_text(value, unit)
     try:
-        return _in_base(Decimal(str(value)), unit)
-    except InvalidOperation:
+        return _in_base(Fraction(str(value)), unit)
+    except ValueError:
         return None
 
 
-def seconds(value: Any, unit: str | None = None) -> Decimal | None:
+def seconds(value: Any, unit: str | None = None) -> Fraction | None:
     """Return a duration in seconds, or None where it is not a duration."""
     found = quantity(value, unit)
     return found.amount if found and found.dimension == "time" else None
@@ -66,18 +66,18 @@ def _from_text(text: str, unit: str | None) -> Quantity | None:
     if len(text) > _LONGEST:
         return None
     if found := _AMOUNT.fullmatch(text):
-        return _in_base(Decimal(found["number"]), found["unit"] or unit)
+        return _in_base(Fraction(found["number"]), found["unit"] or unit)
     found = _ISO.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
-    total = sum((Decimal(part) * _SECONDS[name] for name, part in found.groupdict().items() if part), Decimal(0))
+    total = sum((Fraction(part) * _SECONDS[name] for name, part in found.groupdict().items() if part), Fraction(0))
     return Quantity("time", total)
 
 
-def _in_base(amount: Decimal, unit: str | None) -> Quantity:
+def _in_base(amount: Fraction, unit: str | None) -> Quantity:
     name = (unit or "").strip().lower()
     if name in _SECONDS:
-        return Quantity("time", (amount * _SECONDS[name]).normalize())
+        return Quantity("time", (amount * _SECONDS[name]))
     if name in _PERCENT:
-        return Quantity("percent", amount.normalize())
-    return Quantity(name, amount.normalize())
+        return Quantity("percent", amount)
+    return Quantity(name, amount)

@@ -35,13 +35,13 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     """Read the short form, or refuse it with every problem named."""
     own_blocks = schemas.block_names() - {"owners"}
     short = {key: value for key, value in data.items() if key not in own_blocks}
-    known = (*schemas.short_form_keys(), *own_blocks)
-    problems = violations(schemas.short_form(), short, place_of, known)
+    problems = violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form())
     refuse_if_any(problems, place_of(()).source)
     refuse_if_any(list(_inconsistent(short, place_of)), place_of(()).source)
     blocks = {key: value for key, value in data.items() if key in own_blocks}
     document = _as_odcs(short)
     if isinstance(blocks.get("deprecation"), dict):
+        refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)), place_of(()).source)
         blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
     return parse_odcs(document | blocks, in_short_terms(place_of), Form.SHORT)
 
@@ -62,13 +62,13 @@ def write_short_form(contract: Contract) -> dict[str, Json]:
         "primary_key": list(contract.schema[0].primary_key) if contract.schema else None,
         "fields": [_write_field(field) for field in fields],
     }
-    carried = {key: thaw(entry["value"]) for key, entry in _blocks_carried(contract)}
+    carried = {key: thaw(value) for key, value in _blocks_carried(contract)}
     needed = ("owners", "fields")
     return {key: value for key, value in document.items() if key in needed or value not in (None, [])} | carried
 
 
 def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
-    keys = short.get("primary_key") or []
+    keys = {name: place for place, name in enumerate(short.get("primary_key") or (), start=1)}
     document: dict[str, Json] = {
         "apiVersion": LATEST_API_VERSION,
         "kind": "DataContract",
@@ -107,7 +107,7 @@ def _measured_by(measurement: str) -> dict[str, Json]:
     return {} if measurement == _DEFAULT_MEASUREMENT else {"element": measurement}
 
 
-def _field_as_odcs(field: dict[str, Json], keys: list[str]) -> dict[str, Json]:
+def _field_as_odcs(field: dict[str, Json], keys: Mapping[str, int]) -> dict[str, Json]:
     document: dict[str, Json] = {"name": field["name"]}
     if field["type"] == "json":
         document |= {"logicalType": "object", "physicalType": "json"}
@@ -115,7 +115,7 @@ def _field_as_odcs(field: dict[str, Json], keys: list[str]) -> dict[str, Json]:
         document["logicalType"] = field["type"]
     document["required"] = field.get("required", True)
     if field["name"] in keys:
-        document |= {"primaryKey": True, "primaryKeyPosition": keys.index(field["name"]) + 1}
+        document |= {"primaryKey": True, "primaryKeyPosition": keys[field["name"]]}
     if field.get("description") is not None:
         document["description"] = field["description"]
     if field.get("enum"):
@@ -142,6 +142,13 @@ def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding
             )
     if short.get("status") == "deprecated" and not (short.get("deprecation_uri") or "").strip():
         yield problem("status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan")
+
+
+def _two_guides(document: dict[str, Json], notice: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    guides = {part.get("migration_guide") for part in (document.get("deprecation", {}), notice)} - {None}
+    if len(guides) > 1:
+        message = "deprecation_uri and deprecation.migration_guide differ"
+        yield problem(message, ("deprecation",), place_of, "keep one of them")
 
 
 def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> Iterator[Finding]:
@@ -180,7 +187,7 @@ def _freshness_of(contract: Contract) -> dict[str, Json] | None:
         lag = seconds(level.get("value"), level.get("unit"))
         if level.get("property") == "freshness" and lag is not None and lag >= 1 and lag == int(lag):
             element = level.get("element")
-            return {"max_lag_seconds": int(lag)} | ({"measurement": element} if element else {})
+            return {"max_lag_seconds": int(lag)} | ({"measurement": element} if element is not None else {})
     return None
 
 
@@ -202,9 +209,18 @@ def _nearest(name: str) -> str:
     return {"date": "timestamp", "time": "string", "binary": "string"}.get(name, "json")
 
 
-def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Any]]:
     """Yield the blocks that stand beside the short form as plain keys."""
     for entry in contract.custom_properties or ():
         name = entry.get("property")
-        if name in schemas.block_names() and name not in ("owners", "deprecation"):
-            yield name, entry
+        if not isinstance(name, str) or name not in schemas.block_names() or name == "owners":
+            continue
+        if name != "deprecation":
+            yield name, entry["value"]
+        elif isinstance(entry["value"], Mapping) and (rest := _beside_the_guide(entry["value"])):
+            yield name, rest
+
+
+def _beside_the_guide(notice: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a deprecation says besides the guide, which is the short form's deprecation_uri."""
+    return {key: value for key, value in notice.items() if key != "migration_guide"}

@@ -137,6 +137,11 @@ def _from_physical(physical: str | None) -> DataType | None:
     if name in ("string", "binary"):
         return DataType(name)
     rest = found["rest"]
+    if name == "timestamp":
+        zone = next((zone for zone in ("without time zone", "with time zone") if zone in rest), None)
+        detail, rest = zone or detail, rest.replace(zone, "").strip() if zone else rest
+    if found["name"] == "double":
+        rest = rest.removeprefix(" precision")
     if name == "integer" and rest.strip() == "unsigned" and detail in _INTEGER_FORMATS:
         return DataType(name, f"u{detail[1:]}")
     precision, scale = (int(part) if part else None for part in found.group("p", "s"))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 import jsonschema_rs
 
 from treaty.contracts.findings import Finding, Severity
-from treaty.contracts.reading.limits import INVALID_DOCUMENT
+from treaty.contracts.reading.limits import INVALID_DOCUMENT, shortened
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
 
 _MOST_ERRORS = 1_000
 _MOST_SHOWN = 20
+_LONGEST_KEY = 60
 _ECHOES = jsonschema_rs.ValidationErrorKind.UnevaluatedProperties
 _UNKNOWN_KEYS = (
     jsonschema_rs.ValidationErrorKind.AdditionalProperties,
@@ -27,24 +28,29 @@ _UNKNOWN_KEYS = (
 def problem(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | None = None) -> Finding:
     """Return the finding for one wrong part of a document."""
     where = f" at {print_pointer(pointer)}" if pointer else ""
-    return Finding(INVALID_DOCUMENT, Severity.ERROR, message + where, place=place_of(pointer), hint=hint)
+    said = shortened(message + where)
+    return Finding(INVALID_DOCUMENT, Severity.ERROR, said, place=place_of(pointer), hint=hint and shortened(hint))
 
 
 def violations(
-    validator: jsonschema_rs.Validator, data: Json, place_of: PlaceOf, known_keys: Iterable[str] = ()
+    validator: jsonschema_rs.Validator,
+    data: Json,
+    place_of: PlaceOf,
+    known_keys: Iterable[str] = (),
+    top_keys: Iterable[str] = (),
 ) -> list[Finding]:
     """Return what the schema says against the data, outermost noise left out."""
     errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), _MOST_ERRORS)]
     troubled = _places_of_trouble(errors)
+    known, top = frozenset(known_keys), frozenset(top_keys)
     found: list[Finding] = []
     for pointer, error in errors:
-        if isinstance(error.kind, _ECHOES) and pointer in troubled:
-            continue
         if isinstance(error.kind, _UNKNOWN_KEYS):
             unknown = error.kind.unexpected[: _MOST_ERRORS - len(found)]
-            found += [
-                _unknown_key(key, pointer, place_of, known_keys if len(found) < _MOST_SHOWN else ()) for key in unknown
-            ]
+            if isinstance(error.kind, _ECHOES) and pointer in troubled:
+                unknown = [key for key in unknown if key not in known]
+            meant = () if len(found) >= _MOST_SHOWN else known if pointer else top or known
+            found += [_unknown_key(key, pointer, place_of, meant) for key in unknown]
         else:
             message, hint = _in_words(error)
             found.append(problem(message, pointer, place_of, hint))
@@ -101,6 +107,8 @@ def _in_words(error: Any) -> tuple[str, str | None]:
         case kinds.Pattern():
             if isinstance(value, str) and not value.strip():
                 return "the text is empty", "write something, or leave the key out"
+            if error.instance_path and error.instance_path[-1] == "window":
+                return f"{brief(value)!r} is no length of time", "write it like 60 d"
             if "version" in error.instance_path:
                 return f"{brief(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
             return f"{brief(value)!r} does not match {kind.pattern}", None
@@ -113,17 +121,12 @@ def _in_words(error: Any) -> tuple[str, str | None]:
             return str(error.message), None
 
 
-def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Iterable[str]) -> Finding:
-    close = difflib.get_close_matches(key, list(known_keys), n=1, cutoff=0.7)
+def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
+    close = difflib.get_close_matches(key[:_LONGEST_KEY], known_keys, n=1, cutoff=0.7)
     hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
     where = f" at {print_pointer(pointer)}" if pointer else ""
-    return Finding(
-        INVALID_DOCUMENT,
-        Severity.ERROR,
-        f"unknown key {key!r}{where}",
-        place=place_of((*pointer, key)),
-        hint=hint,
-    )
+    message = shortened(f"unknown key {brief(key)!r}{where}")
+    return Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place_of((*pointer, key)), hint=hint)
 
 
 def _last_name(pointer: Iterable[Any]) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree
-from treaty.contracts.values import Json
+from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\s+|[^\s,:\[\]{}"]+', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LONGEST_NUMBER = 1_000
 
 
@@ -24,47 +24,39 @@ class NotJson(InvalidDocument):
     """The text breaks JSON's grammar; it may still be YAML that opens with a bracket."""
 
 
+class _Trouble(Exception):
+    """JSON's own reader met something that is refused; where it stands is found by walking the text."""
+
+
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
     _guard_size(text, source, limits)
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise refuse(f"the key {twice!r} stands twice in one mapping", Place(source), "keep one of them")
-        return found
-
-    def constant(name: str) -> None:
-        raise refuse(f"{name} is not a JSON value", Place(source), "use a finite number, or null")
-
-    def number(kind: Callable[[str], Any]) -> Callable[[str], Any]:
-        def parse(digits: str) -> Any:
-            if len(digits) > _LONGEST_NUMBER:
-                raise refuse(f"a number of {len(digits):,} digits", Place(source), "write it as a text")
-            value = kind(digits)
-            if value in (float("inf"), float("-inf")):
-                raise refuse(f"the number {digits} is out of range", Place(source), "write it as a text")
-            return value
-
-        return parse
-
     try:
         data = json.loads(
-            text,
-            object_pairs_hook=unique,
-            parse_constant=constant,
-            parse_int=number(int),
-            parse_float=number(float),
+            text, object_pairs_hook=_unique, parse_constant=_constant, parse_int=_integer, parse_float=_decimal
         )
     except json.JSONDecodeError as error:
-        refused = refuse(f"not valid JSON: {error.msg}", Place(source, error.lineno), f"see column {error.colno}")
-        raise NotJson(str(refused), refused.findings) from None
-    if "\\u" in text or "\\U" in text:
-        _guard_surrogates(data, source)
-    elif _SURROGATE.search(text):
-        raise refuse("a lone surrogate is not a character", Place(source), "save the file as UTF-8")
-    return data, lambda: _lines(text)
+        raise _not_json(error, source) from None
+    except _Trouble:
+        _check_grammar(text, source)
+        _Walker(source).walk(text)
+        raise refuse("the document holds something that JSON cannot say", Place(source)) from None
+    if _SURROGATE.search(text) or "\\ud" in text.lower():
+        _Walker(source).walk(text)
+    return data, lambda: _Walker(source).walk(text)
+
+
+def _not_json(error: json.JSONDecodeError, source: str) -> NotJson:
+    refused = refuse(f"not valid JSON: {error.msg}", Place(source, error.lineno), f"see column {error.colno}")
+    return NotJson(str(refused), refused.findings)
+
+
+def _check_grammar(text: str, source: str) -> None:
+    """Refuse a text that is no JSON at all, whatever else is wrong with it."""
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        raise _not_json(error, source) from None
 
 
 def _guard_size(text: str, source: str, limits: Limits) -> None:
@@ -76,7 +68,8 @@ def _guard_size(text: str, source: str, limits: Limits) -> None:
             depth += 1
             if depth > limits.depth:
                 line = text.count("\n", 0, found.start()) + 1
-                raise refuse(f"nested deeper than {limits.depth} levels", Place(source, line), "flatten it")
+                refused = refuse(f"nested deeper than {limits.depth} levels", Place(source, line), "flatten it")
+                raise NotJson(str(refused), refused.findings)
         elif sign in "]}":
             depth -= 1
         values += sign in "[{,"
@@ -84,37 +77,46 @@ def _guard_size(text: str, source: str, limits: Limits) -> None:
         raise refuse(f"more than {limits.nodes:,} values", Place(source), "write less")
 
 
-def _guard_surrogates(value: Json, source: str) -> None:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _guard_surrogates(key, source)
-            _guard_surrogates(item, source)
-    elif isinstance(value, list):
-        for item in value:
-            _guard_surrogates(item, source)
-    elif isinstance(value, str) and _SURROGATE.search(value):
-        raise refuse(f"the text {value!r} has a lone surrogate", Place(source), "write whole characters")
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Trouble
+    return found
 
 
-def _lines(text: str) -> LineTree | None:
-    """Walk valid JSON once more, noting the line of every key and element."""
-    walker = _Walker()
-    for found in _TOKEN.finditer(text):
-        walker.step(found)
-    return walker.root
+def _constant(name: str) -> None:
+    raise _Trouble
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise _Trouble
+    return int(digits)
+
+
+def _decimal(digits: str) -> float:
+    value = float(digits)
+    if len(digits) > _LONGEST_NUMBER or value in (float("inf"), float("-inf")):
+        raise _Trouble
+    return value
 
 
 class _Walker:
-    """Builds the line tree from the tokens of valid JSON."""
+    """Walks valid JSON token by token: notes the line of every key and element, refuses what JSON should not say."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self.source = source
         self.root: LineTree | None = None
         self.line = 1
         self.stack: list[LineTree] = []
         self.key: str | None = None
 
-    def step(self, found: re.Match[str]) -> None:
-        sign = found[0]
+    def walk(self, text: str) -> LineTree | None:
+        for found in _TOKEN.finditer(text):
+            self._step(found[0])
+        return self.root
+
+    def _step(self, sign: str) -> None:
         if sign in "{[":
             tree: LineTree = {} if sign == "{" else []
             self._note(tree)
@@ -124,11 +126,33 @@ class _Walker:
             self.stack.pop()
         elif sign.isspace():
             self.line += sign.count("\n")
-        elif sign.startswith('"') and self.stack and isinstance(self.stack[-1], dict) and self.key is None:
-            self.key = json.loads(sign)
-            self.stack[-1][self.key] = (self.line, None)
+        elif sign.startswith('"'):
+            self._text(json.loads(sign))
         else:
+            self._number_or_word(sign)
             self._note(None)
+
+    def _text(self, content: str) -> None:
+        if _SURROGATE.search(content):
+            raise self._refuse(f"the text {content[:60]!r} has a lone surrogate", "write whole characters")
+        parent = self.stack[-1] if self.stack else None
+        if not isinstance(parent, dict) or self.key is not None:
+            self._note(None)
+            return
+        if content in parent:
+            first = parent[content][0]
+            hint = f"it stands at line {first} already; keep one"
+            raise self._refuse(f"the key {brief(content)!r} stands twice in one mapping", hint)
+        self.key = content
+        parent[content] = (self.line, None)
+
+    def _number_or_word(self, sign: str) -> None:
+        if sign in _CONSTANTS:
+            raise self._refuse(f"{sign} is not a JSON value", "use a finite number, or null")
+        if len(sign) > _LONGEST_NUMBER:
+            raise self._refuse(f"a number of {len(sign):,} digits", "write it as a text")
+        if sign[0] in "-0123456789" and float(sign) in (float("inf"), float("-inf")):
+            raise self._refuse(f"the number {sign} is out of range", "write it as a text")
 
     def _note(self, tree: LineTree | None) -> None:
         if not self.stack:
@@ -139,3 +163,6 @@ class _Walker:
         elif self.key is not None:
             parent[self.key] = (parent[self.key][0], tree)
             self.key = None
+
+    def _refuse(self, message: str, hint: str) -> InvalidDocument:
+        return refuse(message, Place(self.source, self.line), hint)

@@ -8,6 +8,7 @@ from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
 
 INVALID_DOCUMENT = "invalid-document"
+_LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,13 @@ class Limits:
     nodes: int = 500_000
 
 
+def shortened(message: str) -> str:
+    """Return a message that stays readable whatever it speaks of."""
+    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+
+
 def refuse(message: str, place: Place, hint: str | None = None) -> InvalidDocument:
     """Return the error for one thing wrong at one place."""
+    message, hint = shortened(message), hint and shortened(hint)
     finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint=hint)
     return InvalidDocument(f"{place}: {message}" + (f"; {hint}" if hint else ""), (finding,))

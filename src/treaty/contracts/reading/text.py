@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +13,8 @@ from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree, line_at
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Reading:
 
     def place(self, pointer: Sequence[str | int] = ()) -> Place:
         """Return the place of the part that the keys and positions lead to."""
-        return Place(self.source, line_at(self._tree, pointer))
+        return Place(self.source, None if self._tree is None else line_at(self._tree, pointer))
 
 
 def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
@@ -41,6 +45,30 @@ def read_document(content: str | bytes, source: str = "<text>", limits: Limits |
         found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
         raise refuse(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
     return Reading(source, data, lines)
+
+
+def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
+    """Refuse data that JSON cannot say: other types, keys that are no texts, no finite numbers, no end of nesting."""
+    pending: list[tuple[Json, int]] = [(data, 1)]
+    deepest = (limits or Limits()).depth
+    while pending:
+        value, depth = pending.pop()
+        if depth > deepest + 1:
+            raise refuse(f"nested deeper than {deepest} levels", Place(source), "flatten it")
+        if isinstance(value, dict):
+            pending += [(part, depth + 1) for pair in value.items() for part in pair]
+            if any(not isinstance(key, str) for key in value):
+                raise refuse("a key is not a text", Place(source), "use texts as keys")
+        elif isinstance(value, list):
+            pending += [(item, depth + 1) for item in value]
+        elif isinstance(value, str):
+            if not value.isascii() and _SURROGATE.search(value):
+                raise refuse("a lone surrogate is not a character", Place(source), "write whole characters")
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise refuse(f"{value} is not a finite number", Place(source), "use a finite number, or null")
+        elif value is not None and not isinstance(value, (bool, int)):
+            raise refuse(f"a {type(value).__name__} is nothing that JSON can say", Place(source), "write it as a text")
 
 
 def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
@@ -59,9 +87,10 @@ def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], L
 
 
 def _decode(content: str | bytes, source: str, limits: Limits) -> str:
-    if len(content) > limits.bytes:
+    size = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "surrogatepass"))
+    if size > limits.bytes:
         raise refuse(
-            f"the document has {len(content):,} bytes; at most {limits.bytes:,} are read",
+            f"the document has {size:,} bytes; at most {limits.bytes:,} are read",
             Place(source),
             "split it, or raise limits.bytes",
         )

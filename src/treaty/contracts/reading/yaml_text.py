@@ -16,7 +16,7 @@ import yaml
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree
-from treaty.contracts.values import Json
+from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -30,6 +30,8 @@ _NUMERIC_START = frozenset("0123456789+-.")
 _LONGEST_NUMBER = 1_000
 _TAG = "tag:yaml.org,2002:"
 _MERGE = "<<"
+_MOST_DIRECTIVES = 10
+_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class _Open:
     depth: int = 1
     key: str | None = None
     key_line: int = 0
+    merges: bool = False
     merged: list[tuple[dict[str, Any], Any]] = field(default_factory=list)
 
 
@@ -57,21 +60,23 @@ class _Node:
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read one YAML document of plain tags, without duplicate keys, within the limits."""
+    if text.count("\n%") > _MOST_DIRECTIVES:
+        raise refuse(f"more than {_MOST_DIRECTIVES} directives", Place(source, 1), "leave them out")
     builder = _Builder(source, limits)
     try:
         builder.build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else None
-        raise refuse(
-            f"not valid YAML: {error.problem or error.context}",
-            Place(source, line),
-            "check the indentation and quotes near it",
-        ) from None
-    except yaml.YAMLError as error:
-        raise refuse(f"not valid YAML: {str(error).splitlines()[0]}", Place(source)) from None
-    except UnicodeEncodeError:
-        raise refuse("a lone surrogate is not a character", Place(source), "save the file as UTF-8") from None
+        place = Place(source, mark.line + 1 if mark else None)
+        message = f"not valid YAML: {error.problem or error.context}"
+        raise refuse(message, place, "check the indentation and quotes near it") from None
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        found = _NOT_PRINTABLE.search(text)
+        line = text.count("\n", 0, found.start()) + 1 if found else None
+        is_surrogate = found and "\ud800" <= found[0] <= "\udfff"
+        what = "a lone surrogate is not a character" if is_surrogate else "control characters are not allowed"
+        what = what if found else str(error).splitlines()[0]
+        raise refuse(f"not valid YAML: {what}", Place(source, line), "take it out, or write it as an escape") from None
     root = builder.root
     return (root.data, lambda: root.lines) if root else (None, lambda: None)
 
@@ -139,17 +144,17 @@ class _Builder:
         self._add(node, line)
 
     def _key(self, frame: _Open, event: Any, line: int) -> None:
-        plain = event.implicit[0] and event.tag is None
-        if plain and event.value != _MERGE and not isinstance(self._value(event), str):
-            raise self._refuse(f"the key {event.value or 'null'!r} is not a text", event, f'quote it: "{event.value}"')
-        if event.value in frame.data:
-            first = frame.lines[event.value][0]
-            raise self._refuse(
-                f"the key {event.value!r} stands twice in one mapping",
-                event,
-                f"it stands at line {first} already; keep one",
-            )
-        frame.key, frame.key_line = event.value, line
+        value = self._value(event)
+        if not isinstance(value, str):
+            shown = brief(event.value) or "null"
+            raise self._refuse(f"the key {shown!r} is not a text", event, f'quote it: "{shown}"')
+        frame.merges = value == _MERGE and event.tag is None and event.implicit[0]
+        if frame.merges and frame.merged:
+            raise self._refuse("the key '<<' stands twice in one mapping", event, "merge a list of mappings")
+        if value in frame.data and not frame.merges:
+            hint = f"it stands at line {frame.lines[value][0]} already; keep one"
+            raise self._refuse(f"the key {brief(value)!r} stands twice in one mapping", event, hint)
+        frame.key, frame.key_line = value, line
         self._count(frame, 1, line)
 
     def _alias(self, event: Any) -> None:
@@ -179,7 +184,7 @@ class _Builder:
         if isinstance(frame.data, list):
             frame.data.append(node.data)
             frame.lines.append((line, node.lines))
-        elif frame.key == _MERGE:
+        elif frame.merges:
             self._merge(frame, node, line)
             frame.key = None
         else:
@@ -228,7 +233,7 @@ class _Builder:
             raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "leave the tag out")
         value = _WORDS[text] if text in _WORDS else self._number(event, text)
         if kind is float and type(value) is int:
-            return float(value)
+            return self._number(event, f"{text}e0")
         if type(value) is not kind:
             raise self._refuse(f"{text!r} is not a {event.tag.removeprefix(_TAG)}", event, "leave the tag out")
         return value

@@ -35,12 +35,6 @@ def short_form() -> jsonschema_rs.Validator:
 
 
 @cache
-def short_form_keys() -> tuple[str, ...]:
-    """Return the keys of the short form."""
-    return tuple(_load(__name__, "short.json")["properties"])
-
-
-@cache
 def blocks() -> jsonschema_rs.Validator:
     """Return the validator of Treaty's own top-level blocks."""
     return jsonschema_rs.validator_for(_load(__name__, "blocks.json"))
@@ -51,6 +45,31 @@ def field_keys() -> jsonschema_rs.Validator:
     """Return the validator of Treaty's own keys on a field."""
     definitions = _load(__name__, "blocks.json")["$defs"]
     return jsonschema_rs.validator_for({**definitions["field"], "$defs": definitions})
+
+
+@cache
+def known_keys_of_odcs() -> frozenset[str]:
+    """Return every key that ODCS and the blocks have anywhere, for telling what was meant."""
+    return _keys_in(official_odcs(), _load(__name__, "blocks.json"))
+
+
+@cache
+def known_keys_of_short_form() -> frozenset[str]:
+    """Return every key that the short form and the blocks have anywhere, for telling what was meant."""
+    return _keys_in(_load(__name__, "short.json"), _load(__name__, "blocks.json"))
+
+
+def _keys_in(*schemas: dict[str, Any]) -> frozenset[str]:
+    found: set[str] = set()
+    pending: list[Any] = list(schemas)
+    while pending:
+        schema = pending.pop()
+        if isinstance(schema, dict):
+            found |= schema["properties"].keys() if isinstance(schema.get("properties"), dict) else set()
+            pending += schema.values()
+        elif isinstance(schema, list):
+            pending += schema
+    return frozenset(found)
 
 
 @cache

@@ -1,0 +1,57 @@
+"""Treaty's own blocks, as they are authored."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from tests.contracts.strategies.values import at_least_one, dates, few, mapping, words
+
+
+@cache
+def blocks() -> dict[str, SearchStrategy[Any]]:
+    """Treaty's own blocks, each as it is authored."""
+    said = {"statement": words()}
+    classes = st.sampled_from(("exploratory_analytics", "operational_reporting", "decision_automation"))
+    modes = st.sampled_from(("none", "backward", "forward", "full", "full_transitive"))
+    lengths = st.sampled_from(("30 d", "P3M", "2 months", "1w"))
+    exclusion = st.one_of(words(), mapping({"what": words()}, {"why": words()}))
+    upstream = {"contract": words(), "source": words()}
+    traced = [mapping({name: upstream[name]}, {**upstream, "fields": few(words())}) for name in upstream]
+    return {
+        "owners": st.lists(mapping({"team": words()}, {"contact": words()}), min_size=1, max_size=2),
+        "deprecation": at_least_one(
+            {name: words() for name in ("replacement", "migration_guide", "reason")}
+            | {name: dates() for name in ("announced", "sunset_date")}
+        ),
+        "migration": mapping({"guide": words(), "window": lengths, "owner": words()}, {}),
+        "change_policy": at_least_one({"compatibility": modes, "notice": lengths, **said}),
+        "intended_consumers": st.lists(
+            mapping({"name": words()}, {"purpose": words(), "class": classes}), min_size=1, max_size=2
+        ),
+        "delivery": mapping(
+            {"guarantee": st.sampled_from(("at_most_once", "at_least_once", "exactly_once"))},
+            {"channels": few(words()), **said},
+        ),
+        "ordering": st.one_of(
+            st.just("none"), mapping({"key": st.lists(words(), min_size=1, max_size=2), "sequence": words()}, said)
+        ),
+        "latency": at_least_one(
+            {
+                "profile": st.sampled_from(("real_time", "near_real_time", "hourly", "daily", "settled")),
+                "within": st.sampled_from(("5 min", "PT1H")),
+                "percentile": st.sampled_from((50, 99.9, 100)),
+                **said,
+            }
+        ),
+        "tier": st.sampled_from(("enterprise", "domain", "product", "edge")),
+        "parent": words(),
+        "expires": dates(),
+        "exclusions": st.lists(exclusion, min_size=1, max_size=2),
+        "event": mapping({"type": words()}, {"meaning": words()}),
+        "source_authority": words(),
+        "lineage": st.lists(st.one_of(traced), min_size=1, max_size=2),
+    }

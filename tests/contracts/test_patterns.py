@@ -1,0 +1,121 @@
+"""Patterns are RE2 syntax, wherever they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.documents import document
+from treaty.contracts import contract_from, load
+from treaty.contracts.patterns import pattern_problem
+from treaty.errors import InvalidDocument
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "a", "^[A-Z]{2}$", r"^\d{4}-\d{2}$", r"\p{L}+", "(?i)yes", "(?P<year>[0-9]+)", "(x+x+)+y", "größe|日本"],
+)
+def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
+    assert pattern_problem(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("(?=a)b", id="lookahead"),
+        pytest.param("(?!a)b", id="negative lookahead"),
+        pytest.param("(?<=a)b", id="lookbehind"),
+        pytest.param("(?<!a)b", id="negative lookbehind"),
+        pytest.param(r"(a)\1", id="backreference"),
+        pytest.param(r"(?P<x>a)(?P=x)", id="named backreference"),
+        pytest.param("(?>a+)b", id="atomic group"),
+        pytest.param("a++", id="possessive"),
+        pytest.param("(", id="open group"),
+        pytest.param("[a", id="open class"),
+        pytest.param("*a", id="nothing to repeat"),
+        pytest.param("a{2,1}", id="bounds the wrong way round"),
+        pytest.param("\\", id="a lone backslash"),
+        pytest.param("a{1001}", id="more repetitions than RE2 takes"),
+        pytest.param("((a{100}){100}){100}", id="repetitions of repetitions"),
+        pytest.param(r"\p{L}{1000}{1000}", id="a program too large"),
+        pytest.param("a" * 1_001, id="longer than anyone writes"),
+        pytest.param("a" * 1_000_000, id="a million characters"),
+        pytest.param("(" * 1_000, id="a thousand open groups"),
+    ],
+)
+def test_a_pattern_that_is_not_re2_has_a_problem_in_words(pattern: str) -> None:
+    problem = pattern_problem(pattern)
+
+    assert problem
+    assert len(problem) < 2_000
+
+
+def _text(**keys: Any) -> dict[str, Any]:
+    return {"name": "a", "logicalType": "string", **keys}
+
+
+BAD: dict[str, Any] = {"pattern": "(?=a)b"}
+WHERE: dict[str, tuple[dict[str, Any], str]] = {
+    "a field": (
+        _text(logicalTypeOptions=BAD),
+        "schema[0].properties[0].logicalTypeOptions.pattern",
+    ),
+    "a field of an object": (
+        {"name": "a", "logicalType": "object", "properties": [_text(logicalTypeOptions=BAD)]},
+        "schema[0].properties[0].properties[0].logicalTypeOptions.pattern",
+    ),
+    "the elements of an array": (
+        {"name": "a", "logicalType": "array", "items": {"logicalType": "string", "logicalTypeOptions": BAD}},
+        "schema[0].properties[0].items.logicalTypeOptions.pattern",
+    ),
+    "the keys of a map": (
+        {
+            "name": "a",
+            "logicalType": "map",
+            "map": {"key": {"logicalType": "string", "logicalTypeOptions": BAD}, "value": {"logicalType": "string"}},
+        },
+        "schema[0].properties[0].map.key.logicalTypeOptions.pattern",
+    ),
+    "a quality rule": (
+        _text(quality=[{"type": "library", "metric": "invalidValues", "mustBe": 0, "arguments": BAD}]),
+        "schema[0].properties[0].quality[0].arguments.pattern",
+    ),
+}
+
+
+@pytest.mark.parametrize(("field", "where"), WHERE.values(), ids=WHERE)
+def test_a_pattern_that_is_not_re2_is_refused_wherever_it_stands(field: dict[str, Any], where: str) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        contract_from(document([field]))
+
+    (finding,) = caught.value.findings
+    assert "'(?=a)b' cannot be used" in finding.message
+    assert where in finding.message
+    assert finding.hint == "write it in RE2 syntax"
+
+
+def test_a_bad_pattern_points_to_its_line() -> None:
+    text = """\
+apiVersion: v3.2.0
+kind: DataContract
+id: orders
+version: 1.0.0
+schema:
+- name: orders
+  properties:
+  - name: country
+    logicalType: string
+    logicalTypeOptions:
+      minLength: 2
+      pattern: (?=a)b
+"""
+    with pytest.raises(InvalidDocument, match=r"^orders\.yaml:12: the pattern"):
+        load(text, "orders.yaml")
+
+
+def test_a_long_pattern_is_not_repeated_in_full() -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        contract_from(document([_text(logicalTypeOptions={"pattern": "a" * 100_000})]))
+
+    assert len(str(caught.value)) < 2_000

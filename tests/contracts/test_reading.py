@@ -1,0 +1,90 @@
+"""YAML reads by the core schema of YAML 1.2, as JSON does."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import Any
+
+import pytest
+
+from treaty.contracts import contract_from
+from treaty.contracts.reading import read_document
+from treaty.errors import InvalidDocument
+
+SCALARS: list[tuple[str, Any]] = [
+    *((text, text) for text in ("no", "yes", "on", "off", "y", "N", "2026-01-03", "12:30", "1:30:00", "1_000", "0b11")),
+    *((text, text) for text in ("0o8", "0xg", "1.2.3", "+", ".", "e5", "1e", "nan", "inf", "=", "Größe", "a b")),
+    *((text, None) for text in ("", "~", "null", "Null", "NULL")),
+    *((text, True) for text in ("true", "True", "TRUE")),
+    *((text, False) for text in ("false", "False", "FALSE")),
+    *(("0", 0), ("-0", 0), ("+5", 5), ("-5", -5), ("010", 10), ("0o14", 12), ("0x1F", 31), ("9" * 30, int("9" * 30))),
+    *(("1.5", 1.5), ("-1.5e-3", -0.0015), (".5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("1E+3", 1000.0)),
+    *(("'5'", "5"), ('"true"', "true"), ("'~'", "~"), ("''", ""), ("!!str 5", "5"), ("! 5", "5")),
+    *(("!!int 5", 5), ("!!float 5", 5.0), ("!!bool true", True), ("!!null ~", None)),
+    *(("|\n  a\n  b\n", "a\nb\n"), (">-\n  a\n  b\n", "a b"), ('"a\\tb\\u00e9"', "a\tbé")),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), SCALARS, ids=[repr(text) for text, _ in SCALARS])
+def test_a_scalar_is_what_yaml_1_2_says(text: str, value: Any) -> None:
+    read = read_document(f"a: {text}\n").data["a"]
+
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize("key", ["no", "on", "2026-01-03", "'1'", '"true"', "a b", "größe", "'<<'"])
+def test_a_key_is_a_text(key: str) -> None:
+    assert list(read_document(f"{key}: 1\n").data) == [key.strip("'\"")]
+
+
+MERGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "one": ("b: {<<: *a, z: 3}", {"x": 1, "y": 2, "z": 3}),
+    "own keys first": ("b: {x: 9, <<: *a}", {"x": 9, "y": 2}),
+    "own keys first, even after": ("b: {<<: *a, x: 9}", {"x": 9, "y": 2}),
+    "several, the first wins": ("b: {<<: [{x: 7}, *a]}", {"x": 7, "y": 2}),
+    "inline": ("b: {<<: {x: 5}}", {"x": 5}),
+    "of nothing": ("b: {<<: []}", {}),
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), MERGES.values(), ids=MERGES)
+def test_a_merge_key_lays_a_mapping_under_another(line: str, expected: dict[str, Any]) -> None:
+    assert read_document(f"a: &a {{x: 1, y: 2}}\n{line}\n").data["b"] == expected
+
+
+def test_an_alias_is_the_value_it_names() -> None:
+    data = read_document("a: &a [1, {b: 2}]\nc: *a\nd: &a 5\ne: *a\n").data
+
+    assert data == {"a": [1, {"b": 2}], "c": [1, {"b": 2}], "d": 5, "e": 5}
+
+
+def test_a_quoted_merge_key_is_a_key() -> None:
+    assert read_document("a: {'<<': 1, \"b\": 2}\n").data == {"a": {"<<": 1, "b": 2}}
+
+
+HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version": "1.0.0"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(math.nan, id="NaN"),
+        pytest.param(math.inf, id="infinity"),
+        pytest.param("\ud800", id="lone surrogate"),
+        pytest.param(date(2026, 1, 3), id="date"),
+        pytest.param({1: "a"}, id="key that is a number"),
+    ],
+)
+def test_data_that_json_cannot_say_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidDocument):
+        contract_from({**HEAD, "customProperties": [{"property": "a", "value": value}]})
+
+
+def test_data_nested_without_end_is_refused() -> None:
+    value: list[Any] = []
+    for _ in range(5_000):
+        value = [value]
+    with pytest.raises(InvalidDocument):
+        contract_from({**HEAD, "customProperties": [{"property": "a", "value": value}]})
