@@ -245,7 +245,14 @@ STALLING = (
         ),
         "cannot be used",
     ),
-    Hostile("tag directives without end", "".join(f"%TAG !t{n}! x\n" for n in range(110_000)) + "---\na: 1\n", ""),
+    *(
+        Hostile(
+            f"tag directives without end, ended by {end!a}",
+            "".join(f"%TAG !t{n}! x{end}" for n in range(110_000)) + f"---{end}a: 1{end}",
+            "",
+        )
+        for end in ("\n", "\r", "\x85")
+    ),
 )
 """Small to write, and each once cost (or could cost) minutes to refuse."""
 

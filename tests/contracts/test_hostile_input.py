@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -52,6 +53,13 @@ def test_refusing_costs_no_more_than_a_moment(case: Hostile) -> None:
 
     assert case.says in str(error)
     assert len(str(error)) < LONGEST_MESSAGE
+
+
+def test_patterns_that_are_fine_cost_no_more_than_a_moment_together() -> None:
+    options = ({"pattern": rf"{number}(\p{{L}}|\p{{N}}){{10}}"} for number in range(6_000))
+    columns = [{"name": "f", "logicalType": "string", "logicalTypeOptions": one} for one in options]
+    with suppress(InvalidDocument):
+        load(odcs_json(schema=[{"name": "orders", "properties": columns}]))
 
 
 def test_a_large_key_of_the_short_form_is_read_in_a_moment() -> None:
@@ -191,6 +199,7 @@ def test_parts_of_another_shape_are_refused(part: dict[str, Any]) -> None:
         pytest.param({"owners": [{"team": " "}]}, id="owner without a name"),
         pytest.param({"freshness_sla": 5}, id="freshness that is a number"),
         pytest.param({"deprecation": "soon"}, id="deprecation that is a text"),
+        pytest.param({"deprecation_uri": "a", "deprecation": {"migration_guide": ["a"]}}, id="guide that is a list"),
         pytest.param({"status": ["draft"]}, id="status that is a list"),
     ],
 )

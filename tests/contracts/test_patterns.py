@@ -14,7 +14,10 @@ from treaty.errors import InvalidDocument
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "a", "^[A-Z]{2}$", r"^\d{4}-\d{2}$", r"\p{L}+", "(?i)yes", "(?P<year>[0-9]+)", "(x+x+)+y", "größe|日本"],
+    [
+        *("", "a", "^[A-Z]{2}$", r"^\d{4}-\d{2}$", r"\p{L}+", "(?i)yes", "(?P<year>[0-9]+)", "(x+x+)+y", "größe|日本"),
+        *(r"^[\p{L} ]{1,50}$", r"^\p{L}[\p{L}\p{M}' -]{0,99}$", "^.{1,1000}$"),
+    ],
 )
 def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
     assert pattern_problem(pattern) is None
@@ -52,7 +55,7 @@ def test_a_pattern_that_is_not_re2_has_a_problem_in_words(pattern: str) -> None:
 
 
 def _text(**keys: Any) -> dict[str, Any]:
-    return {"name": "a", "logicalType": "string", **keys}
+    return {"name": "a", "logicalType": "string"} | keys
 
 
 BAD: dict[str, Any] = {"pattern": "(?=a)b"}
@@ -119,3 +122,12 @@ def test_a_long_pattern_is_not_repeated_in_full() -> None:
         contract_from(document([_text(logicalTypeOptions={"pattern": "a" * 100_000})]))
 
     assert len(str(caught.value)) < 2_000
+
+
+def test_bad_patterns_are_named_from_top_to_bottom() -> None:
+    columns = [_text(name=f"f{number}", logicalTypeOptions=BAD) for number in range(3)]
+    with pytest.raises(InvalidDocument) as caught:
+        contract_from(document([*columns]))
+
+    places = [finding.message.rpartition(" at ")[2] for finding in caught.value.findings]
+    assert places == [f"schema[0].properties[{number}].logicalTypeOptions.pattern" for number in range(3)]

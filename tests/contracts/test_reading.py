@@ -21,7 +21,15 @@ SCALARS: list[tuple[str, Any]] = [
     *(("0", 0), ("-0", 0), ("+5", 5), ("-5", -5), ("010", 10), ("0o14", 12), ("0x1F", 31), ("9" * 30, int("9" * 30))),
     *(("1.5", 1.5), ("-1.5e-3", -0.0015), (".5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("1E+3", 1000.0)),
     *(("'5'", "5"), ('"true"', "true"), ("'~'", "~"), ("''", ""), ("!!str 5", "5"), ("! 5", "5")),
-    *(("!!int 5", 5), ("!!float 5", 5.0), ("!!bool true", True), ("!!null ~", None)),
+    *(
+        ("!!int 5", 5),
+        ("!!int 0x1F", 31),
+        ("!!float 5", 5.0),
+        ("!!float 0x1F", 31.0),
+        ("!!float 0o14", 12.0),
+        ("!!bool true", True),
+        ("!!null ~", None),
+    ),
     *(("|\n  a\n  b\n", "a\nb\n"), (">-\n  a\n  b\n", "a b"), ('"a\\tb\\u00e9"', "a\tbé")),
 ]
 
@@ -58,6 +66,14 @@ def test_an_alias_is_the_value_it_names() -> None:
     data = read_document("a: &a [1, {b: 2}]\nc: *a\nd: &a 5\ne: *a\n").data
 
     assert data == {"a": [1, {"b": 2}], "c": [1, {"b": 2}], "d": 5, "e": 5}
+
+
+def test_a_long_integer_reads_alike_from_yaml_and_json() -> None:
+    digits = "9" * 400
+    yaml, json = read_document(f"a: {digits}\nb: 1\n"), read_document(f'{{"a": {digits},\n "b": 1}}')
+
+    assert yaml.data == json.data == {"a": int(digits), "b": 1}
+    assert yaml.place(("b",)).line == json.place(("b",)).line == 2
 
 
 def test_a_quoted_merge_key_is_a_key() -> None:

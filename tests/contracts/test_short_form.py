@@ -197,3 +197,24 @@ def test_odcs_is_written_in_the_short_form_as_far_as_it_goes() -> None:
             {"name": "customer", "type": "json", "required": False},
         ],
     }
+
+
+HEAD = {"apiVersion": "v3.0.2", "kind": "DataContract", "id": "orders", "version": "1.0.0", "status": "active"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param({"property": "tier"}, id="without a value"),
+        pytest.param({"property": "tier", "value": 5}, id="of another shape"),
+        pytest.param({"property": "deprecation", "value": "soon"}, id="of another shape, a deprecation"),
+        pytest.param({"value": "product"}, id="without a name"),
+        pytest.param({"property": "ours", "value": "product"}, id="of another name"),
+    ],
+)
+def test_somebody_elses_custom_property_does_not_become_a_block(entry: dict[str, Any]) -> None:
+    schema = [{"name": "orders", "properties": [{"name": "id", "logicalType": "string"}]}]
+    written = write_short_form(contract_from({**HEAD, "schema": schema, "customProperties": [entry]}))
+
+    assert set(written) == {"dataset_id", "version", "status", "owners", "fields"}
+    assert contract_from(written).id == "orders"

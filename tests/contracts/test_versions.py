@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from semver import Version
 
 from tests.strategies import texts
 from treaty.contracts import Bump, contract_from, parse_range, parse_version
-from treaty.contracts.versions import Version, bump_between, bumped, version_or_none
+from treaty.contracts.versions import bump_between, bumped, version_or_none
 from treaty.errors import InvalidDocument
 
 parts = st.integers(0, 30)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from semver import Version
+
 from treaty.compatibility.diffing import diff
 from treaty.compatibility.grading import Grading
 from treaty.compatibility.judging import NO_GRADING, Verdict, effective_mode, judge, judge_first, merged
 from treaty.compatibility.modes import DEFAULT_MODE, Mode
 from treaty.contracts.model import Contract
-from treaty.contracts.versions import Version
 
 _NO_VERSION = Version(0, 0, 0)
 

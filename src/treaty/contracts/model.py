@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
-from treaty.contracts.versions import Version, version_or_none
+from treaty.contracts.versions import version_or_none
+
+if TYPE_CHECKING:
+    from semver import Version
 
 
 class Form(StrEnum):

@@ -94,21 +94,18 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
         schemas.blocks(),
         {key: data[key] for key in plain_keys if key != _EMPTY_LIST},
         place_of,
-        schemas.known_keys_of_odcs(),
+        schemas.known_keys_of_odcs,
     )
     problems += _given_twice(data, plain_keys, place_of)
     lifter = _FieldLifter(place_of)
     if isinstance(strict.get("schema"), list):
         strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
-    problems += lifter.problems + violations(validator_for(data.get("apiVersion")), strict, place_of, *_known())
+    problems += lifter.problems + violations(
+        validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
+    )
     refuse_if_any(problems, place_of(()).source)
     refuse_if_any(list(_bad_patterns(strict, place_of)), place_of(()).source)
     return _contract(strict, plain_keys, lifter.plain_keys, form)
-
-
-def _known() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the keys a document may have anywhere, and those it may have at the top."""
-    return schemas.known_keys_of_odcs(), frozenset(schemas.official_odcs()["properties"]) | schemas.block_names()
 
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
@@ -317,7 +314,10 @@ class _FieldLifter:
             return self.place_of((*pointer, *inner))
 
         self.problems += violations(
-            schemas.field_keys(), {key: data[key] for key in plain if key != _EMPTY_LIST}, place_of
+            schemas.field_keys(),
+            {key: data[key] for key in plain if key != _EMPTY_LIST},
+            place_of,
+            schemas.known_keys_of_odcs,
         )
         self.problems += _given_twice(data, plain, place_of)
         return strict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -109,7 +108,7 @@ def validator_for(api_version: object) -> jsonschema_rs.Validator:
 
 @cache
 def _validator(minor: str) -> jsonschema_rs.Validator:
-    schema = copy.deepcopy(official_odcs())
+    schema = official_odcs()
     for edit in (*_FOR_ALL, *_EDITS[minor]):
         edit(schema["$defs"])
     return jsonschema_rs.validator_for(schema)

@@ -35,7 +35,7 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     """Read the short form, or refuse it with every problem named."""
     own_blocks = schemas.block_names() - {"owners"}
     short = {key: value for key, value in data.items() if key not in own_blocks}
-    problems = violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form())
+    problems = violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form)
     refuse_if_any(problems, place_of(()).source)
     refuse_if_any(list(_inconsistent(short, place_of)), place_of(()).source)
     blocks = {key: value for key, value in data.items() if key in own_blocks}

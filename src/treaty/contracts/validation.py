@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import jsonschema_rs
 
@@ -14,6 +14,9 @@ from treaty.contracts.reading.limits import INVALID_DOCUMENT, shortened
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
+
+KnownKeys: TypeAlias = tuple[frozenset[str], frozenset[str]]
+"""The keys a document may have anywhere, and those it may have at the top: for telling what was meant."""
 
 _MOST_ERRORS = 1_000
 _MOST_SHOWN = 20
@@ -36,20 +39,21 @@ def violations(
     validator: jsonschema_rs.Validator,
     data: Json,
     place_of: PlaceOf,
-    known_keys: Iterable[str] = (),
-    top_keys: Iterable[str] = (),
+    known_keys: Callable[[], KnownKeys],
 ) -> list[Finding]:
-    """Return what the schema says against the data, outermost noise left out."""
+    """Return what the schema says against the data, outermost noise left out; known keys are looked up if need be."""
     errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), _MOST_ERRORS)]
+    if not errors:
+        return []
     troubled = _places_of_trouble(errors)
-    known, top = frozenset(known_keys), frozenset(top_keys)
+    known, top = known_keys()
     found: list[Finding] = []
     for pointer, error in errors:
         if isinstance(error.kind, _UNKNOWN_KEYS):
             unknown = error.kind.unexpected[: _MOST_ERRORS - len(found)]
             if isinstance(error.kind, _ECHOES) and pointer in troubled:
                 unknown = [key for key in unknown if key not in known]
-            meant = () if len(found) >= _MOST_SHOWN else known if pointer else top or known
+            meant = () if len(found) >= _MOST_SHOWN else known if pointer else top
             found += [_unknown_key(key, pointer, place_of, meant) for key in unknown]
         else:
             message, hint = _in_words(error)

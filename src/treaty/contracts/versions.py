@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-
-import semver
+from typing import TYPE_CHECKING
 
 from treaty.errors import InvalidDocument
 
-Version = semver.Version
+if TYPE_CHECKING:
+    from semver import Version
 
 _STRICT = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")
 _RANGE = re.compile(
@@ -50,8 +50,16 @@ def parse_version(text: str) -> Version:
 
 def version_or_none(text: str) -> Version | None:
     """Return the version, or None where the text is not one."""
-    found = _STRICT.fullmatch(text) if len(text) <= _LONGEST else None
-    return Version(*map(int, found.groups())) if found else None
+    if not is_version(text):
+        return None
+    from semver import Version  # loaded with the first version that is compared, not with every command
+
+    return Version(*map(int, text.split(".")))
+
+
+def is_version(text: str) -> bool:
+    """Tell whether a text is a strict MAJOR.MINOR.PATCH version."""
+    return len(text) <= _LONGEST and _STRICT.fullmatch(text) is not None
 
 
 def bump_between(before: Version, after: Version) -> Bump:
@@ -96,6 +104,8 @@ def parse_range(text: str) -> VersionRange:
     found = _RANGE.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None or (found["op"] and "x" in (found["minor"], found["patch"])) or _gap(found):
         raise _bad_range(text)
+    from semver import Version
+
     major, minor, patch = (
         int(part) if part not in (None, "x") else None for part in found.group("major", "minor", "patch")
     )

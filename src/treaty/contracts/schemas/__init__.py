@@ -16,6 +16,10 @@ from treaty.errors import Unavailable
 
 @cache
 def _load(package: str, name: str) -> dict[str, Any]:
+    return _read(package, name)
+
+
+def _read(package: str, name: str) -> dict[str, Any]:
     content = pkgutil.get_data(package, name)
     if content is None:
         raise Unavailable(f"the package {package} has no {name}; install treaty again")
@@ -24,8 +28,8 @@ def _load(package: str, name: str) -> dict[str, Any]:
 
 
 def official_odcs() -> dict[str, Any]:
-    """Return the official JSON schema of ODCS 3.2, which reads the documents of earlier versions too."""
-    return _load("open_data_contract_standard", "schema.json")
+    """Return a fresh copy of the official JSON schema of ODCS 3.2."""
+    return _read("open_data_contract_standard", "schema.json")
 
 
 @cache
@@ -48,15 +52,17 @@ def field_keys() -> jsonschema_rs.Validator:
 
 
 @cache
-def known_keys_of_odcs() -> frozenset[str]:
-    """Return every key that ODCS and the blocks have anywhere, for telling what was meant."""
-    return _keys_in(official_odcs(), _load(__name__, "blocks.json"))
+def known_keys_of_odcs() -> tuple[frozenset[str], frozenset[str]]:
+    """Return every key that ODCS and the blocks have anywhere, and those at the top."""
+    own, official = _load(__name__, "blocks.json"), official_odcs()
+    return _keys_in(official, own), frozenset(official["properties"]) | block_names()
 
 
 @cache
-def known_keys_of_short_form() -> frozenset[str]:
-    """Return every key that the short form and the blocks have anywhere, for telling what was meant."""
-    return _keys_in(_load(__name__, "short.json"), _load(__name__, "blocks.json"))
+def known_keys_of_short_form() -> tuple[frozenset[str], frozenset[str]]:
+    """Return every key that the short form and the blocks have anywhere, and those at the top."""
+    own, short = _load(__name__, "blocks.json"), _load(__name__, "short.json")
+    return _keys_in(short, own), frozenset(short["properties"]) | block_names()
 
 
 def _keys_in(*schemas: dict[str, Any]) -> frozenset[str]:

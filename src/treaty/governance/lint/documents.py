@@ -8,6 +8,7 @@ from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.values import EMPTY
+from treaty.contracts.versions import is_version
 from treaty.governance.lifecycle import Status
 from treaty.governance.lint.catalogue import Remark, Spot, contract_rule
 from treaty.governance.lint.words import is_circular, says_nothing
@@ -65,7 +66,7 @@ def version_not_semantic(contract: Contract, fields: tuple[Spot, ...]) -> Iterat
 
     Fix: write 1.0.0.
     """
-    if contract.semantic_version is None:
+    if not is_version(contract.version):
         yield Remark(f"version {contract.version!r} is not MAJOR.MINOR.PATCH", "write it like 1.2.0", ("version",))
 
 
