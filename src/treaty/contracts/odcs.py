@@ -12,7 +12,7 @@ from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs_versions import validator_for
-from treaty.contracts.patterns import pattern_problem
+from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import problem, refuse_if_any, violations
 from treaty.contracts.values import FrozenMap, Json, brief, freeze, thaw
@@ -324,9 +324,10 @@ class _FieldLifter:
 
 
 def _bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    check = PatternCheck()
     for pointer, field in _field_documents(strict):
         for inner, pattern in _patterns_of(field):
-            if isinstance(pattern, str) and (trouble := pattern_problem(pattern)):
+            if isinstance(pattern, str) and (trouble := check.problem(pattern)):
                 message = f"the pattern {brief(pattern)!r} cannot be used: {trouble}"
                 yield problem(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
 
@@ -340,13 +341,16 @@ def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:
 
 
 def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[str, Json]]]:
-    pending: list[tuple[Pointer, dict[str, Json]]] = [
-        (("schema", index), item) for index, item in enumerate(strict.get("schema") or ())
-    ]
-    while pending:
-        pointer, data = pending.pop()
-        yield pointer, data
-        pending += [((*pointer, "properties", index), item) for index, item in enumerate(data.get("properties") or ())]
-        if "items" in data:
-            pending.append(((*pointer, "items"), data["items"]))
-        pending += [((*pointer, "map", key), item) for key, item in (data.get("map") or {}).items()]
+    """Yield every object and field, in the order of the document."""
+    for index, item in enumerate(strict.get("schema") or ()):
+        yield from _inside(item, ("schema", index))
+
+
+def _inside(data: dict[str, Json], pointer: Pointer) -> Iterator[tuple[Pointer, dict[str, Json]]]:
+    yield pointer, data
+    for index, item in enumerate(data.get("properties") or ()):
+        yield from _inside(item, (*pointer, "properties", index))
+    if "items" in data:
+        yield from _inside(data["items"], (*pointer, "items"))
+    for key, item in (data.get("map") or {}).items():
+        yield from _inside(item, (*pointer, "map", key))

@@ -145,8 +145,8 @@ def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding
 
 
 def _two_guides(document: dict[str, Json], notice: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
-    guides = {part.get("migration_guide") for part in (document.get("deprecation", {}), notice)} - {None}
-    if len(guides) > 1:
+    linked = document.get("deprecation", {}).get("migration_guide")
+    if linked is not None and notice.get("migration_guide", linked) != linked:
         message = "deprecation_uri and deprecation.migration_guide differ"
         yield problem(message, ("deprecation",), place_of, "keep one of them")
 
@@ -213,11 +213,11 @@ def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Any]]:
     """Yield the blocks that stand beside the short form as plain keys."""
     for entry in contract.custom_properties or ():
         name = entry.get("property")
-        if not isinstance(name, str) or name not in schemas.block_names() or name == "owners":
+        if not isinstance(name, str) or name == "owners" or not schemas.fits_block(name, thaw(entry.get("value"))):
             continue
         if name != "deprecation":
             yield name, entry["value"]
-        elif isinstance(entry["value"], Mapping) and (rest := _beside_the_guide(entry["value"])):
+        elif rest := _beside_the_guide(entry["value"]):
             yield name, rest
 
 

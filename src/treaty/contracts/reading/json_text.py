@@ -16,6 +16,7 @@ from treaty.errors import InvalidDocument
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\s+|[^\s,:\[\]{}"]+', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LONGEST_NUMBER = 1_000
 
@@ -151,7 +152,7 @@ class _Walker:
             raise self._refuse(f"{sign} is not a JSON value", "use a finite number, or null")
         if len(sign) > _LONGEST_NUMBER:
             raise self._refuse(f"a number of {len(sign):,} digits", "write it as a text")
-        if sign[0] in "-0123456789" and float(sign) in (float("inf"), float("-inf")):
+        if _DECIMAL.fullmatch(sign) and float(sign) in (float("inf"), float("-inf")):
             raise self._refuse(f"the number {sign} is out of range", "write it as a text")
 
     def _note(self, tree: LineTree | None) -> None:

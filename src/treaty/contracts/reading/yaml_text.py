@@ -31,6 +31,7 @@ _LONGEST_NUMBER = 1_000
 _TAG = "tag:yaml.org,2002:"
 _MERGE = "<<"
 _MOST_DIRECTIVES = 10
+_DIRECTIVE = re.compile("(?:^|[\n\r\x85\u2028\u2029])%")
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -60,7 +61,7 @@ class _Node:
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read one YAML document of plain tags, without duplicate keys, within the limits."""
-    if text.count("\n%") > _MOST_DIRECTIVES:
+    if len(_DIRECTIVE.findall(text)) > _MOST_DIRECTIVES:
         raise refuse(f"more than {_MOST_DIRECTIVES} directives", Place(source, 1), "leave them out")
     builder = _Builder(source, limits)
     try:
@@ -233,10 +234,16 @@ class _Builder:
             raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "leave the tag out")
         value = _WORDS[text] if text in _WORDS else self._number(event, text)
         if kind is float and type(value) is int:
-            return self._number(event, f"{text}e0")
+            return self._as_float(event, value)
         if type(value) is not kind:
             raise self._refuse(f"{text!r} is not a {event.tag.removeprefix(_TAG)}", event, "leave the tag out")
         return value
+
+    def _as_float(self, event: Any, value: int) -> float:
+        try:
+            return float(value)
+        except OverflowError:
+            raise self._refuse("the number is out of range", event, "quote it as a text") from None
 
     def _number(self, event: Any, text: str) -> Any:
         if len(text) > _LONGEST_NUMBER and (_FLOAT.fullmatch(text) or _RADIX.fullmatch(text)):
