@@ -9,7 +9,7 @@ from types import FrameType
 import pytest
 
 A_MOMENT = 10
-"""Seconds of processor time: a hundred times what anything here needs, so that only a stall can use them up."""
+"""Seconds of processor time: several times what the slowest test here needs, so that only a stall uses them up."""
 
 
 @pytest.fixture

@@ -1,0 +1,97 @@
+"""ODCS documents as contracts, or refused with every problem named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from treaty.contracts import schemas
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
+from treaty.contracts.odcs.patterns import bad_patterns
+from treaty.contracts.odcs.plain_keys import EMPTY_LIST, FieldLifter, given_twice, lift
+from treaty.contracts.odcs.versions import validator_for
+from treaty.contracts.reading.lines import PlaceOf, Pointer
+from treaty.contracts.validation import refuse_if_any, violations
+from treaty.contracts.values import FrozenMap, Json, freeze
+
+
+def looks_like_odcs(data: Mapping[str, Any]) -> bool:
+    """Tell an ODCS document by the keys that only it has."""
+    return "apiVersion" in data or "schema" in data or data.get("kind") == "DataContract"
+
+
+def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
+    """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
+    strict, plain_keys = lift(data, schemas.block_names())
+    problems = violations(
+        schemas.blocks(),
+        {key: data[key] for key in plain_keys if key != EMPTY_LIST},
+        place_of,
+        schemas.known_keys_of_odcs,
+    )
+    problems += given_twice(data, plain_keys, place_of)
+    lifter = FieldLifter(place_of)
+    if isinstance(strict.get("schema"), list):
+        strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
+    problems += lifter.problems + violations(
+        validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
+    )
+    refuse_if_any(problems, place_of(()).source)
+    refuse_if_any(list(bad_patterns(strict, place_of)), place_of(()).source)
+    return _contract(strict, plain_keys, lifter.plain_keys, form)
+
+
+def _contract(
+    strict: dict[str, Json],
+    plain_keys: tuple[str, ...],
+    field_keys: dict[Pointer, tuple[str, ...]],
+    form: Form,
+) -> Contract:
+    known, more = _split(strict, CONTRACT, ("kind", "schema"))
+    objects = None
+    if "schema" in strict:
+        objects = tuple(_object(item, ("schema", index), field_keys) for index, item in enumerate(strict["schema"]))
+    return Contract(**known, objects=objects, more=more, plain_keys=plain_keys, form=form)
+
+
+def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> SchemaObject:
+    known, more = _split(data, OBJECT, ("properties",))
+    properties = _fields(data.get("properties"), (*pointer, "properties"), field_keys)
+    return SchemaObject(**known, properties=properties, more=more)
+
+
+def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> Field:
+    known, more = _split(data, FIELD, ("properties", "items", "map"))
+    entries = data.get("map") or {}
+    return Field(
+        **known,
+        properties=_fields(data.get("properties"), (*pointer, "properties"), field_keys),
+        items=_field(data["items"], (*pointer, "items"), field_keys) if "items" in data else None,
+        map_key=_field(entries["key"], (*pointer, "map", "key"), field_keys) if entries else None,
+        map_value=_field(entries["value"], (*pointer, "map", "value"), field_keys) if entries else None,
+        more=more,
+        plain_keys=field_keys.get(pointer, ()),
+    )
+
+
+def _fields(
+    data: list[dict[str, Json]] | None, pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]
+) -> tuple[Field, ...] | None:
+    if data is None:
+        return None
+    return tuple(_field(item, (*pointer, index), field_keys) for index, item in enumerate(data))
+
+
+def _split(
+    data: dict[str, Json], table: dict[str, str], elsewhere: tuple[str, ...]
+) -> tuple[dict[str, Any], FrozenMap]:
+    """Part a document's keys into attributes of the model and the rest."""
+    known: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in table:
+            known[table[key]] = freeze(value)
+        elif key not in elsewhere:
+            more[key] = value
+    return known, FrozenMap(more)

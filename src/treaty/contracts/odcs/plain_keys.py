@@ -1,0 +1,144 @@
+"""Treaty's own keys: plain where people write them, custom properties where strict ODCS carries them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from treaty.contracts import schemas
+from treaty.contracts.findings import Finding, Place
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.reading.lines import PlaceOf, Pointer
+from treaty.contracts.validation import problem, violations
+from treaty.contracts.values import FrozenMap, Json, thaw
+
+EMPTY_LIST = "customProperties"
+"""Remembered beside the plain keys where a document has them and an empty list of custom properties too."""
+
+
+class BlockStyle(StrEnum):
+    """How Treaty's own blocks are written: as custom properties, or as the plain keys they were authored as."""
+
+    CUSTOM = "custom"
+    PLAIN = "plain"
+
+
+def with_plain_blocks(contract: Contract) -> Contract:
+    """Return the contract as if every block of Treaty's had been authored as a plain key."""
+    objects = None if contract.objects is None else tuple(map(_plain_object, contract.objects))
+    keys = _plain_keys(contract.custom_properties, schemas.fits_block)
+    return replace(contract, objects=objects, plain_keys=keys)
+
+
+def _plain_object(item: SchemaObject) -> SchemaObject:
+    return replace(item, properties=_plain_fields(item.properties))
+
+
+def _plain_fields(fields: tuple[Field, ...] | None) -> tuple[Field, ...] | None:
+    return None if fields is None else tuple(map(_plain_field, fields))
+
+
+def _plain_field(field: Field) -> Field:
+    return replace(
+        field,
+        properties=_plain_fields(field.properties),
+        items=field.items and _plain_field(field.items),
+        map_key=field.map_key and _plain_field(field.map_key),
+        map_value=field.map_value and _plain_field(field.map_value),
+        plain_keys=_plain_keys(field.custom_properties, schemas.fits_field_key),
+    )
+
+
+def _plain_keys(entries: tuple[FrozenMap, ...] | None, fits: Callable[[str, Json], bool]) -> tuple[str, ...]:
+    """Name the custom properties that can stand as plain keys: alone under their name, of the right shape, no notes."""
+    names = Counter(entry.get("property") for entry in entries or ())
+    return tuple(
+        entry["property"]
+        for entry in entries or ()
+        if names[entry.get("property")] == 1
+        and entry.keys() == {"property", "value"}
+        and fits(entry["property"], thaw(entry["value"]))
+    )
+
+
+def lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Move Treaty's plain keys into customProperties, as strict ODCS carries them."""
+    plain = tuple(key for key in data if key in names)
+    if not plain:
+        return dict(data), ()
+    strict = {key: value for key, value in data.items() if key not in names}
+    carried = strict.get("customProperties", [])
+    if isinstance(carried, list):
+        strict["customProperties"] = [*carried, *({"property": key, "value": data[key]} for key in plain)]
+    return strict, (*plain, EMPTY_LIST) if data.get("customProperties") == [] else plain
+
+
+def settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
+    """Move authored blocks back out of customProperties to plain keys, where that is asked for."""
+    if blocks is BlockStyle.CUSTOM or not plain_keys:
+        return document
+    carried = document.pop("customProperties", [])
+    kept = [entry for entry in carried if entry.get("property") not in plain_keys]
+    if kept or EMPTY_LIST in plain_keys:
+        document["customProperties"] = kept
+    values = {entry["property"]: entry["value"] for entry in carried if entry.get("property") in plain_keys}
+    return document | {key: values[key] for key in plain_keys if key != EMPTY_LIST}
+
+
+def given_twice(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
+    """Yield a problem for each key that stands both plainly and among the custom properties."""
+    carried = data.get("customProperties")
+    entries = [entry for entry in carried if isinstance(entry, dict)] if isinstance(carried, list) else []
+    names = {name for entry in entries if isinstance(name := entry.get("property"), str)}
+    for key in plain_keys:
+        if key in names:
+            yield problem(f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them")
+
+
+class FieldLifter:
+    """Lifts Treaty's plain keys of fields at any depth, remembering where they stood."""
+
+    def __init__(self, place_of: PlaceOf) -> None:
+        self.place_of = place_of
+        self.problems: list[Finding] = []
+        self.plain_keys: dict[Pointer, tuple[str, ...]] = {}
+
+    def field(self, data: Json, pointer: Pointer) -> Json:
+        """Return a field with its own and its children's keys lifted."""
+        return self.children(self._own(data, pointer), pointer) if isinstance(data, dict) else data
+
+    def children(self, data: Json, pointer: Pointer) -> Json:
+        """Return a field or object with the keys of its children lifted."""
+        if not isinstance(data, dict):
+            return data
+        properties, items, entries = data.get("properties"), data.get("items"), data.get("map")
+        if isinstance(properties, list):
+            lifted = [self.field(item, (*pointer, "properties", index)) for index, item in enumerate(properties)]
+            data = {**data, "properties": lifted}
+        if isinstance(items, dict):
+            data = {**data, "items": self.field(items, (*pointer, "items"))}
+        if isinstance(entries, dict):
+            lifted_map = {key: self.field(item, (*pointer, "map", key)) for key, item in entries.items()}
+            data = {**data, "map": lifted_map}
+        return data
+
+    def _own(self, data: dict[str, Json], pointer: Pointer) -> dict[str, Json]:
+        strict, plain = lift(data, schemas.field_key_names())
+        if not plain:
+            return data
+        self.plain_keys[pointer] = plain
+
+        def place_of(inner: Any) -> Place:
+            return self.place_of((*pointer, *inner))
+
+        self.problems += violations(
+            schemas.field_keys(),
+            {key: data[key] for key in plain if key != EMPTY_LIST},
+            place_of,
+            schemas.known_keys_of_odcs,
+        )
+        self.problems += given_twice(data, plain, place_of)
+        return strict
