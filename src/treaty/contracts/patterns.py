@@ -19,6 +19,8 @@ class PatternCheck:
 
     def problem(self, pattern: str) -> str | None:
         """Say what is wrong with a pattern, or None where RE2 takes it."""
+        if self.costly > _MOST_COSTLY:
+            return None  # the document is refused already; the rest is not worth its cost
         if len(pattern) > _LONGEST:
             return f"it has {len(pattern):,} characters, more than {_LONGEST:,}"
         found = _compiled(pattern, _LITTLE_MEMORY)
