@@ -65,12 +65,11 @@ change_policy:
   notice: 30 d
 """
 
-_NEXT_STEPS = """\
-Next:
-  treaty lint {folder}                      is it legible?
-  treaty diff OLD NEW                       what does a change break, and which version must it have?
-  treaty kinds                              what is graded, and why
-"""
+_NEXT_STEPS = (
+    ("treaty lint {folder}", "is it legible?"),
+    ("treaty diff OLD NEW", "what does a change break, and which version must it have?"),
+    ("treaty kinds", "what is graded, and why"),
+)
 
 
 def run(
@@ -96,5 +95,8 @@ def run(
             typer.echo(f"wrote {path}")
     except OSError as error:
         raise Unavailable(f"cannot write below {folder}: {error.strerror}") from None
-    typer.echo()
-    typer.echo(_NEXT_STEPS.format(folder=folder / "contracts"), nl=False)
+    steps = [(command.format(folder=folder / "contracts"), what) for command, what in _NEXT_STEPS]
+    width = max(len(command) for command, _ in steps)
+    typer.echo("\nNext:")
+    for command, what in steps:
+        typer.echo(f"  {command.ljust(width)}   {what}")
