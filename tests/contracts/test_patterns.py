@@ -8,7 +8,7 @@ import pytest
 
 from tests.documents import document
 from treaty.contracts import contract_from, load
-from treaty.contracts.patterns import pattern_problem
+from treaty.contracts.patterns import PatternCheck
 from treaty.errors import InvalidDocument
 
 
@@ -20,7 +20,7 @@ from treaty.errors import InvalidDocument
     ],
 )
 def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
-    assert pattern_problem(pattern) is None
+    assert PatternCheck().problem(pattern) is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_pattern_of_re2_is_fine(pattern: str) -> None:
     ],
 )
 def test_a_pattern_that_is_not_re2_has_a_problem_in_words(pattern: str) -> None:
-    problem = pattern_problem(pattern)
+    problem = PatternCheck().problem(pattern)
 
     assert problem
     assert len(problem) < 2_000

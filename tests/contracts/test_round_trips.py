@@ -14,7 +14,6 @@ from tests.strategies import (
     V3_2,
     Document,
     authored_documents,
-    contracts,
     documents,
     odcs_documents,
     short_documents,
@@ -179,16 +178,3 @@ def test_equal_documents_are_equal_contracts_with_equal_hashes(document: Documen
 
     assert one == other
     assert hash(one) == hash(other)
-
-
-@given(contracts())
-def test_a_block_can_be_set_and_taken_out_again(contract: Contract) -> None:
-    with_block = contract.with_block("ordering", {"key": ["id"], "sequence": "n"})
-    without = with_block.with_block("ordering", None)
-
-    assert with_block.treaty.ordering is not None
-    assert with_block.treaty.ordering.key == ("id",)
-    assert document_of(with_block)["ordering"] == {"key": ["id"], "sequence": "n"}
-    assert contract_from(document_of(with_block)).treaty == with_block.treaty
-    assert without.treaty.ordering is None
-    assert "ordering" not in document_of(without)

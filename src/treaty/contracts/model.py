@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from treaty.contracts import blocks as treaty_blocks
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.types import DataType, data_type
-from treaty.contracts.values import EMPTY, FrozenMap, freeze
+from treaty.contracts.values import EMPTY, FrozenMap
 from treaty.contracts.versions import version_or_none
 
 if TYPE_CHECKING:
@@ -161,12 +161,3 @@ class Contract:
         """The line the version belongs to, such as ``orders@1``."""
         version = self.semantic_version
         return f"{self.id}@{version.major}" if version else None
-
-    def with_block(self, name: str, value: Any) -> Contract:
-        """Return the contract with one of Treaty's own blocks set, or taken out where the value is None."""
-        kept = tuple(entry for entry in self.custom_properties or () if entry.get("property") != name)
-        plain = tuple(key for key in self.plain_keys if key != name)
-        if value is None:
-            return replace(self, custom_properties=kept or None, plain_keys=plain)
-        entry = FrozenMap({"property": name, "value": freeze(value)})
-        return replace(self, custom_properties=(*kept, entry), plain_keys=(*plain, name))

@@ -32,11 +32,6 @@ class PatternCheck:
         return _compiled(pattern, _FULL_MEMORY)
 
 
-def pattern_problem(pattern: str) -> str | None:
-    """Say what is wrong with one pattern, or None where RE2 takes it."""
-    return PatternCheck().problem(pattern)
-
-
 @lru_cache(maxsize=4_096)
 def _compiled(pattern: str, memory: int) -> str | None:
     import re2

@@ -12,7 +12,6 @@ from treaty.contracts.findings import Finding
 from treaty.errors import InvalidDocument
 
 _KEYS = ("rule", "contract", "path", "owner", "reason", "until")
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _NEEDED = ("rule", "owner", "reason", "until")
 
 
@@ -89,8 +88,10 @@ def _matches(text: str, pattern: str) -> bool:
 
 
 def _until(text: Any) -> date:
-    found = _DATE.fullmatch(str(text))
     try:
-        return date(*map(int, found.groups())) if found else date.fromisoformat("")
+        until = date.fromisoformat(str(text))
     except ValueError:
-        raise InvalidDocument(f"a waiver ends on a date like 2026-12-31, not {text!r}") from None
+        until = None
+    if until is None or until.isoformat() != str(text):  # other notations of ISO 8601 are read, but not by people
+        raise InvalidDocument(f"a waiver ends on a date like 2026-12-31, not {text!r}")
+    return until

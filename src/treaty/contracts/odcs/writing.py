@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
 from treaty.contracts.odcs.plain_keys import BlockStyle, settle
@@ -12,30 +10,21 @@ from treaty.contracts.values import Json, thaw
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
     """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
-    document: dict[str, Json] = {"kind": "DataContract"}
-    for key, attribute in CONTRACT.items():
-        _put(document, key, getattr(contract, attribute))
-    document |= thaw(contract.more)
+    document: dict[str, Json] = {"kind": "DataContract"} | _said(contract, CONTRACT)
     if contract.objects is not None:
         document["schema"] = [_write_object(item, blocks) for item in contract.objects]
     return settle(document, contract.plain_keys, blocks)
 
 
 def _write_object(item: SchemaObject, blocks: BlockStyle) -> dict[str, Json]:
-    document: dict[str, Json] = {}
-    for key, attribute in OBJECT.items():
-        _put(document, key, getattr(item, attribute))
-    document |= thaw(item.more)
+    document = _said(item, OBJECT)
     if item.properties is not None:
         document["properties"] = [_write_field(field, blocks) for field in item.properties]
     return document
 
 
 def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
-    document: dict[str, Json] = {}
-    for key, attribute in FIELD.items():
-        _put(document, key, getattr(field, attribute))
-    document |= thaw(field.more)
+    document = _said(field, FIELD)
     if field.properties is not None:
         document["properties"] = [_write_field(child, blocks) for child in field.properties]
     if field.items is not None:
@@ -48,6 +37,8 @@ def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
     return settle(document, field.plain_keys, blocks)
 
 
-def _put(document: dict[str, Json], key: str, value: Any) -> None:
-    if value is not None:
-        document[key] = thaw(value)
+def _said(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[str, Json]:
+    """Return what a part of the model says in the keys of the table, and in those that are only kept."""
+    values = {key: getattr(part, attribute) for key, attribute in table.items()}
+    kept: dict[str, Json] = thaw(part.more)
+    return {key: thaw(value) for key, value in values.items() if value is not None} | kept

@@ -49,11 +49,6 @@ class LintReport:
             return None
         return 100 if not self.fields else 100 * self.explainable // self.fields
 
-    @property
-    def failed(self) -> bool:
-        """Whether an error stands."""
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
-
 
 def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
     """Run every rule on a contract."""
