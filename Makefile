@@ -16,7 +16,7 @@ help: ## list the targets
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .uv "uv==$(UV_VERSION)"
 
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --python $(PYTHON)
+	$(UV) sync --quiet --frozen --extra server --python $(PYTHON)
 	@$(BIN)/python -m compileall -q .venv/lib src > /dev/null || true
 	@touch $@
 

@@ -58,6 +58,11 @@ def _odcs_places(reading: Reading) -> PlaceOf:
     return place_of
 
 
+def looks_like_contract(data: dict[str, Json]) -> bool:
+    """Tell a contract, in any form, by the keys that only it has."""
+    return looks_like_odcs(data) or looks_like_short_form(data)
+
+
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
     """Turn plain data into a contract; data that JSON cannot say is refused."""
     check_plain(data, source)

@@ -36,12 +36,12 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     own_blocks = schemas.block_names() - {"owners"}
     short = {key: value for key, value in data.items() if key not in own_blocks}
     problems = violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form)
-    refuse_if_any(problems, place_of(()).source)
-    refuse_if_any(list(_inconsistent(short, place_of)), place_of(()).source)
+    refuse_if_any(problems)
+    refuse_if_any(list(_inconsistent(short, place_of)))
     blocks = {key: value for key, value in data.items() if key in own_blocks}
     document = _as_odcs(short)
     if isinstance(blocks.get("deprecation"), dict):
-        refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)), place_of(()).source)
+        refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)))
         blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
     return parse_odcs(document | blocks, in_short_terms(place_of), Form.SHORT)
 

@@ -37,8 +37,8 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     problems += lifter.problems + violations(
         validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
     )
-    refuse_if_any(problems, place_of(()).source)
-    refuse_if_any(list(bad_patterns(strict, place_of)), place_of(()).source)
+    refuse_if_any(problems)
+    refuse_if_any(list(bad_patterns(strict, place_of)))
     return _contract(strict, plain_keys, lifter.plain_keys, form)
 
 

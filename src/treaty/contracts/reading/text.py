@@ -40,7 +40,18 @@ def read_document(content: str | bytes, source: str = "<text>", limits: Limits |
     text = _decode(content, source, limits)
     if not text.strip():
         raise refuse("the document is empty", Place(source), "write a contract, or try: treaty init")
-    data, lines = _parse(text, source, limits)
+    return _mapping(source, *_parse(text, source, limits))
+
+
+def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+    """Read JSON, and nothing but JSON, into a mapping."""
+    from treaty.contracts.reading import json_text
+
+    limits = limits or Limits()
+    return _mapping(source, *json_text.read(_decode(content, source, limits), source, limits))
+
+
+def _mapping(source: str, data: Json, lines: Callable[[], LineTree | None]) -> Reading:
     if not isinstance(data, dict):
         found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
         raise refuse(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))

@@ -1,0 +1,172 @@
+"""The dependency graph: whom does this line carry, and what does this consumer rest on?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from itertools import count
+
+from rustworkx import PyDiGraph
+
+from treaty.consumers.dependencies import (
+    Consumer,
+    Dependence,
+    MadeFrom,
+    Node,
+    PublishedBy,
+    Reach,
+    Reads,
+    in_order,
+)
+from treaty.consumers.subscriptions import Line, Subscription
+from treaty.errors import NotFound
+
+
+class DependencyGraph:
+    """Lines and consumers, each pointing at what it rests on; changed one subscription or one line at a time.
+
+    A consumer that has the name of a contract is one party with it: what it reads, it passes on, so every line of
+    that contract rests on the consumer (`PublishedBy`), whichever of the two becomes known first.
+
+    A node is known while something names it: a consumer while it subscribes; a line once its upstreams were put,
+    even none, or while somebody reads it or is made from it. Nothing in here guards against a change made while
+    another thread asks: who shares a graph lets one in at a time.
+    """
+
+    def __init__(self) -> None:
+        self._graph: PyDiGraph[Node, Dependence] = PyDiGraph()
+        self._places: dict[Node, int] = {}
+        self._names: dict[int, tuple[str, int]] = {}  # by place, to sort by
+        self._subscribed: dict[tuple[str, Line], int] = {}  # the edge of each consumer and line
+        self._declared: set[Line] = set()
+        self._lines: defaultdict[str, set[Line]] = defaultdict(set)  # by contract
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._places
+
+    def put_subscription(self, subscription: Subscription) -> None:
+        """Let a consumer rest on a line, in place of what it said before about the same line."""
+        key = subscription.consumer, subscription.line
+        edge = self._subscribed.get(key)
+        if edge is not None:
+            self._graph.update_edge_by_index(edge, Reads(subscription))
+            return
+        consumer, line = self._place(Consumer(subscription.consumer)), self._place(subscription.line)
+        self._subscribed[key] = self._graph.add_edge(consumer, line, Reads(subscription))
+
+    def drop_subscription(self, consumer: str, line: Line) -> None:
+        """Let a consumer no longer rest on a line; nothing happens where it did not."""
+        edge = self._subscribed.pop((consumer, line), None)
+        if edge is not None:
+            self._graph.remove_edge_from_index(edge)
+            self._forget_unused(Consumer(consumer))
+            self._forget_unused(line)
+
+    def put_upstreams(self, line: Line, upstreams: Iterable[MadeFrom]) -> None:
+        """Say from which lines a line is made, in place of all that was said before; none makes it known all the same.
+
+        An upstream that a contract names without a line is for the caller to resolve, and to put again when lines
+        come: the graph does not know which of them are meant.
+        """
+        made = tuple(dict.fromkeys(upstreams))
+        if stray := next((one for one in made if one.line != line), None):
+            raise ValueError(f"put the upstreams of {stray.line} for that line, not for {line}")
+        self._declared.add(line)
+        place = self._place(line)
+        edges = {edge: self._graph.get_edge_data_by_index(edge) for edge in self._graph.out_edge_indices(place)}
+        stale = {edge: was for edge, was in edges.items() if isinstance(was, MadeFrom)}
+        for edge in stale:
+            self._graph.remove_edge_from_index(edge)
+        for one in made:
+            self._graph.add_edge(place, self._place(one.upstream), one)
+        for upstream in dict.fromkeys(was.upstream for was in stale.values()):
+            self._forget_unused(upstream)
+
+    def readers_of(self, line: Line) -> tuple[Subscription, ...]:
+        """Return the subscriptions to a line, by consumer."""
+        edges = self._graph.in_edges(self._known(line))
+        found = [edge.subscription for _, _, edge in edges if isinstance(edge, Reads)]
+        return tuple(sorted(found, key=lambda one: one.consumer))
+
+    def made_from(self, line: Line) -> tuple[MadeFrom, ...]:
+        """Return how other lines are made from a line, by line; one may be made from it in several ways."""
+        edges = self._graph.in_edges(self._known(line))
+        found = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
+        return tuple(sorted(found, key=lambda one: (one.line, [str(field) for field in one.fields])))
+
+    def upstream_of(self, node: Node, depth: int | None = None) -> Reach:
+        """Return everything a node rests on, at most `depth` steps away."""
+        nearby = self._graph.successor_indices
+        return self._reach(node, nearby(self._known(node)), nearby, depth)
+
+    def downstream_of(self, node: Node, depth: int | None = None, through: Collection[Node] | None = None) -> Reach:
+        """Return everybody who rests on a node, at most `depth` steps away; `through` narrows the first step."""
+        nearby = self._graph.predecessor_indices
+        first: Iterable[int] = nearby(self._known(node))
+        if through is not None:
+            first = {self._places[one] for one in through if one in self._places}.intersection(first)
+        return self._reach(node, first, nearby, depth)
+
+    def _reach(
+        self, origin: Node, first: Iterable[int], nearby: Callable[[int], Iterable[int]], depth: int | None
+    ) -> Reach:
+        """Walk outwards layer by layer, each in the order of names: among equal ways the first by name leads on."""
+        start = self._places[origin]
+        via = {start: start}
+        reached: list[int] = []
+        distances: list[int] = []
+        layer = [start]
+        for distance in count(1) if depth is None else range(1, depth + 1):
+            found: list[int] = []
+            for near in layer:
+                for far in first if near == start else nearby(near):
+                    if far not in via:
+                        via[far] = near
+                        found.append(far)
+            if not found:
+                break
+            layer = sorted(found, key=self._names.__getitem__)
+            reached += layer
+            distances += [distance] * len(layer)
+        node_at = self._graph.get_node_data
+        vias = (via[place] for place in reached)
+        return Reach(origin, tuple(map(node_at, reached)), tuple(distances), tuple(map(node_at, vias)))
+
+    def _known(self, node: Node) -> int:
+        place = self._places.get(node)
+        if place is None:
+            raise NotFound(
+                f"the dependency graph does not know {node}; a line is registered first, a consumer subscribes first"
+            )
+        return place
+
+    def _place(self, node: Node) -> int:
+        """Return where a node stands; a new one is joined to its party."""
+        place = self._places.get(node)
+        if place is not None:
+            return place
+        place = self._places[node] = self._graph.add_node(node)
+        self._names[place] = in_order(node)
+        if isinstance(node, Consumer):
+            for line in self._lines.get(node.name, ()):
+                self._graph.add_edge(self._places[line], place, PublishedBy(line, node))
+            return place
+        self._lines[node.contract].add(node)
+        publisher = Consumer(node.contract)
+        if publisher in self._places:
+            self._graph.add_edge(place, self._places[publisher], PublishedBy(node, publisher))
+        return place
+
+    def _forget_unused(self, node: Node) -> None:
+        """Let go of a consumer that reads nothing, or of a line that nobody names."""
+        place = self._places[node]
+        if isinstance(node, Consumer):
+            used = self._graph.out_degree(place) > 0
+        else:
+            used = node in self._declared or self._graph.in_degree(place) > 0
+        if used:
+            return
+        self._graph.remove_node(place)
+        del self._places[node], self._names[place]
+        if isinstance(node, Line):
+            self._lines[node.contract].discard(node)

@@ -1,0 +1,81 @@
+"""Who acts: roles, scopes, grants and the actor that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treaty.errors import InvalidDocument
+
+
+class Role(StrEnum):
+    """What somebody is to the registry, from the least to the most."""
+
+    VIEWER = "viewer"
+    CONTRIBUTOR = "contributor"
+    OWNER = "owner"
+    STEWARD = "steward"
+    ADMIN = "admin"
+
+
+class Scope(StrEnum):
+    """What a way of signing in may be used for, whatever the roles would allow."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+PER_TEAM = frozenset({Role.CONTRIBUTOR, Role.OWNER})
+"""The roles that are held in a team; the others are held everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One role, held in a team or everywhere."""
+
+    role: Role
+    team: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a role without the team it needs, and a team on a role that is held everywhere."""
+        if self.role in PER_TEAM and not (self.team and self.team.strip()):
+            raise InvalidDocument(f"the role {self.role} is held in a team; write it like {self.role}:growth")
+        if self.role not in PER_TEAM and self.team is not None:
+            raise InvalidDocument(f"the role {self.role} is held everywhere, not in team {self.team!r}; leave it out")
+
+    def __str__(self) -> str:
+        """Write the grant the way `parse_grant` reads it."""
+        return self.role if self.team is None else f"{self.role}:{self.team}"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody who asks for something, and how they signed in."""
+
+    name: str
+    grants: tuple[Grant, ...]
+    scopes: frozenset[Scope]
+    via: str
+
+
+ANONYMOUS = Actor("anonymous", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "anonymous")
+"""Nobody in particular, where everybody may read."""
+
+NOBODY = Actor("anonymous", (), frozenset(), "anonymous")
+"""Nobody in particular, where only members may read."""
+
+
+def local_actor(name: str) -> Actor:
+    """Return the actor who holds the database itself, and so may do everything."""
+    return Actor(name, (Grant(Role.ADMIN),), frozenset(Scope), "local")
+
+
+def parse_grant(text: str) -> Grant:
+    """Read a grant such as `steward` or `owner:growth`."""
+    role, colon, team = text.partition(":")
+    try:
+        known = Role(role)
+    except ValueError:
+        raise InvalidDocument(f"unknown role {role[:40]!r}; use one of: {', '.join(Role)}") from None
+    return Grant(known, team if colon else None)

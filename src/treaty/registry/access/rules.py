@@ -1,0 +1,171 @@
+"""The one place that says who may do what; what no rule allows is denied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treaty.errors import NotAllowed
+from treaty.registry.access.actors import Actor, Grant, Role, Scope
+
+
+class Action(StrEnum):
+    """What can be asked of the registry."""
+
+    READ = "read"
+    CHECK = "check"
+    REGISTER = "register"
+    SUBSCRIBE = "subscribe"
+    NOTIFY = "notify"  # channels, and reporting a breach
+    ADVANCE = "advance"  # the steps of a life: activate, deprecate, retire, archive
+    APPROVE = "approve"
+    WAIVE = "waive"
+    GOVERN = "govern"  # policy contracts of the enterprise or a domain
+    OVERRIDE = "override"
+    TICK = "tick"
+    AUDIT = "audit"
+    MANAGE_TOKENS = "manage-tokens"
+
+
+class Care(StrEnum):
+    """What an action asks for besides a role and a scope."""
+
+    SOMEBODY_ELSE = "somebody else"  # who proposed it does not approve it
+    REASON = "reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which scope an action needs, and which roles: held anywhere, or in a team of the resource."""
+
+    scope: Scope
+    anywhere: frozenset[Role]
+    in_team: frozenset[Role] = frozenset()
+    care: Care | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What is acted on: the teams that own it now (of a subscription: the consumer's), and who proposed it."""
+
+    kind: str
+    name: str
+    teams: frozenset[str] = frozenset()
+    proposer: str | None = None
+
+
+_EVERYBODY = frozenset(Role)
+_MEMBERS = frozenset({Role.CONTRIBUTOR, Role.OWNER})
+_OWNERS = frozenset({Role.OWNER})
+_STEWARDS = frozenset({Role.STEWARD, Role.ADMIN})
+_ADMINS = frozenset({Role.ADMIN})
+
+RULES: dict[Action, Rule] = {
+    Action.READ: Rule(Scope.READ, _EVERYBODY),
+    Action.CHECK: Rule(Scope.READ, _EVERYBODY),  # judges a document and keeps nothing
+    Action.REGISTER: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
+    Action.SUBSCRIBE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
+    Action.NOTIFY: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
+    Action.ADVANCE: Rule(Scope.WRITE, _STEWARDS, _OWNERS),
+    Action.APPROVE: Rule(Scope.WRITE, _STEWARDS, _OWNERS, Care.SOMEBODY_ELSE),
+    Action.WAIVE: Rule(Scope.WRITE, _STEWARDS),
+    Action.GOVERN: Rule(Scope.WRITE, _STEWARDS),
+    Action.OVERRIDE: Rule(Scope.WRITE, _STEWARDS, care=Care.REASON),
+    Action.TICK: Rule(Scope.WRITE, _STEWARDS),
+    Action.AUDIT: Rule(Scope.READ, _STEWARDS),
+    Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
+}
+"""Who may do what."""
+
+_RANK = {role: rank for rank, role in enumerate(Role)}
+_ONE = {
+    Role.VIEWER: "a viewer",
+    Role.CONTRIBUTOR: "a contributor",
+    Role.OWNER: "an owner",
+    Role.STEWARD: "a steward",
+    Role.ADMIN: "an admin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    actor: Actor
+    rule: Rule
+    resource: Resource
+    reason: str | None
+
+
+def authorize(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> None:
+    """Return if the actor may do this to the resource; otherwise say why not, and who may."""
+    objection = _objection(actor, action, resource, reason)
+    if objection is not None:
+        raise NotAllowed(f"{actor.name} may not {action} {resource.kind} {resource.name!r}: {objection}")
+
+
+def may(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> bool:
+    """Say whether the actor may do this to the resource."""
+    return _objection(actor, action, resource, reason) is None
+
+
+def scopes_for(grants: Iterable[Grant]) -> frozenset[Scope]:
+    """Return every scope that some action of these roles needs."""
+    roles = {grant.role for grant in grants}
+    return frozenset(rule.scope for rule in RULES.values() if roles & (rule.anywhere | rule.in_team))
+
+
+def _objection(actor: Actor, action: Action, resource: Resource, reason: str | None) -> str | None:
+    rule = RULES.get(action)
+    if rule is None:
+        return f"no rule allows it; use one of: {', '.join(RULES)}"
+    request = _Request(actor, rule, resource, reason)
+    return next((objection for check in _CHECKS if (objection := check(request))), None)
+
+
+def _role(request: _Request) -> str | None:
+    if any(_reaches(grant, request.rule, request.resource) for grant in request.actor.grants):
+        return None
+    held = " and ".join(_words(grant) for grant in request.actor.grants)
+    if not held:
+        return f"{request.actor.name} has no role here; sign in as {_who(request)}"
+    orphan = ", and it has no owning team" if request.rule.in_team and not request.resource.teams else ""
+    return f"{request.actor.name} is {held}{orphan}; ask {_who(request)}"
+
+
+def _scope(request: _Request) -> str | None:
+    needed = request.rule.scope
+    if needed in request.actor.scopes:
+        return None
+    return f"signed in by {request.actor.via} without the scope {needed}; use a token that has it"
+
+
+def _somebody_else(request: _Request) -> str | None:
+    if request.rule.care is not Care.SOMEBODY_ELSE or request.actor.name != request.resource.proposer:
+        return None
+    return f"{request.actor.name} proposed it; ask somebody else: {_who(request)}"
+
+
+def _reason(request: _Request) -> str | None:
+    if request.rule.care is not Care.REASON or (request.reason and request.reason.strip()):
+        return None
+    return "it needs a reason, which the audit keeps; give one"
+
+
+_CHECKS: tuple[Callable[[_Request], str | None], ...] = (_role, _scope, _somebody_else, _reason)
+
+
+def _reaches(grant: Grant, rule: Rule, resource: Resource) -> bool:
+    return grant.role in rule.anywhere or (grant.role in rule.in_team and grant.team in resource.teams)
+
+
+def _words(grant: Grant) -> str:
+    return _ONE[grant.role] if grant.team is None else f"{_ONE[grant.role]} of team {grant.team}"
+
+
+def _who(request: _Request) -> str:
+    """Name the least role that may, everywhere and in the teams of the resource."""
+    rule, teams = request.rule, " or ".join(sorted(request.resource.teams))
+    who = _ONE[min(rule.anywhere, key=_RANK.__getitem__)]
+    if rule.in_team and teams:
+        who += f", or {_ONE[min(rule.in_team, key=_RANK.__getitem__)]} of team {teams}"
+    return who

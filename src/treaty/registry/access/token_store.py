@@ -1,0 +1,96 @@
+"""Tokens in the database: kept, found, listed, revoked, and signed in with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, exists, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from treaty.errors import Conflict, NotAllowed, NotFound
+from treaty.registry.access.actors import Actor, Role, Scope
+from treaty.registry.access.tokens import TokenRecord, actor_of, check_unknown, matches, parse_token
+from treaty.registry.store.tables import tokens
+
+_NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new one"  # noqa: S105
+
+
+def add(connection: Connection, record: TokenRecord) -> None:
+    """Keep the record of a new token."""
+    row = {
+        "id": record.id,
+        "name": record.name,
+        "digest": record.digest,
+        "role": record.role.value,
+        "team": record.team,
+        "scopes": sorted(scope.value for scope in record.scopes),
+        "created_at": record.created_at,
+        "created_by": record.created_by,
+        "expires_at": record.expires_at,
+        "revoked_at": record.revoked_at,
+    }
+    try:
+        connection.execute(insert(tokens).values(row))
+    except IntegrityError:
+        raise Conflict(f"there is a token {record.id} already; make another") from None
+
+
+def find(connection: Connection, identity: str) -> TokenRecord | None:
+    """Return the record with this id, if there is one."""
+    row = connection.execute(select(tokens).where(tokens.c.id == identity)).one_or_none()
+    return None if row is None else _record(row)
+
+
+def listed(connection: Connection, after_id: str | None, limit: int) -> tuple[TokenRecord, ...]:
+    """Return the records that follow an id, in the order of their ids."""
+    query = select(tokens).order_by(tokens.c.id).limit(limit)
+    if after_id is not None:
+        query = query.where(tokens.c.id > after_id)
+    return tuple(_record(row) for row in connection.execute(query))
+
+
+def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
+    """Revoke a token for good; one that was revoked before keeps its moment."""
+    still = (tokens.c.id == identity) & tokens.c.revoked_at.is_(None)
+    connection.execute(update(tokens).where(still).values(revoked_at=now))
+    record = find(connection, identity)
+    if record is None:
+        raise NotFound(f"there is no token {identity!r}; list them with: treaty token list")
+    return record
+
+
+def any_in_force(connection: Connection, now: datetime) -> bool:
+    """Say whether somebody could sign in with a token now."""
+    in_force = exists().where(tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
+    return bool(connection.execute(select(in_force)).scalar_one())
+
+
+def sign_in(connection: Connection, text: str, now: datetime) -> Actor:
+    """Return who a token acts for; only whoever has the secret hears that it expired or was revoked."""
+    parts = parse_token(text)
+    if parts is None:
+        raise NotAllowed(_NOT_A_TOKEN)
+    identity, secret = parts
+    record = find(connection, identity)
+    if record is None:
+        check_unknown(secret)
+        raise NotAllowed(_NOT_A_TOKEN)
+    if not matches(record, secret):
+        raise NotAllowed(_NOT_A_TOKEN)
+    return actor_of(record, now)
+
+
+def _record(row: Row[Any]) -> TokenRecord:
+    return TokenRecord(
+        id=row.id,
+        name=row.name,
+        digest=row.digest,
+        role=Role(row.role),
+        team=row.team,
+        scopes=frozenset(Scope(scope) for scope in row.scopes),
+        created_at=row.created_at,
+        created_by=row.created_by,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )

@@ -1,0 +1,141 @@
+"""Tokens `treaty_<id>_<secret>`: made once, kept as a digest, compared in constant time."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from treaty.errors import InvalidDocument, NotAllowed
+from treaty.registry.access.actors import Actor, Grant, Role, Scope
+
+DEFAULT_LIFETIME = timedelta(days=90)
+LONGEST_LIFETIME = timedelta(days=366)
+
+_LONGEST_NAME = 200
+_ID_BYTES = 6
+_SECRET_BYTES = 32
+_TOKEN = re.compile(r"treaty_([0-9a-f]{12})_([0-9a-f]{64})")
+_REDACTED = (
+    # Broader than what is minted, so that a token mistyped or cut short is hidden too.
+    (re.compile(r"treaty_([0-9A-Za-z]{1,32})_[0-9A-Za-z]{16,}"), r"treaty_\1_***"),
+    (re.compile(r"(?<![\w-])eyJ[\w-]+(?:\.[\w-]*){1,4}", re.ASCII), "***"),
+    (re.compile(r"\b(bearer\s{1,8})(?!treaty_|\*)[\w.~+/=-]{16,}", re.ASCII | re.IGNORECASE), r"\1***"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """What is kept of a token; the secret is not."""
+
+    id: str
+    name: str
+    digest: str = field(repr=False)
+    role: Role
+    team: str | None
+    scopes: frozenset[Scope]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A new token: the text that is shown once, and the record that is kept."""
+
+    secret_text: str = field(repr=False)
+    record: TokenRecord
+
+
+def mint(
+    now: datetime,
+    name: str,
+    role: Role,
+    team: str | None,
+    scopes: Iterable[Scope],
+    created_by: str,
+    lifetime: timedelta = DEFAULT_LIFETIME,
+    randomness: Callable[[int], bytes] = secrets.token_bytes,
+) -> Minted:
+    """Make a token that acts as `name` in one role, within its scopes, until it expires."""
+    grant = Grant(role, team)
+    within = frozenset(scopes)
+    _check_name(name)
+    if not within:
+        raise InvalidDocument(f"a token needs a scope; use one or more of: {', '.join(Scope)}")
+    if not timedelta(0) < lifetime <= LONGEST_LIFETIME:
+        raise InvalidDocument(f"a token lives for more than 0 and at most {LONGEST_LIFETIME.days} days, not {lifetime}")
+    identity, secret = randomness(_ID_BYTES).hex(), randomness(_SECRET_BYTES).hex()
+    record = TokenRecord(
+        id=identity,
+        name=name,
+        digest=_digest(secret),
+        role=grant.role,
+        team=grant.team,
+        scopes=within,
+        created_at=now,
+        created_by=created_by,
+        expires_at=now + lifetime,
+    )
+    return Minted(f"treaty_{identity}_{secret}", record)
+
+
+def parse_token(text: str) -> tuple[str, str] | None:
+    """Return the id and the secret of a token, or None if it is not one."""
+    found = _TOKEN.fullmatch(text)
+    return (found[1], found[2]) if found else None
+
+
+def matches(record: TokenRecord, secret: str) -> bool:
+    """Say whether the secret is the one of the record, in the same time whether or not."""
+    return hmac.compare_digest(_digest(secret), record.digest)
+
+
+def check_unknown(secret: str) -> bool:
+    """Do the work of `matches` for an id that is not known, so that time does not tell which ids are; always False."""
+    return matches(_NO_TOKEN, secret) and False
+
+
+def actor_of(record: TokenRecord, now: datetime) -> Actor:
+    """Return who a token acts for; one that is revoked or expired acts for nobody."""
+    if record.revoked_at is not None:
+        raise NotAllowed(f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one")
+    if now >= record.expires_at:
+        raise NotAllowed(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
+    return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token")
+
+
+def redact(text: str) -> str:
+    """Hide the secrets of tokens and bearer tokens in a text that is logged or shown."""
+    for pattern, instead in _REDACTED:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise InvalidDocument(
+            f"a token needs the name it acts under, in at most {_LONGEST_NAME} printable characters, not {name[:40]!r}"
+        )
+
+
+_NO_TOKEN = TokenRecord(
+    id="",
+    name="",
+    digest="0" * 64,  # the digest of no secret that anybody knows
+    role=Role.VIEWER,
+    team=None,
+    scopes=frozenset(),
+    created_at=datetime(1970, 1, 1, tzinfo=UTC),
+    created_by="",
+    expires_at=datetime(1970, 1, 1, tzinfo=UTC),
+)

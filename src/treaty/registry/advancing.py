@@ -1,0 +1,228 @@
+"""The steps of a version's life: activate, deprecate, sunset, retire, archive; by hand, or by the calendar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, update
+
+from treaty.consumers.subscriptions import Line
+from treaty.contracts.blocks import Deprecation
+from treaty.errors import InvalidDocument, NotFound, Refused
+from treaty.governance.lifecycle import Periods, Status, check_step, timetable
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action, Resource, authorize
+from treaty.registry.answers import StepAnswer
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.store import dependence, kept
+from treaty.registry.store.kept import Kept
+from treaty.registry.store.tables import versions
+from treaty.registry.store.transaction import Transaction
+
+SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
+"""The statuses in which a version is still there to be read."""
+
+_STANDING = (Status.ACTIVE, Status.DEPRECATED, Status.SUNSET, Status.DRAFT, Status.RETIRED, Status.ARCHIVED)
+_LONGEST_URI = 2048
+_CLOCK = "calendar"
+
+
+def line_status(members: list[Kept]) -> Status:
+    """Return where a line stands: as its best version does."""
+    return min((one.status for one in members), key=_STANDING.index)
+
+
+def activate(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
+    """Let a draft be read, or take a deprecation back."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.ACTIVE:
+        return before
+    check_step(before.status, Status.ACTIVE, f"{contract} {version}")
+    cleared = {"deprecation_uri": None, "announced_on": None, "sunset_on": None, "retire_on": None}
+    return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **cleared)
+
+
+def deprecate(
+    transaction: Transaction,
+    actor: Actor,
+    rules: GroundRules,
+    contract: str,
+    version: str,
+    uri: str,
+    sunset: date | None = None,
+) -> Kept:
+    """Announce that a version goes away, with the address of the migration plan; consumers get the least period."""
+    if not uri.strip() or len(uri) > _LONGEST_URI:
+        raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.DEPRECATED:
+        days = _days(rules.periods, before.announced_on or transaction.now.date(), sunset or before.sunset_on)
+        return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated anew", deprecation_uri=uri, **days)
+    check_step(before.status, Status.DEPRECATED, f"{contract} {version}")
+    days = _days(rules.periods, transaction.now.date(), sunset)
+    return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated", deprecation_uri=uri, **days)
+
+
+def archive(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+    """Take a version out of use for good; history stays. It is refused where consumers would be left with nothing."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.ARCHIVED:
+        return before
+    check_step(before.status, Status.ARCHIVED, f"{contract} {version}")
+    _refuse_if_stranding(transaction, actor, before, "archived", override)
+    return _step(transaction, actor.name, before, Status.ARCHIVED, override or "archived")
+
+
+def retire(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+    """End a version once its day has come and nobody reads it any more."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.RETIRED:
+        return before
+    if override is None:
+        obstacles = list(obstacles_to_retiring(transaction.connection, [before], transaction.now.date()))
+        if obstacles:
+            raise Refused(f"{contract} {version} cannot be retired: " + "; ".join(obstacles))
+        check_step(before.status, Status.RETIRED, f"{contract} {version}")
+    else:
+        authorize(actor, Action.OVERRIDE, _resource(before), override)
+        if before.status not in SERVING:
+            check_step(before.status, Status.RETIRED, f"{contract} {version}")
+    return _step(transaction, actor.name, before, Status.RETIRED, override or "retired")
+
+
+def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
+    """Return the versions of a line that a step is meant for; a line without any is refused."""
+    members = kept.in_line(transaction.connection, line)
+    if not members:
+        raise NotFound(f"no line {line} is registered")
+    meant = [one for one in members if one.status in of]
+    if not meant:
+        raise Refused(f"{line} is {line_status(members)}; no version of it is {' or '.join(sorted(of))}")
+    return meant
+
+
+def tick(transaction: Transaction, rules: GroundRules) -> list[StepAnswer]:
+    """Advance every version whose day has come."""
+    today = transaction.now.date()
+    steps: list[StepAnswer] = []
+    after = 0
+    while due := kept.with_status(transaction.connection, Status.ACTIVE, Status.DEPRECATED, after=after):
+        for one in due:
+            steps += _advance(transaction, rules.periods, one, today)
+        after = due[-1].seq
+    return steps
+
+
+def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
+    """Say what stands in the way of retiring versions of a line: their status, their day, and who still reads it."""
+    for one in members:
+        if one.status in (Status.DRAFT, Status.ACTIVE):
+            yield f"{one.contract} {one.version} is {one.status}; deprecate it first"
+        elif one.status is Status.DEPRECATED:
+            yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
+        elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
+            yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
+    for name in stranded(connection, members):
+        yield f"{name} still reads {members[0].line}"
+
+
+def stranded(connection: Connection, leaving: list[Kept]) -> list[str]:
+    """Return who would be left with nothing to read if these versions of a line went away."""
+    gone = {one.seq for one in leaving}
+    staying = [one for one in kept.in_line(connection, leaving[0].line) if one.seq not in gone]
+    if any(one.status in SERVING for one in staying):
+        return []
+    return [one.subscription.consumer for one in dependence.subscribers(connection, leaving[0].line)]
+
+
+def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done: str, override: str | None) -> None:
+    names = stranded(transaction.connection, [one])
+    if names and override is None:
+        readers = ", ".join(names)
+        raise Refused(
+            f"{one.contract} {one.version} cannot be {done}: {readers} still read {one.line}; "
+            "move them first, or override it with a reason"
+        )
+    if names:
+        authorize(actor, Action.OVERRIDE, _resource(one), override)
+
+
+def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
+    expires = _expiry(transaction.connection, one) if one.status is Status.ACTIVE else None
+    if one.status is Status.ACTIVE and one.announced_on and today >= one.announced_on:
+        reason = "the day its document announced"
+        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason)
+        yield _told(one, Status.ACTIVE, reason)
+    elif expires and today >= expires:
+        reason = f"expired on {expires}"
+        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **_days(periods, today, None))
+        yield _told(one, Status.ACTIVE, reason)
+    if one.status is Status.DEPRECATED and one.sunset_on and today >= one.sunset_on:
+        reason = f"its sunset was due on {one.sunset_on}"
+        one = _step(transaction, _CLOCK, one, Status.SUNSET, reason)
+        yield _told(one, Status.DEPRECATED, reason)
+
+
+def _expiry(connection: Connection, one: Kept) -> date | None:
+    text = kept.contract_of(connection, one).treaty.expires
+    return date.fromisoformat(text) if text else None
+
+
+def _told(one: Kept, before: Status, reason: str) -> StepAnswer:
+    return StepAnswer(
+        contract=one.contract, version=one.version, before=before.value, after=one.status.value, reason=reason
+    )
+
+
+def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, date]:
+    wanted = Deprecation(announced=announced.isoformat(), sunset_date=sunset.isoformat() if sunset else None)
+    days = timetable(wanted, announced, periods)
+    return {"announced_on": days.announced, "sunset_on": days.sunset, "retire_on": days.retirement}
+
+
+def _own(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
+    found = kept.version_of(transaction.connection, contract, version)
+    authorize(actor, Action.ADVANCE, _resource(found))
+    return found
+
+
+def _resource(one: Kept) -> Resource:
+    return Resource("contract", one.contract, one.teams)
+
+
+def _step(transaction: Transaction, actor: str, before: Kept, status: Status, reason: str, **values: Any) -> Kept:
+    """Move a version to a status, with its audit entry and a notice to the owners and everybody who reads the line."""
+    after = replace(before, status=status, **values)
+    transaction.record(
+        actor,
+        f"contract.{status}",
+        f"{before.contract} {before.version}",
+        before=before.digest,
+        after=after.digest,
+        details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
+    )
+    transaction.write(update(versions).where(versions.c.seq == before.seq).values(status=status.value, **values))
+    readers = dependence.subscribers(transaction.connection, before.line)
+    parties = set(before.teams) | {one.subscription.consumer for one in readers}
+    parties |= {one.team for one in readers if one.team}
+    transaction.notify(
+        f"contract.{status}",
+        before.contract,
+        f"{before.contract} {before.version} is {status}: {reason}",
+        version=before.version,
+        details={
+            "line": str(before.line),
+            "deprecation_uri": after.deprecation_uri,
+            "sunset_on": str(after.sunset_on) if after.sunset_on else None,
+            "retire_on": str(after.retire_on) if after.retire_on else None,
+        },
+        parties=parties,
+    )
+    return after
+
+
+def _written(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, date) else value for name, value in values.items()}

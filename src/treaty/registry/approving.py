@@ -1,0 +1,68 @@
+"""Approve or decline what waits: somebody else's breaking change."""
+
+from __future__ import annotations
+
+from treaty.compatibility import Mode
+from treaty.errors import Conflict
+from treaty.registry import proposing
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action, Resource, authorize
+from treaty.registry.answers import ProposalAnswer
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.preparing import prepare
+from treaty.registry.registering import register_approved
+from treaty.registry.store import kept
+from treaty.registry.store.transaction import Transaction
+
+
+def approve(
+    transaction: Transaction, actor: Actor, rules: GroundRules, identity: int, reason: str | None, override: bool
+) -> ProposalAnswer:
+    """Register a proposed version; one's own only by an override with a reason, which is noted."""
+    row = _open(transaction, identity)
+    _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
+    transaction.record(
+        actor.name,
+        "proposal.override" if override else "proposal.approve",
+        f"{row.contract} {row.version}",
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+    )
+    register_approved(
+        transaction,
+        row.proposed_by,
+        rules,
+        prepare(bytes(row.document), row.media, rules.limits),
+        Mode(row.mode),
+    )
+    proposing.decide(transaction, identity, "approved", actor, reason)
+    return proposing.answer(proposing.find(transaction.connection, identity))
+
+
+def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
+    """Turn a proposed version down; who proposed it may take it back."""
+    row = _open(transaction, identity)
+    if actor.name != row.proposed_by:
+        _check(transaction, actor, row, reason, Action.APPROVE)
+    transaction.record(
+        actor.name,
+        "proposal.decline",
+        f"{row.contract} {row.version}",
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+    )
+    proposing.decide(transaction, identity, "declined", actor, reason)
+    return proposing.answer(proposing.find(transaction.connection, identity))
+
+
+def _open(transaction: Transaction, identity: int) -> proposing.ProposalRow:
+    row = proposing.find(transaction.connection, identity)
+    if row.state != proposing.OPEN:
+        raise Conflict(f"proposal {identity} was {row.state} by {row.decided_by}")
+    return row
+
+
+def _check(
+    transaction: Transaction, actor: Actor, row: proposing.ProposalRow, reason: str | None, action: Action
+) -> None:
+    owned = kept.highest(transaction.connection, row.contract)
+    teams = owned.teams if owned else frozenset()
+    authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposed_by), reason)

@@ -1,0 +1,110 @@
+"""Judging a candidate against what is registered: its history, its policies, its life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from treaty.compatibility import Mode, Verdict, admit
+from treaty.compatibility.judging import effective_mode
+from treaty.contracts.blocks import Deprecation
+from treaty.contracts.model import Contract
+from treaty.errors import Refused
+from treaty.governance.lifecycle import Status, Timetable, timetable
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.policies import Child, Held, children_in_breach, held_against, policies_above
+from treaty.registry.preparing import Prepared
+from treaty.registry.report import CompatibilityIssue, CompatibilityReport, report_on
+from treaty.registry.store import kept
+from treaty.registry.store.kept import Kept
+
+_LEAVING = frozenset({Status.DEPRECATED, Status.SUNSET})
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything the registry has to say to a candidate."""
+
+    candidate: Prepared
+    before: Kept | None
+    verdict: Verdict
+    held: tuple[Held, ...]
+    children: tuple[Child, ...]
+    days: Timetable | None
+    too_soon: str | None
+
+    @property
+    def admissible(self) -> bool:
+        """Whether the candidate may be registered."""
+        return self.verdict.admissible and not self.too_soon and not any(one.stands for one in self.held)
+
+    @property
+    def breaks_consumers(self) -> bool:
+        """Whether it is a breaking change that a migration plan makes admissible."""
+        return bool(self.verdict.errors)
+
+    @property
+    def report(self) -> CompatibilityReport:
+        """The judgement in the words of the API."""
+        report = report_on(self.verdict)
+        issues = [*report.issues, *self._more_issues()]
+        return CompatibilityReport(
+            compatible=not any(issue.severity == "error" for issue in issues),
+            mode=report.mode,
+            issues=issues,
+            admissible=self.admissible,
+            required_version=report.required_version,
+        )
+
+    def _more_issues(self) -> Iterator[CompatibilityIssue]:
+        if self.too_soon:
+            yield CompatibilityIssue(severity="error", field=None, kind="sunset_too_soon", message=self.too_soon)
+        for one in self.held:
+            violation, waiver = one.violation, one.waiver
+            said = f"{violation}; waived by {waiver.owner} until {waiver.until}" if waiver else str(violation)
+            severity: Literal["error", "warning"] = "warning" if waiver else "error"
+            yield CompatibilityIssue(severity=severity, field=violation.path, kind=violation.kind, message=said)
+        for child in self.children:
+            said = "; ".join(violation.message for violation in child.violations)
+            message = f"{child.contract} {child.version} would be in breach of this policy: {said}"
+            yield CompatibilityIssue(severity="warning", field=None, kind="policy_breaks_child", message=message)
+
+
+def judge(connection: Connection, rules: GroundRules, candidate: Prepared, mode: Mode, today: date) -> Judgement:
+    """Judge a candidate as registering it would, and keep nothing."""
+    contract = candidate.contract
+    version = contract.semantic_version
+    before = kept.predecessor(connection, contract.id, version.major if version else -1)
+    verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
+    held = held_against(connection, contract, policies_above(connection, contract), today)
+    children = children_in_breach(connection, contract)
+    days, too_soon = _days(candidate, rules, today)
+    return Judgement(candidate, before, verdict, tuple(held), tuple(children), days, too_soon)
+
+
+def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:
+    """Return the contracts that the candidate is judged against: its predecessor, or the whole line before it."""
+    if before is None:
+        return []
+    predecessor = kept.contract_of(connection, before)
+    if not effective_mode(mode, predecessor, candidate.contract).is_transitive:
+        return [predecessor]
+    return [kept.contract_of(connection, one) for one in kept.in_line(connection, before.line)]
+
+
+def _days(candidate: Prepared, rules: GroundRules, today: date) -> tuple[Timetable | None, str | None]:
+    """Work out the days of a deprecation that comes with the document; nobody was told before today."""
+    notice = candidate.contract.treaty.deprecation
+    announces = notice is not None and (notice.announced or notice.sunset_date)
+    if candidate.status not in _LEAVING and not announces:
+        return None, None
+    notice = notice or Deprecation()
+    told = max(notice.announced or "", today.isoformat())
+    try:
+        return timetable(replace(notice, announced=told), today, rules.periods), None
+    except Refused as refusal:
+        return None, str(refusal)

@@ -1,0 +1,91 @@
+"""One verdict over versions, consumers, policies and dates: may this be published, may that be retired?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from sqlalchemy import Connection
+
+from treaty.consumers.exposure import Exposure
+from treaty.consumers.subscriptions import Line
+from treaty.errors import NotFound
+from treaty.governance.lifecycle import NEW_CONSUMERS, Status, Welcome
+from treaty.registry.advancing import SERVING, line_status, obstacles_to_retiring, stranded
+from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ReasonAnswer
+from treaty.registry.candidates import Judgement
+from treaty.registry.depending import impact_answer
+from treaty.registry.store import kept
+
+
+def can_i_publish(connection: Connection, judgement: Judgement, found: Exposure) -> DecisionAnswer:
+    """Say whether a candidate may be published: admissible, within policy, and nobody on its line is hit by it."""
+    contract = judgement.candidate.contract
+    affected = impact_answer(judgement, found).affected
+    reasons = [*_against_publishing(connection, judgement, affected)]
+    return DecisionAnswer(
+        question=f"can {contract.id} {contract.version} be published?",
+        answer=not any(one.severity == "error" for one in reasons),
+        reasons=reasons,
+        affected=affected,
+        required_version=judgement.verdict.required_version,
+    )
+
+
+def can_i_retire(connection: Connection, line: Line, version: str | None, today: date) -> DecisionAnswer:
+    """Say whether a line, or one version of it, may be retired today."""
+    members = kept.in_line(connection, line)
+    leaving = [one for one in members if one.version == version] if version else members
+    if not leaving:
+        raise NotFound(f"no version {version} of {line} is registered" if version else f"no line {line} is registered")
+    name = f"{line.contract} {version}" if version else str(line)
+    staying = [one for one in leaving if one.status in SERVING or one.status is Status.DRAFT]
+    reasons = [
+        ReasonAnswer(kind="not_retirable", message=one) for one in obstacles_to_retiring(connection, staying, today)
+    ]
+    if not staying:
+        reasons = [ReasonAnswer(kind="gone", message=f"{name} is {line_status(leaving)} already", severity="warning")]
+    return DecisionAnswer(
+        question=f"can {name} be retired?",
+        answer=not any(one.severity == "error" for one in reasons),
+        reasons=reasons,
+        affected=[
+            AffectedAnswer(name=one, kind="consumer", effect="hit", path=[str(line), one])
+            for one in (stranded(connection, staying) if staying else [])
+        ],
+    )
+
+
+def _against_publishing(
+    connection: Connection, judgement: Judgement, affected: list[AffectedAnswer]
+) -> Iterator[ReasonAnswer]:
+    contract, before = judgement.candidate.contract, judgement.before
+    taken = before is not None and any(
+        one.version == contract.version for one in kept.in_line(connection, judgement.candidate.line)
+    )
+    if taken:
+        said = f"version {contract.version} is registered already; the next is {judgement.verdict.required_version}"
+        yield ReasonAnswer(kind="version_taken", message=said)
+    excused = {item.change.kind for item in judgement.verdict.judged} if judgement.admissible else set()
+    for issue in judgement.report.issues:
+        stands = issue.severity == "error" and issue.kind not in excused
+        yield ReasonAnswer(kind=issue.kind, message=issue.message, severity="error" if stands else "warning")
+    yield from _hits(judgement, affected)
+    members = kept.in_line(connection, judgement.candidate.line)
+    if members and NEW_CONSUMERS[line_status(members)] is Welcome.REFUSED:
+        said = f"{judgement.candidate.line} is {line_status(members)}; open a new line"
+        yield ReasonAnswer(kind="line_ended", message=said)
+
+
+def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:
+    """Name who is hit: an obstacle on the same line, something to know where a new line leaves them theirs."""
+    moves = judgement.verdict.opens_line
+    for one in affected:
+        if one.effect in ("hit", "unknown"):
+            reads = f" ({', '.join(one.fields)})" if one.fields and one.effect == "hit" else ""
+            said = "is hit" if one.effect == "hit" else "may be hit: it never said which fields it reads"
+            yield ReasonAnswer(
+                kind=f"{one.kind}_{one.effect}",
+                message=f"{one.name} {said}{reads}",
+                severity="warning" if moves else "error",
+            )

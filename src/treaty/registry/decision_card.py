@@ -1,0 +1,39 @@
+"""Owners out of a Decision Card: the buyer, and whoever made the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from treaty.contracts.owners import Owner
+from treaty.errors import TreatyError
+
+
+class BadCard(TreatyError):
+    """A Decision Card that lacks what owners are read from."""
+
+
+def owners_from_decision_card(card: Mapping[str, Any]) -> list[Owner]:
+    """Return the buyer and, where the card names a role, the decision maker."""
+    buyer = card.get("buyer")
+    if not isinstance(buyer, Mapping):
+        raise BadCard("the Decision Card has no 'buyer' object; it names who owns the contract")
+    owners = [Owner(_text(buyer, "buyer", "name", needed=True) or "", _text(buyer, "buyer", "contact"))]
+    maker = card.get("decision_maker")
+    if maker is None:
+        return owners
+    if not isinstance(maker, Mapping):
+        raise BadCard("'decision_maker' must be an object with 'role' and 'name'")
+    role, name = _text(maker, "decision_maker", "role"), _text(maker, "decision_maker", "name")
+    if role:
+        owners.append(Owner(f"{role} ({name})" if name else role))
+    return owners
+
+
+def _text(part: Mapping[str, Any], where: str, key: str, needed: bool = False) -> str | None:
+    value = part.get(key)
+    if value is None and not needed:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise BadCard(f"the Decision Card has no usable {where}.{key}; write it as a text that is not blank")
+    return value.strip()

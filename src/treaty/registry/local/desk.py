@@ -1,0 +1,62 @@
+"""Where use cases meet the database: in the name of one actor, under the registry's ground rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TypeAlias, TypeVar
+
+from sqlalchemy import Connection
+
+from treaty.compatibility import Mode, parse_mode
+from treaty.contracts.values import Json
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action, Resource, authorize
+from treaty.registry.depending import Dependencies
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.preparing import Prepared, prepare
+from treaty.registry.store.database import Database
+from treaty.registry.store.transaction import Transaction
+
+T = TypeVar("T")
+Document: TypeAlias = bytes | str | Mapping[str, Json] | Prepared
+EVERYTHING = Resource("registry", "contracts")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One actor's way to the database."""
+
+    database: Database
+    rules: GroundRules
+    actor: Actor
+    dependencies: Dependencies = field(default_factory=Dependencies)
+
+    def read(self, question: Callable[[Connection], T], action: Action = Action.READ) -> T:
+        """Ask something of the database, if the actor may."""
+        authorize(self.actor, action, EVERYTHING)
+        with self.database.read() as connection:
+            return question(connection)
+
+    def write(self, unit: Callable[[Transaction], T]) -> T:
+        """Change something; the use case itself sees to what the actor may."""
+        return self.database.write(unit)
+
+    def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
+        """Hand in a change, for those who do not wait in a thread."""
+        return self.database.submit(unit)
+
+    def prepared(self, document: Document) -> Prepared:
+        """Return a document ready to be judged."""
+        return document if isinstance(document, Prepared) else prepare(document, limits=self.rules.limits)
+
+    def mode(self, asked: str | None) -> Mode:
+        """Return the mode that is asked for, or the registry's."""
+        return self.rules.mode if asked is None else parse_mode(asked)
+
+    @property
+    def today(self) -> date:
+        """The day it is."""
+        return self.database.clock().date()

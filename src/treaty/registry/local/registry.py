@@ -1,0 +1,229 @@
+"""The registry on a database: contracts, their versions and their lives; consumers, governance, notices, access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import date
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from treaty.compatibility import diff, judge
+from treaty.consumers.subscriptions import Line, parse_line
+from treaty.governance.lifecycle import Status
+from treaty.registry import advancing, candidates, registering, searching
+from treaty.registry.access.actors import Actor, local_actor
+from treaty.registry.access.rules import Action, authorize
+from treaty.registry.answers import (
+    ContractAnswer,
+    DiffAnswer,
+    DocumentAnswer,
+    LineAnswer,
+    Page,
+    Registration,
+    StepAnswer,
+    VersionAnswer,
+)
+from treaty.registry.comparing import diff_answer
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.local.access import Access
+from treaty.registry.local.consumers import Consumers
+from treaty.registry.local.desk import EVERYTHING, Desk, Document
+from treaty.registry.local.governance import Governance
+from treaty.registry.local.notices import Notices
+from treaty.registry.pages import PAGE, after, check_limit, page_of
+from treaty.registry.report import CompatibilityReport
+from treaty.registry.searching import Query
+from treaty.registry.store import kept
+from treaty.registry.store.database import Clock, Database, utc_now
+from treaty.registry.store.kept import Kept
+from treaty.registry.store.tables import contracts
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.versions import document_answer, line_answers, version_answer
+
+_LIVE = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
+_DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
+
+
+class Registry:
+    """A durable registry; what it does is done in the name of its actor."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.consumers = Consumers(desk)
+        self.governance = Governance(desk)
+        self.notices = Notices(desk)
+        self.access = Access(desk)
+
+    @classmethod
+    def open(
+        cls, reference: str, *, actor: str = "local", rules: GroundRules | None = None, clock: Clock = utc_now
+    ) -> Registry:
+        """Open a registry by the path of its file or the URL of its database; who can do that may do everything."""
+        return cls(Desk(Database.open(reference, clock), rules or GroundRules(), local_actor(actor)))
+
+    def acting_as(self, actor: Actor) -> Registry:
+        """Return the same registry in the name of somebody else."""
+        return Registry(replace(self._desk, actor=actor))
+
+    @property
+    def desk(self) -> Desk:
+        """The way to the database, for those who serve the registry."""
+        return self._desk
+
+    def close(self) -> None:
+        """Finish what was begun, and let go of the database."""
+        self._desk.database.close()
+
+    def __enter__(self) -> Registry:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def register(self, document: Document, *, compatibility: str | None = None) -> Registration:
+        """Register a version if it is admissible; else raise VersionRefused with the report."""
+        return self.submit(document, compatibility=compatibility).result()
+
+    def submit(self, document: Document, *, compatibility: str | None = None) -> Future[Registration]:
+        """Hand in a version; the future is done once it is durable or refused."""
+        desk = self._desk
+        candidate, mode = desk.prepared(document), desk.mode(compatibility)
+        return desk.submit(lambda it: registering.register(it, desk.actor, desk.rules, candidate, mode))
+
+    def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
+        """Judge a version without registering it."""
+        desk = self._desk
+        candidate, mode = desk.prepared(document), desk.mode(compatibility)
+        return desk.read(lambda it: candidates.judge(it, desk.rules, candidate, mode, desk.today).report, Action.CHECK)
+
+    def datasets(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[str]:
+        """List the ids of contracts."""
+        check_limit(limit)
+        (start,) = after(cursor, "")
+        asked = select(contracts.c.id).where(contracts.c.id > start).order_by(contracts.c.id).limit(limit + 1)
+        return page_of(self._desk.read(lambda it: list(it.execute(asked).scalars())), limit, lambda one: (one,))
+
+    def search(self, query: Query, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
+        """Find contracts by name, field, owner, domain, tag or a word in their meanings."""
+        check_limit(limit)
+        (start,) = after(cursor, "")
+        found = self._desk.read(lambda it: searching.search(it, query, str(start), limit + 1))
+        return page_of(found, limit, lambda one: (one.id,))
+
+    def latest(self, contract: str) -> DocumentAnswer:
+        """Return the highest active version."""
+        return self._desk.read(lambda it: document_answer(*kept.latest_document(it, contract)))
+
+    def latest_document(self, contract: str) -> dict[str, Any]:
+        """Return the document of the highest active version, and nothing else: what is asked most."""
+        return self._desk.read(lambda it: kept.latest_document(it, contract)[1])
+
+    def get(self, contract: str, version: str) -> DocumentAnswer:
+        """Return one version with its document."""
+        return self._document(lambda it: kept.version_of(it, contract, version))
+
+    def given(self, contract: str, version: str) -> tuple[bytes, str]:
+        """Return a document exactly as it was handed in, and what it is."""
+
+        def find(it: Connection) -> tuple[bytes, str]:
+            found = kept.version_of(it, contract, version)
+            return kept.given(it, found), found.media
+
+        return self._desk.read(find)
+
+    def history(self, contract: str, *, cursor: str | None = None, limit: int = PAGE) -> Page[DocumentAnswer]:
+        """List versions with their documents, in the order they were registered."""
+        check_limit(limit)
+        (start,) = after(cursor, 0)
+        found = self._desk.read(lambda it: kept.history(it, contract, int(start), limit + 1))
+        numbered = page_of(found, limit, lambda one: (one[0].seq,))
+        return Page(items=[document_answer(*one) for one in numbered.items], next=numbered.next)
+
+    def lines(self, contract: str) -> list[LineAnswer]:
+        """List the lines of a contract, the highest first."""
+        return self._desk.read(lambda it: line_answers(it, contract))
+
+    def diff(self, contract: str, before: str, after_: str, *, compatibility: str | None = None) -> DiffAnswer:
+        """Say what differs between two versions, whom it breaks, and which version it needs."""
+        mode = self._desk.mode(compatibility)
+
+        def compare(it: Connection) -> DiffAnswer:
+            old, new = (kept.contract_of(it, kept.version_of(it, contract, one)) for one in (before, after_))
+            return diff_answer(judge(diff(old, new), mode, self._desk.rules.grading))
+
+        return self._desk.read(compare)
+
+    def activate(self, contract: str, version: str) -> VersionAnswer:
+        """Let a draft be read, or take a deprecation back."""
+        desk = self._desk
+        return version_answer(desk.write(lambda it: advancing.activate(it, desk.actor, contract, version)))
+
+    def deprecate(
+        self, contract: str, version: str, *, deprecation_uri: str, sunset_on: date | None = None
+    ) -> VersionAnswer:
+        """Announce that a version goes away, with the address of the migration plan."""
+        desk = self._desk
+        return version_answer(
+            desk.write(
+                lambda it: advancing.deprecate(
+                    it, desk.actor, desk.rules, contract, version, deprecation_uri, sunset_on
+                )
+            )
+        )
+
+    def retire(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
+        """End a version once its day has come and nobody reads it; an override needs a reason."""
+        desk = self._desk
+        return version_answer(desk.write(lambda it: advancing.retire(it, desk.actor, contract, version, override)))
+
+    def archive(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
+        """Take a version out of use for good; history stays."""
+        desk = self._desk
+        return version_answer(desk.write(lambda it: advancing.archive(it, desk.actor, contract, version, override)))
+
+    def deprecate_line(self, line: str, *, deprecation_uri: str, sunset_on: date | None = None) -> list[VersionAnswer]:
+        """Announce that a line goes away: all its versions that are still welcome."""
+        desk = self._desk
+        return self._step_line(
+            parse_line(line),
+            _DEPRECATED_FROM,
+            lambda it, one: advancing.deprecate(
+                it, desk.actor, desk.rules, one.contract, one.version, deprecation_uri, sunset_on
+            ),
+        )
+
+    def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
+        """End a line: every version of it that is not gone, together or not at all."""
+        actor = self._desk.actor
+        return self._step_line(
+            parse_line(line),
+            _LIVE,
+            lambda it, one: advancing.retire(it, actor, one.contract, one.version, override),
+        )
+
+    def tick(self) -> list[StepAnswer]:
+        """Advance every version whose day has come."""
+        desk = self._desk
+        authorize(desk.actor, Action.TICK, EVERYTHING)
+        return desk.write(lambda it: advancing.tick(it, desk.rules))
+
+    def _document(self, find: Callable[[Connection], Kept]) -> DocumentAnswer:
+        def read(it: Connection) -> DocumentAnswer:
+            found = find(it)
+            return document_answer(found, kept.document_of(it, found))
+
+        return self._desk.read(read)
+
+    def _step_line(
+        self, line: Line, of: frozenset[Status], step: Callable[[Transaction, Kept], Kept]
+    ) -> list[VersionAnswer]:
+        def walk(it: Transaction) -> list[Kept]:
+            return [step(it, one) for one in reversed(advancing.step_line(it, line, of))]
+
+        return [version_answer(one) for one in self._desk.write(walk)]

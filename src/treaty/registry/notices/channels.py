@@ -1,0 +1,95 @@
+"""Where a party wants its notices, and what such a place must look like to be saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treaty.errors import InvalidDocument
+from treaty.registry.notices.addresses import AddressRule, Resolve, checked_address, parse_host, system_resolve
+from treaty.registry.notices.targets import parse_web_target
+
+
+class ChannelKind(StrEnum):
+    """The ways a notice travels."""
+
+    WEBHOOK = "webhook"
+    SLACK = "slack"
+    EMAIL = "email"
+    LOG = "log"
+
+
+@dataclass(frozen=True, repr=False)
+class Channel:
+    """One place where a party wants its notices."""
+
+    id: int
+    party: str
+    kind: ChannelKind
+    target: str
+    secret: str | None = None
+
+    def __repr__(self) -> str:
+        """Show the channel without its secret and without the path of its URL, which may be one."""
+        return f"Channel(id={self.id}, party={self.party!r}, kind={self.kind.value!r}, target={shown_target(self)!r})"
+
+
+def shown_target(channel: Channel) -> str:
+    """Return as much of the target as may be shown: of a URL only scheme and host."""
+    if channel.kind not in (ChannelKind.WEBHOOK, ChannelKind.SLACK):
+        return channel.target
+    try:
+        return f"{parse_web_target(channel.target).origin}/…"
+    except InvalidDocument:
+        return "…"
+
+
+def parse_channel_kind(text: str) -> ChannelKind:
+    """Read the kind of a channel."""
+    try:
+        return ChannelKind(text)
+    except ValueError:
+        kinds = ", ".join(ChannelKind)
+        raise InvalidDocument(f"unknown kind of channel {text[:40]!r}; use one of: {kinds}") from None
+
+
+def check_channel(
+    kind: ChannelKind, target: str, rule: AddressRule = AddressRule.PUBLIC_ONLY, resolve: Resolve = system_resolve
+) -> None:
+    """Refuse a target that is malformed, or that leads to where the rule does not allow."""
+    _CHECKS[kind](target, rule, resolve)
+
+
+_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_LONGEST_LOCAL_PART = 64
+_LONGEST_EMAIL = 254
+_LOGGER = re.compile(r"([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)?")
+_LONGEST_LOGGER = 100
+
+
+def _check_web(target: str, rule: AddressRule, resolve: Resolve) -> None:
+    web = parse_web_target(target)
+    checked_address(web.host, web.port, rule, resolve)
+
+
+def _check_email(target: str, rule: AddressRule, resolve: Resolve) -> None:
+    local, at, domain = target.rpartition("@")
+    fits = len(target) <= _LONGEST_EMAIL and len(local) <= _LONGEST_LOCAL_PART
+    if not (at and fits and domain.isascii() and "." in domain and _LOCAL_PART.fullmatch(local)):
+        raise InvalidDocument(f"{target[:80]!r} is not an e-mail address; write one like data-team@example.org")
+    parse_host(domain)
+
+
+def _check_log(target: str, rule: AddressRule, resolve: Resolve) -> None:
+    if len(target) > _LONGEST_LOGGER or not _LOGGER.fullmatch(target):
+        raise InvalidDocument(f"{target[:80]!r} is not a logger name; use letters, digits, _ - and dots, or nothing")
+
+
+_CHECKS: dict[ChannelKind, Callable[[str, AddressRule, Resolve], None]] = {
+    ChannelKind.WEBHOOK: _check_web,
+    ChannelKind.SLACK: _check_web,
+    ChannelKind.EMAIL: _check_email,
+    ChannelKind.LOG: _check_log,
+}

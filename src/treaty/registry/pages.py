@@ -1,0 +1,51 @@
+"""Lists in parts: where a part begins is a short opaque text, so that nothing is counted or skipped."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from treaty.errors import InvalidDocument
+from treaty.registry.answers import Page
+
+T = TypeVar("T")
+Key = str | int
+PAGE = 100
+LARGEST_PAGE = 1_000
+
+
+def page_of(found: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) -> Page[T]:
+    """Return a page of what was found; one more than the limit was asked for, to see whether there is a next."""
+    items = list(found[:limit])
+    return Page(items=items, next=cursor(key(items[-1])) if len(found) > limit else None)
+
+
+def check_limit(limit: int) -> int:
+    """Return a limit, or refuse one that no page has."""
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise InvalidDocument(f"limit must be 1 to {LARGEST_PAGE:,}, not {limit}")
+    return limit
+
+
+def cursor(key: Sequence[Key]) -> str:
+    """Write where the next page begins."""
+    return base64.urlsafe_b64encode(json.dumps(list(key)).encode()).decode().rstrip("=")
+
+
+def after(text: str | None, *start: Key) -> tuple[Key, ...]:
+    """Read where a page begins; without a cursor that is the start, whose types a cursor must have."""
+    if text is None:
+        return start
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        key = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, RecursionError):
+        key = None
+    if not isinstance(key, list) or [type(one) for one in key] != [type(one) for one in start]:
+        raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
+    if any(isinstance(one, int) and abs(one) >= 2**63 for one in key) or "\x00" in str(key):
+        raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
+    return tuple(key)

@@ -1,0 +1,213 @@
+"""Register a version: judge it, keep it, note who did it, and tell whom it concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert, update
+
+from treaty.compatibility import Mode
+from treaty.consumers.impact import Effect, impact
+from treaty.errors import Conflict, Refused
+from treaty.governance.inheritance import is_policy
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action, Resource, authorize
+from treaty.registry.answers import Registration
+from treaty.registry.candidates import Judgement, judge
+from treaty.registry.ground_rules import Approval, GroundRules
+from treaty.registry.preparing import Prepared, searched, summary_of
+from treaty.registry.proposing import open_proposal
+from treaty.registry.report import CompatibilityReport
+from treaty.registry.store import dependence, kept
+from treaty.registry.store.kept import Kept
+from treaty.registry.store.tables import contracts, versions
+from treaty.registry.store.transaction import Transaction
+
+_ADD_VERSION = insert(versions)
+_ADD_CONTRACT = insert(contracts)
+
+
+class VersionRefused(Refused):
+    """A version that may not be registered; the report says why."""
+
+    def __init__(self, subject: str, report: CompatibilityReport) -> None:
+        reasons = [f"{issue.kind}: {issue.message}" for issue in report.errors]
+        super().__init__(f"{subject} is refused under {report.mode}\n" + "\n".join(reasons))
+        self.report = report
+
+
+def register(
+    transaction: Transaction, actor: Actor, rules: GroundRules, candidate: Prepared, mode: Mode
+) -> Registration:
+    """Register a version if it is admissible; a breaking one may have to wait for somebody's approval."""
+    judgement = _judged(transaction, rules, candidate, mode, actor)
+    contract = candidate.contract
+    if judgement.breaks_consumers and rules.approval is Approval.REQUIRED:
+        proposal = open_proposal(transaction, actor, judgement)
+        return Registration(
+            status="proposed",
+            dataset_id=contract.id,
+            version=contract.version,
+            compatibility=judgement.report,
+            proposal=proposal,
+        )
+    keep(transaction, actor.name, judgement)
+    return Registration(
+        status="registered", dataset_id=contract.id, version=contract.version, compatibility=judgement.report
+    )
+
+
+def register_approved(
+    transaction: Transaction, proposer: str, rules: GroundRules, candidate: Prepared, mode: Mode
+) -> None:
+    """Register a version that was approved; the history may have moved on since, so it is judged again."""
+    keep(transaction, proposer, _judged(transaction, rules, candidate, mode, None))
+
+
+def check_may_register(actor: Actor, candidate: Prepared, before: Kept | None) -> None:
+    """Refuse what is not the actor's to change: those who own a contract now decide, else those it names."""
+    contract = candidate.contract
+    teams = before.teams if before else frozenset(owner.team for owner in contract.owners)
+    action = Action.GOVERN if is_policy(contract) else Action.REGISTER
+    authorize(actor, action, Resource("contract", contract.id, teams))
+
+
+def keep(transaction: Transaction, actor: str, judgement: Judgement) -> None:
+    """Keep a version that was judged admissible, with its audit entry and its notices."""
+    candidate = judgement.candidate
+    contract = candidate.contract
+    digest = candidate.digest
+    seq = transaction.record(
+        actor,
+        "contract.register",
+        f"{contract.id} {contract.version}",
+        before=judgement.before.digest if judgement.before else None,
+        after=digest,
+        details={"mode": judgement.verdict.mode.value, "compatible": judgement.verdict.compatible},
+    )
+    _keep_summary(transaction, candidate, judgement.before)
+    transaction.write(_ADD_VERSION, _row(transaction, actor, judgement, seq, digest))
+    if contract.treaty.lineage or judgement.before is not None:
+        dependence.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
+    if judgement.before is None:
+        dependence.find_upstreams_of_newcomer(transaction, candidate.line, seq)
+    _tell(transaction, judgement)
+
+
+def _judged(
+    transaction: Transaction, rules: GroundRules, candidate: Prepared, mode: Mode, actor: Actor | None
+) -> Judgement:
+    """Judge a candidate, and refuse it where it is not the actor's, not new or not admissible."""
+    judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
+    if actor is not None:
+        check_may_register(actor, candidate, judgement.before)
+    _refuse_if_not_new(transaction, judgement)
+    _refuse_if_inadmissible(judgement)
+    return judgement
+
+
+def _refuse_if_inadmissible(judgement: Judgement) -> None:
+    if not judgement.admissible:
+        contract = judgement.candidate.contract
+        raise VersionRefused(f"{contract.id} {contract.version}", judgement.report)
+
+
+def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
+    contract = judgement.candidate.contract
+    if judgement.before is None:
+        return
+    if kept.is_registered(transaction.connection, contract.id, contract.version):
+        raise Conflict(
+            f"version {contract.version!r} of {contract.id!r} is already registered; history does not change"
+        )
+
+
+def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, digest: str) -> dict[str, Any]:
+    candidate, days = judgement.candidate, judgement.days
+    contract = candidate.contract
+    major, minor, patch = candidate.parts
+    notice = contract.treaty.deprecation
+    return {
+        "seq": seq,
+        "contract": contract.id,
+        "version": contract.version,
+        "major": major,
+        "minor": minor,
+        "patch": patch,
+        "form": contract.form.value,
+        "media": candidate.media,
+        "document": candidate.content,
+        "parsed": candidate.parsed,
+        "digest": digest,
+        "mode": judgement.verdict.mode.value,
+        "owners": [{"team": owner.team, "contact": owner.contact} for owner in contract.owners],
+        "registered_at": transaction.now,
+        "registered_by": actor,
+        "status": candidate.status.value,
+        "deprecation_uri": notice.migration_guide if notice else None,
+        "announced_on": days.announced if days else None,
+        "sunset_on": days.sunset if days else None,
+        "retire_on": days.retirement if days else None,
+    }
+
+
+def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
+    """Keep what searches find; the highest version of all has the say."""
+    contract = candidate.contract
+    summary: dict[str, Any] = {
+        "updated_at": transaction.now,
+        "version": contract.version,
+        "name": contract.name,
+        "domain": contract.domain,
+        "tier": contract.treaty.tier,
+        "parent": contract.treaty.parent,
+        "summary": summary_of(contract),
+        **searched(contract),
+    }
+    if before is None:
+        transaction.write(_ADD_CONTRACT, {"id": contract.id, "created_at": transaction.now, **summary})
+        return
+    highest = kept.highest(transaction.connection, contract.id)
+    if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
+        transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**summary))
+
+
+def _tell(transaction: Transaction, judgement: Judgement) -> None:
+    """Tell the owners, the consumers that the change asks something of, and those whom a policy finds in breach."""
+    contract, verdict = judgement.candidate.contract, judgement.verdict
+    parties = {owner.team for owner in contract.owners}
+    details: dict[str, Any] = {"status": judgement.candidate.status.value, "required_version": verdict.required_version}
+    kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
+    if judgement.before is not None:
+        subscribed = dependence.subscribers(transaction.connection, judgement.before.line)
+        teams = {one.subscription.consumer: one.team for one in subscribed}
+        asked = [
+            one for one in impact(verdict, [one.subscription for one in subscribed]) if one.effect is not Effect.SAFE
+        ]
+        parties |= judgement.before.teams
+        parties |= {one.subscription.consumer for one in asked}
+        parties |= {team for one in asked if (team := teams[one.subscription.consumer])}
+        details["changes"] = [item.message for item in verdict.judged][:50]
+        details["consumers"] = {
+            one.subscription.consumer: {"effect": one.effect.value, "changes": [item.message for item in one.changes]}
+            for one in asked
+        }
+        kind = "contract.changed"
+        if verdict.opens_line:
+            kind, headline = "line.opened", f"{contract.id} {contract.version} opens the line {contract.line}"
+            details["migration"] = _plan(judgement)
+    transaction.notify(kind, contract.id, headline, version=contract.version, details=details, parties=parties)
+    for child in judgement.children:
+        transaction.notify(
+            "policy.breached",
+            child.contract,
+            f"{child.contract} {child.version} is weaker than {contract.id} {contract.version} asks",
+            version=child.version,
+            details={"violations": [str(violation) for violation in child.violations]},
+            parties=child.teams,
+        )
+
+
+def _plan(judgement: Judgement) -> dict[str, str] | None:
+    plan = judgement.candidate.contract.treaty.migration
+    return {"guide": plan.guide, "window": plan.window, "owner": plan.owner} if plan else None

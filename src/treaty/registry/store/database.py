@@ -1,0 +1,163 @@
+"""The database: SQLite in a file by default, PostgreSQL by URL; reads in snapshots, writes through one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from treaty.errors import InvalidDocument, Unavailable
+from treaty.registry.store.migrating import migrate
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.writer import Writer
+
+T = TypeVar("T")
+Clock = Callable[[], datetime]
+
+DEFAULT_FILE = ".treaty/registry.db"
+_PATIENCE = 30
+"""Seconds that a statement waits for a lock, or a caller for a connection, before it gives up."""
+
+_SQLITE = (
+    "PRAGMA journal_mode=WAL",  # readers never wait for the writer
+    "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={_PATIENCE * 1000}",
+)
+_POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -c timezone=UTC"
+
+
+def utc_now() -> datetime:
+    """Return the moment it is."""
+    return datetime.now(UTC)
+
+
+def database_url(reference: str) -> URL:
+    """Read a URL, or a path as that of a SQLite file."""
+    if "://" not in reference:
+        return URL.create("sqlite+pysqlite", database=reference)
+    try:
+        url = make_url(reference)
+    except ArgumentError:
+        raise InvalidDocument("the database URL cannot be read; write sqlite:///file or postgresql://…") from None
+    name = url.get_backend_name()
+    if name in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if name == "sqlite" and url.database and url.database != ":memory:":
+        return url.set(drivername="sqlite+pysqlite")
+    raise InvalidDocument(
+        f"no registry can be kept in {url.render_as_string()}; write sqlite:///file or postgresql://…"
+    )
+
+
+class Database:
+    """Where the registry is kept; safe for many threads, and for many processes on the same database."""
+
+    def __init__(self, url: URL, clock: Clock = utc_now) -> None:
+        self.clock = clock
+        self._engine = _engine(url)
+        self._writer = Writer(self._engine, clock)
+
+    @classmethod
+    def open(cls, reference: str, clock: Clock = utc_now) -> Database:
+        """Open a database, and bring its tables up to date."""
+        url = database_url(reference)
+        if url.get_backend_name() == "sqlite":
+            _make_file(Path(str(url.database)))
+        database = cls(url, clock)
+        try:
+            with reachable(database.name), database._engine.connect() as connection:
+                migrate(connection)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @property
+    def name(self) -> str:
+        """The URL, without its password."""
+        return self._engine.url.render_as_string()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Give a connection to read with."""
+        with reachable(self.name), self._engine.connect() as connection:
+            yield connection
+
+    def write(self, unit: Callable[[Transaction], T]) -> T:
+        """Run a unit of work as one transaction, and return once it is durable."""
+        return self._writer.submit(unit).result()
+
+    def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
+        """Hand in a unit of work; its result comes once it is durable."""
+        return self._writer.submit(unit)
+
+    def change(self, unit: Callable[[Connection], T]) -> T:
+        """Run a change of a part that knows only connections, as one transaction."""
+        return self.write(lambda transaction: transaction.change(unit))
+
+    def ping(self) -> None:
+        """Raise Unavailable where the database does not answer."""
+        with self.read() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Finish what was handed in, and let go of the database."""
+        self._writer.close()
+        self._engine.dispose()
+
+
+@contextmanager
+def reachable(name: str) -> Iterator[None]:
+    """Turn trouble with the database into one clear error."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise unavailable(name, error) from None
+
+
+def unavailable(name: str, error: SQLAlchemyError) -> Unavailable:
+    """Say that the database cannot be used, and why; never with a statement or its values."""
+    reason = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return Unavailable(f"the database {name} cannot be used now: {reason[0] if reason else 'no reason given'}")
+
+
+def _make_file(path: Path) -> None:
+    """Make the file of a new database, readable by its owner alone: it holds secrets of channels."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise Unavailable(f"cannot make the database file {path}: {error.strerror}") from None
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == "postgresql":
+        arguments = {"connect_timeout": 5, "options": _POSTGRESQL}
+        return create_engine(url, pool_pre_ping=True, pool_timeout=_PATIENCE, pool_size=16, connect_args=arguments)
+    arguments = {"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None}
+    engine = create_engine(url, pool_timeout=_PATIENCE, pool_size=16, max_overflow=48, connect_args=arguments)
+    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_up(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in _SQLITE:
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    """Take the write lock at once where a transaction is going to write: a late upgrade of a read lock fails."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

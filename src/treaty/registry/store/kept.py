@@ -1,0 +1,204 @@
+"""The versions that are kept: found by contract, version, line and status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from treaty.consumers.subscriptions import Line
+from treaty.contracts.model import Contract
+from treaty.contracts.owners import Owner
+from treaty.errors import NotFound
+from treaty.governance.lifecycle import Status
+from treaty.registry.store.contract_cache import ContractCache
+from treaty.registry.store.tables import versions
+
+_CACHE = ContractCache(2_000)
+_V = versions.c
+_SUMMARY = tuple(column for column in versions.columns if column.name not in ("document", "parsed"))
+_NEWEST = (_V.major.desc(), _V.minor.desc(), _V.patch.desc())
+
+# Questions that every registration or reading asks: built once, since building one costs more than asking it.
+_OF_CONTRACT: Select[Any] = select(*_SUMMARY).where(_V.contract == bindparam("contract"))
+_HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
+_PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
+_VERSION = _OF_CONTRACT.where(_V.version == bindparam("version"))
+_LATEST = _OF_CONTRACT.where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
+_LATEST_DOCUMENT = _LATEST.add_columns(_V.parsed)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One version as it is kept, without its document."""
+
+    seq: int
+    contract: str
+    version: str
+    major: int
+    minor: int
+    patch: int
+    form: str
+    media: str
+    digest: str
+    mode: str
+    owners: tuple[Owner, ...]
+    registered_at: datetime
+    registered_by: str
+    status: Status
+    deprecation_uri: str | None
+    announced_on: date | None
+    sunset_on: date | None
+    retire_on: date | None
+
+    @property
+    def line(self) -> Line:
+        """The line it belongs to."""
+        return Line(self.contract, self.major)
+
+    @property
+    def teams(self) -> frozenset[str]:
+        """The teams that own it."""
+        return frozenset(owner.team for owner in self.owners)
+
+
+def predecessor(connection: Connection, contract: str, major: int) -> Kept | None:
+    """Return the highest version of the line, else the highest of all."""
+    return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
+
+
+def version_of(connection: Connection, contract: str, version: str) -> Kept:
+    """Return one version, or say that there is none."""
+    found = _one(connection, _VERSION, {"contract": contract, "version": version})
+    if found is None:
+        raise missing(connection, contract, f"has no version {version!r}")
+    return found
+
+
+def is_registered(connection: Connection, contract: str, version: str) -> bool:
+    """Tell whether a version is there."""
+    return _one(connection, _VERSION, {"contract": contract, "version": version}) is not None
+
+
+def latest(connection: Connection, contract: str) -> Kept:
+    """Return the highest active version."""
+    found = _one(connection, _LATEST, {"contract": contract})
+    if found is None:
+        raise missing(connection, contract, "has no active version")
+    return found
+
+
+def latest_document(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
+    """Return the highest active version with its document, in one question."""
+    row = connection.execute(_LATEST_DOCUMENT, {"contract": contract}).one_or_none()
+    if row is None:
+        raise missing(connection, contract, "has no active version")
+    kept = _kept(row)
+    return kept, current(row.parsed, kept)
+
+
+def highest(connection: Connection, contract: str) -> Kept | None:
+    """Return the highest version that was ever registered."""
+    return _one(connection, _HIGHEST, {"contract": contract})
+
+
+def in_line(connection: Connection, line: Line) -> list[Kept]:
+    """Return the versions of a line, the highest first."""
+    return _all(connection, _of(line.contract).where(_V.major == line.major).order_by(*_NEWEST))
+
+
+def of_contract(connection: Connection, contract: str) -> list[Kept]:
+    """Return every version of a contract, the highest first."""
+    return _all(connection, _of(contract).order_by(*_NEWEST))
+
+
+def with_status(connection: Connection, *statuses: Status, after: int = 0, limit: int = 1_000) -> list[Kept]:
+    """Return versions that have one of these statuses, in the order they were registered."""
+    asked = select(*_SUMMARY).where(_V.status.in_([one.value for one in statuses]), _V.seq > after)
+    return _all(connection, asked.order_by(_V.seq).limit(limit))
+
+
+def history(
+    connection: Connection, contract: str, after: int = 0, limit: int = 100
+) -> list[tuple[Kept, dict[str, Any]]]:
+    """Return a page of versions with their documents, in the order they were registered."""
+    asked = select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
+    rows: Any = connection.execute(asked).all()
+    if not rows and after == 0:
+        raise missing(connection, contract, "")
+    return [(kept, current(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
+
+
+def document_of(connection: Connection, kept: Kept) -> dict[str, Any]:
+    """Return the document of a version at its present status."""
+    parsed = connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one()
+    return current(parsed, kept)
+
+
+def given(connection: Connection, kept: Kept) -> bytes:
+    """Return the document of a version exactly as it was handed in."""
+    return bytes(connection.execute(select(_V.document).where(_V.seq == kept.seq)).scalar_one())
+
+
+def contract_of(connection: Connection, kept: Kept) -> Contract:
+    """Return the contract of a version; what was registered never changes, so it is read once."""
+    return _CACHE.get(
+        (kept.digest, kept.form),
+        lambda: connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one(),
+    )
+
+
+def current(parsed: str, kept: Kept) -> dict[str, Any]:
+    """Return a document with the status its version has now."""
+    document: dict[str, Any] = json.loads(parsed)
+    document["status"] = kept.status.value
+    if kept.form == "short":
+        document["deprecation_uri"] = kept.deprecation_uri
+    return document
+
+
+def missing(connection: Connection, contract: str, otherwise: str) -> NotFound:
+    """Say that a contract is unknown, or what it does not have."""
+    if highest(connection, contract) is None:
+        return NotFound(f"no dataset {contract!r} is registered")
+    return NotFound(f"{contract!r} {otherwise}")
+
+
+def _of(contract: str) -> Select[Any]:
+    return select(*_SUMMARY).where(_V.contract == contract)
+
+
+def _one(connection: Connection, statement: Select[Any], asked: Mapping[str, Any]) -> Kept | None:
+    row = connection.execute(statement, asked).one_or_none()
+    return None if row is None else _kept(row)
+
+
+def _all(connection: Connection, statement: Select[Any]) -> list[Kept]:
+    return [_kept(row) for row in connection.execute(statement)]
+
+
+def _kept(row: Row[Any]) -> Kept:
+    return Kept(
+        row.seq,
+        row.contract,
+        row.version,
+        row.major,
+        row.minor,
+        row.patch,
+        row.form,
+        row.media,
+        row.digest,
+        row.mode,
+        tuple(Owner(one["team"], one.get("contact")) for one in row.owners),
+        row.registered_at,
+        row.registered_by,
+        Status(row.status),
+        row.deprecation_uri,
+        row.announced_on,
+        row.sunset_on,
+        row.retire_on,
+    )

@@ -1,0 +1,1 @@
+"""Alembic's home: what it runs, and the migrations in their order."""

@@ -1,0 +1,232 @@
+"""The tables of the registry; migrations make them, this says how they are read and written."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from treaty.registry.store.types import Moment, Name
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+contracts = Table(
+    "contracts",
+    METADATA,
+    Column("id", Name, primary_key=True),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("version", Text, nullable=False),  # the highest, whose words are searched
+    Column("name", Text),
+    Column("domain", Text),
+    Column("tier", Text),
+    Column("parent", Name, index=True),
+    Column("summary", Text),
+    Column("searched_names", Text, nullable=False),  # folded; lists stand between line breaks
+    Column("searched_domain", Text, nullable=False),
+    Column("searched_owners", Text, nullable=False),
+    Column("searched_fields", Text, nullable=False),
+    Column("searched_tags", Text, nullable=False),
+    Column("searched_meanings", Text, nullable=False),
+)
+"""One row for each contract: what is found by a search."""
+
+versions = Table(
+    "versions",
+    METADATA,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("contract", Name, ForeignKey("contracts.id"), nullable=False),
+    Column("version", Text, nullable=False),
+    Column("major", BigInteger, nullable=False),
+    Column("minor", BigInteger, nullable=False),
+    Column("patch", BigInteger, nullable=False),
+    Column("form", String(8), nullable=False),
+    Column("media", Text, nullable=False),
+    Column("document", LargeBinary, nullable=False),  # as it was given
+    Column("parsed", Text, nullable=False),  # the same as JSON, ready to be read again
+    Column("digest", String(64), nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("owners", JSON, nullable=False),
+    Column("registered_at", Moment, nullable=False),
+    Column("registered_by", Text, nullable=False),
+    Column("status", String(16), nullable=False),  # from here on: its life, the only part that changes
+    Column("deprecation_uri", Text),
+    Column("announced_on", Date),
+    Column("sunset_on", Date),
+    Column("retire_on", Date),
+    UniqueConstraint("contract", "version"),
+    Index("ix_versions_contract_order", "contract", "major", "minor", "patch"),
+    Index("ix_versions_status", "status"),
+)
+"""Every version that was ever registered; a trigger refuses changes to what was registered."""
+
+upstreams = Table(
+    "upstreams",
+    METADATA,
+    Column("contract", Name, primary_key=True),
+    Column("major", BigInteger, primary_key=True),
+    Column("upstream", Name, primary_key=True),
+    Column("upstream_major", BigInteger, primary_key=True),  # -1 where the document names no line
+    Column("fields", JSON, nullable=False),
+    Column("active", Boolean, nullable=False),
+    Column("revision", BigInteger, nullable=False, index=True),
+)
+"""Which line is made from which: the lineage that contracts declare."""
+
+subscriptions = Table(
+    "subscriptions",
+    METADATA,
+    Column("consumer", Name, primary_key=True),
+    Column("contract", Name, primary_key=True),
+    Column("major", BigInteger, primary_key=True),
+    Column("consumer_class", Text, nullable=False),
+    Column("fields", JSON, nullable=False),
+    Column("purpose", Text),
+    Column("latency", Text),
+    Column("contact", Text),
+    Column("team", Text),
+    Column("since", Moment, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("active", Boolean, nullable=False),
+    Column("revision", BigInteger, nullable=False, index=True),
+    Index("ix_subscriptions_line", "contract", "major"),
+)
+"""Who reads which line; the revision is the audit entry that last changed the row."""
+
+proposals = Table(
+    "proposals",
+    METADATA,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("contract", Name, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("media", Text, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("proposed_at", Moment, nullable=False),
+    Column("proposed_by", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("decided_at", Moment),
+    Column("decided_by", Text),
+    Column("reason", Text),
+    Index("ix_proposals_state", "state", "contract"),
+)
+"""Breaking changes that wait for somebody else's approval."""
+
+waivers = Table(
+    "waivers",
+    METADATA,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("rule", Text, nullable=False),
+    Column("contract", Name, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("until", Date, nullable=False),
+    Column("granted_at", Moment, nullable=False),
+    Column("granted_by", Text, nullable=False),
+    Column("revoked_at", Moment),
+)
+
+audit = Table(
+    "audit",
+    METADATA,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", Moment, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Name, nullable=False, index=True),
+    Column("before", String(64)),
+    Column("after", String(64)),
+    Column("details", JSON, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+"""Who did what: each entry holds the hash of the one before it; triggers refuse changes."""
+
+notices = Table(
+    "notices",
+    METADATA,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", String(40), nullable=False, unique=True),
+    Column("at", Moment, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("contract", Name, nullable=False, index=True),
+    Column("version", Text),
+    Column("headline", Text, nullable=False),
+    Column("details", JSON, nullable=False),
+    Column("parties", JSON, nullable=False),  # the teams and consumers it is for
+)
+
+channels = Table(
+    "channels",
+    METADATA,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("party", Name, nullable=False, index=True),
+    Column("kind", String(16), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("secret", Text),
+    Column("added_at", Moment, nullable=False),
+    Column("added_by", Text, nullable=False),
+    Column("removed_at", Moment),
+)
+"""Where a party (a team or a consumer) wants its notices."""
+
+deliveries = Table(
+    "deliveries",
+    METADATA,
+    Column("notice", BigInteger, ForeignKey("notices.seq"), primary_key=True),
+    Column("channel", BigInteger, ForeignKey("channels.id"), primary_key=True),
+    Column("contract", Name, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_at", Moment),
+    Column("leased_until", Moment),
+    Column("error", Text),
+    Column("delivered_at", Moment),
+    Index("ix_deliveries_state", "state", "next_at"),
+    Index(
+        "ix_deliveries_waiting",
+        "channel",
+        "contract",
+        "notice",
+        sqlite_where=text("state = 'pending'"),
+        postgresql_where=text("state = 'pending'"),
+    ),
+)
+"""The outbox: one row for each notice and channel, written with the change it is about."""
+
+tokens = Table(
+    "tokens",
+    METADATA,
+    Column("id", String(32), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("team", Text),
+    Column("scopes", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+)

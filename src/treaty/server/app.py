@@ -1,0 +1,64 @@
+"""The app: routes by noun on one registry."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+import treaty
+from treaty.registry.access.oidc import OidcVerifier
+from treaty.registry.local import Registry
+from treaty.server.errors import add_error_handlers
+from treaty.server.identity import AccessSettings, Doorman
+from treaty.server.middleware import Gate
+from treaty.server.routes import ROUTES
+from treaty.server.settings import Limits
+from treaty.server.tending import Tending
+
+
+def create_app(
+    registry: Registry,
+    access: AccessSettings | None = None,
+    oidc: OidcVerifier | None = None,
+    limits: Limits | None = None,
+    tending: Tending | None = None,
+) -> FastAPI:
+    """Build the app on a registry; the caller closes the registry."""
+    app = FastAPI(
+        title="Treaty",
+        version=treaty.__version__,
+        summary="Every data boundary an explicit, versioned, executable contract",
+        lifespan=_lifespan(tending),
+        redoc_url=None,
+    )
+    doorman = Doorman(registry.desk.database, access or AccessSettings(), oidc)
+    app.state.registry = registry
+    app.state.doorman = doorman
+    app.state.wake_courier = tending.wake if tending else _nobody_to_wake
+    for routes in ROUTES:
+        app.include_router(routes.router)
+    add_error_handlers(app)
+    app.add_middleware(Gate, limits=limits or Limits(), loopback_only=lambda: not doorman.guarded_as_far_as_known)
+    return app
+
+
+def _lifespan(tending: Tending | None) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def live(app: FastAPI) -> AsyncIterator[None]:
+        if tending is None:
+            yield
+            return
+        tending.start()
+        try:
+            yield
+        finally:
+            tending.stop()
+
+    return live
+
+
+def _nobody_to_wake() -> None:
+    """Do nothing: this app delivers no notices itself."""

@@ -1,0 +1,153 @@
+"""Every error as a status and one JSON shape; on the paths of the first API, its own shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from treaty.errors import (
+    Conflict,
+    InvalidDocument,
+    NotAllowed,
+    NotFound,
+    Refused,
+    TreatyError,
+    Unavailable,
+    WithFindings,
+)
+from treaty.registry.access.tokens import redact
+from treaty.registry.decision_card import BadCard
+from treaty.registry.registering import VersionRefused
+from treaty.server.identity import Unknown
+
+API = "/api/v1"
+
+STATUS: dict[type[TreatyError], tuple[int, str]] = {
+    InvalidDocument: (422, "invalid"),
+    NotFound: (404, "not_found"),
+    Conflict: (409, "conflict"),
+    Refused: (409, "refused"),
+    Unknown: (401, "not_signed_in"),
+    NotAllowed: (403, "not_allowed"),
+    Unavailable: (503, "unavailable"),
+    BadCard: (400, "invalid"),
+}
+"""Which status an error has; the first that it is an instance of, the nearest class first."""
+
+FIRST_API = {Conflict: 400, Refused: 400}
+"""Where the first API has a status of its own."""
+
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+
+
+class FindingModel(BaseModel):
+    """One thing that is wrong, and where."""
+
+    id: str
+    severity: str
+    message: str
+    path: str | None = None
+    hint: str | None = None
+
+
+class ErrorModel(BaseModel):
+    """What went wrong, in words for whoever asked."""
+
+    error: str
+    detail: str
+    findings: list[FindingModel] = []
+    request_id: str
+
+
+class DetailModel(BaseModel):
+    """What went wrong, as the first API says it."""
+
+    detail: Any
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Let every error become an answer."""
+    app.add_exception_handler(TreatyError, _treaty_error)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _mistake_of_ours)
+
+
+def error_response(
+    request: Request, status: int, code: str, message: str, findings: Sequence[FindingModel] = ()
+) -> JSONResponse:
+    """Return an error in the one shape, or as the first API says it on its paths."""
+    message = redact(message)
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "2"}}.get(status)
+    if not request.url.path.startswith(API):
+        return JSONResponse({"detail": message}, status, headers)
+    body = ErrorModel(error=code, detail=message, findings=list(findings), request_id=request.state.request_id)
+    return JSONResponse(body.model_dump(), status, headers)
+
+
+def _treaty_error(request: Request, error: Exception) -> JSONResponse:
+    kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
+    status, code = STATUS.get(kind, (500, "failed"))
+    first_api = not request.url.path.startswith(API)
+    if isinstance(error, VersionRefused):
+        if first_api:
+            return JSONResponse({"detail": error.report.model_dump(mode="json")}, 422)
+        status = 422
+    elif first_api and isinstance(error, InvalidDocument) and error.findings:
+        return JSONResponse({"detail": [_as_fastapi_says(one.message, one.hint) for one in error.findings]}, 422)
+    elif first_api:
+        status = FIRST_API.get(kind, status)
+        if status == 422:
+            return JSONResponse({"detail": [_as_fastapi_says(str(error), None)]}, 422)
+    return error_response(request, status, code, str(error), _findings(error))
+
+
+def _findings(error: Exception) -> list[FindingModel]:
+    found = error.findings if isinstance(error, WithFindings) else ()
+    models = [
+        FindingModel(id=one.id, severity=one.severity.value, message=one.message, path=one.path, hint=one.hint)
+        for one in found
+    ]
+    if isinstance(error, VersionRefused):
+        models += [
+            FindingModel(id=one.kind, severity=one.severity, message=one.message, path=one.field)
+            for one in error.report.issues
+        ]
+    return models
+
+
+def _as_fastapi_says(message: str, hint: str | None) -> dict[str, Any]:
+    return {"type": "value_error", "loc": ["body"], "msg": redact(f"{message}; {hint}" if hint else message)}
+
+
+def _malformed(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    problems = [
+        {"type": one["type"], "loc": [str(step) for step in one["loc"]], "msg": one["msg"]} for one in error.errors()
+    ]
+    if not request.url.path.startswith(API):
+        return JSONResponse({"detail": problems}, 422)
+    findings = [
+        FindingModel(id=one["type"], severity="error", message=one["msg"], path=".".join(one["loc"]))
+        for one in problems
+    ]
+    words = "; ".join(f"{one.path}: {one.message}" for one in findings[:5])
+    return error_response(request, 422, "invalid", words, findings)
+
+
+def _http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    response = error_response(request, error.status_code, _CODES.get(error.status_code, "failed"), str(error.detail))
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _mistake_of_ours(request: Request, error: Exception) -> JSONResponse:
+    message = "the registry made a mistake; its log has the details under this request's id"
+    return error_response(request, 500, "failed", message)

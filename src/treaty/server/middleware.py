@@ -1,0 +1,131 @@
+"""What every request passes: its id, its limits, where it may come from, and one line in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Any
+
+import structlog
+from starlette.exceptions import HTTPException
+
+from treaty.server.settings import Limits, is_loopback
+
+Scope = dict[str, Any]
+Receive = Callable[[], Any]
+Send = Callable[[dict[str, Any]], Any]
+
+_LOG = structlog.get_logger("treaty.server")
+_ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
+_MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
+_QUIET = frozenset({"/healthz"})
+
+
+class Gate:
+    """The outermost layer, without a framework's cost: a request that may not pass is answered here."""
+
+    def __init__(self, app: Any, limits: Limits, loopback_only: Callable[[], bool]) -> None:
+        self._app = app
+        self._limits = limits
+        self._loopback_only = loopback_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, within its limits."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"")
+        request_id = given.decode() if _ID.fullmatch(given) else token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        passage = _Passage(scope, receive, send, request_id, self._limits.body)
+        try:
+            refusal = self._refusal(scope, headers)
+            if refusal is not None:
+                await passage.refuse(*refusal)
+            else:
+                async with asyncio.timeout(self._limits.seconds):
+                    await self._app(scope, passage.receive, passage.send)
+        except TimeoutError:
+            await passage.refuse(503, "unavailable", f"no answer within {self._limits.seconds:g} seconds; try again")
+        finally:
+            passage.log()
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str, str] | None:
+        """Refuse what is too large, of no kind that is read, or led here by a name that is not this machine's."""
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self._limits.body:
+            return 413, "too_large", f"the body is larger than {self._limits.body:,} bytes"
+        if self._loopback_only() and not is_loopback(_host(headers)):
+            return 403, "not_allowed", "this server is open to its own machine only; name it localhost"
+        has_body = length != b"0" or b"transfer-encoding" in headers
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if has_body and scope["method"] in ("POST", "PUT", "PATCH") and media not in _MEDIA:
+            return 415, "unsupported_media_type", "send application/json or application/yaml"
+        return None
+
+
+class _Passage:
+    """One request on its way: what came in, what went out."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str, largest: int) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._id = request_id
+        self._left = self._largest = largest
+        self._status: int | None = None
+        self._began = time.perf_counter()
+
+    async def receive(self) -> dict[str, Any]:
+        message: dict[str, Any] = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                raise HTTPException(413, f"the body is larger than {self._largest:,} bytes")
+        return message
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            message["headers"] = [
+                *message.get("headers", ()),
+                (b"x-request-id", self._id.encode()),
+                (b"x-content-type-options", b"nosniff"),
+            ]
+        await self._send(message)
+
+    async def refuse(self, status: int, code: str, words: str) -> None:
+        if self._status is not None:
+            return
+        answer: dict[str, Any] = {"detail": words}
+        if self._scope["path"].startswith("/api/v1"):
+            answer = {"error": code, "detail": words, "findings": [], "request_id": self._id}
+        body = json.dumps(answer).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if status == 503:
+            headers.append((b"retry-after", b"2"))
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+    def log(self) -> None:
+        """Write one line: no query, no body, no header, where secrets might stand."""
+        if self._scope["path"] in _QUIET:
+            return
+        _LOG.info(
+            "request",
+            request_id=self._id,
+            method=self._scope["method"],
+            path=self._scope["path"],
+            status=self._status,
+            milliseconds=round((time.perf_counter() - self._began) * 1_000, 1),
+        )
+
+
+def _host(headers: dict[bytes, bytes]) -> str:
+    name = headers.get(b"host", b"localhost").decode("latin-1")
+    return name.rpartition("]")[0].lstrip("[") if name.startswith("[") else name.partition(":")[0]

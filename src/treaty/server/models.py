@@ -1,0 +1,106 @@
+"""What requests say beyond a contract; nothing that is not named here is taken."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.registry.access.actors import Role, Scope
+from treaty.registry.notices.channels import ChannelKind
+
+Text = Annotated[str, Field(min_length=1, max_length=2_000)]
+ShortText = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Said(BaseModel):
+    """The body of a request."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class DeprecationBody(Said):
+    """Where the migration plan stands, and when the sunset is; by default after the least period."""
+
+    deprecation_uri: str = Field(min_length=1, max_length=2048, examples=["https://wiki.example.org/move-to-v2"])
+    sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
+
+
+class OverrideBody(Said):
+    """Why a step is taken all the same; for stewards, and noted."""
+
+    override: Text | None = Field(default=None, examples=["the last consumer was switched off on Friday"])
+
+
+class SubscriptionBody(Said):
+    """What a consumer depends on; without fields no change is taken to be safe for it."""
+
+    consumer: ShortText = Field(examples=["ltv-dashboard"])
+    line: Text = Field(examples=["users.daily_active@1"])
+    consumer_class: ConsumerClass = Field(examples=["operational_reporting"])
+    fields: list[Text] = Field(default=[], max_length=2_000, examples=[["ltv", "plan"]])
+    purpose: Text | None = Field(default=None, examples=["weekly revenue review"])
+    latency: Text | None = Field(default=None, examples=["24h"])
+    contact: Text | None = Field(default=None, examples=["#analytics"])
+    team: ShortText | None = Field(default=None, examples=["analytics"])
+
+
+class WaiverBody(Said):
+    """Which finding is set aside, by whom, why and until when."""
+
+    rule: ShortText = Field(examples=["sla_relaxed"])
+    contract: Text = Field(default="*", examples=["users.daily_active"])
+    path: Text = "*"
+    owner: ShortText = Field(examples=["growth-platform"])
+    reason: Text = Field(examples=["the source delivers daily until the new feed is live"])
+    until: date = Field(examples=["2027-01-31"])
+
+
+class DecisionBody(Said):
+    """Why a proposal is decided so; an override approves one's own, for stewards, and needs a reason."""
+
+    reason: Text | None = None
+    override: Annotated[bool, Field(strict=True)] = False
+
+
+class DeclineBody(Said):
+    """Why a proposal is declined."""
+
+    reason: Text | None = None
+
+
+class ChannelBody(Said):
+    """Where a team or consumer wants its notices; `*` as the party stands for everybody."""
+
+    party: ShortText = Field(examples=["growth-platform"])
+    kind: ChannelKind = Field(examples=["webhook"])
+    target: str = Field(max_length=2_000, examples=["https://hooks.example.org/treaty"])
+    secret: Annotated[str, Field(min_length=16, max_length=200)] | None = Field(
+        default=None, examples=["a random text of 32 characters…"]
+    )
+
+
+class BreachBody(Said):
+    """Which promise was not kept."""
+
+    kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
+    message: Text = Field(examples=["freshness is 31 h, promised are 24 h"])
+    details: dict[str, Any] = {}
+
+
+class RetryBody(Said):
+    """Which channel is tried again; all of them where none is named."""
+
+    channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = None
+
+
+class TokenBody(Said):
+    """Whom a token is for; contributor and owner are roles in a team."""
+
+    name: ShortText = Field(examples=["ci of growth-platform"])
+    role: Role = Field(examples=["contributor"])
+    team: ShortText | None = Field(default=None, examples=["growth-platform"])
+    scopes: list[Scope] = Field(default=[], max_length=3)
+    days: Annotated[int, Field(strict=True, ge=1, le=366)] = 90

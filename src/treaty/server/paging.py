@@ -1,0 +1,17 @@
+"""Pages over HTTP: a cursor and a limit in, a Link header out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from treaty.registry.pages import LARGEST_PAGE
+
+Cursor = Annotated[str | None, Query(description="Where the page begins: `next` of the page before.", max_length=2_000)]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most.")]
+
+
+def link_to_next(request: Request, cursor: str | None) -> dict[str, str]:
+    """Return the header that leads to the next page."""
+    return {} if cursor is None else {"Link": f'<{request.url.include_query_params(cursor=cursor)}>; rel="next"'}

@@ -1,0 +1,15 @@
+"""The routes, by noun."""
+
+from treaty.server.routes import access, consumers, contracts, first_api, governance, notices, service
+from treaty.server.routing import Routes
+
+ROUTES: tuple[Routes, ...] = (
+    first_api.routes,
+    service.routes,
+    contracts.routes,
+    consumers.routes,
+    governance.routes,
+    notices.routes,
+    access.routes,
+)
+"""Everything the server answers, in the order it is looked for."""

@@ -1,0 +1,57 @@
+"""Access: tokens and the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from treaty.registry.access.rules import Action
+from treaty.registry.answers import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
+from treaty.registry.pages import PAGE
+from treaty.server.errors import API
+from treaty.server.models import TokenBody
+from treaty.server.paging import Cursor, Limit
+from treaty.server.routing import Caller, Routes
+
+routes = Routes("access", API)
+Word = Annotated[str | None, Query(max_length=300)]
+
+
+@routes.get("/tokens", Action.MANAGE_TOKENS)
+def list_tokens(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TokenAnswer]:
+    """List tokens, without their secrets."""
+    return registry.access.tokens(cursor=cursor, limit=limit)
+
+
+@routes.post("/tokens", Action.MANAGE_TOKENS, status_code=201)
+def create_token(registry: Caller, request: Request, body: TokenBody) -> MintedAnswer:
+    """Give out a token; its secret is shown this once."""
+    minted = registry.access.create_token(
+        body.name, role=body.role.value, team=body.team, scopes=[one.value for one in body.scopes], days=body.days
+    )
+    request.app.state.doorman.look_again()
+    return minted
+
+
+@routes.delete("/tokens/{identity}", Action.MANAGE_TOKENS, (404,))
+def revoke_token(registry: Caller, identity: str) -> TokenAnswer:
+    """Take a token back."""
+    return registry.access.revoke_token(identity)
+
+
+@routes.get("/audit", Action.AUDIT)
+def list_audit(
+    registry: Caller, subject: Word = None, actor: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[AuditAnswer]:
+    """List who did what; a subject stands for all that begins with it."""
+    return registry.access.audit(subject=subject, actor=actor, cursor=cursor, limit=limit)
+
+
+@routes.get("/audit/verify", Action.AUDIT)
+def verify_audit(
+    registry: Caller,
+    head: Annotated[str | None, Query(max_length=100, description="A head that was kept, to be found again.")] = None,
+) -> AuditCheckAnswer:
+    """Check that the audit log is whole."""
+    return registry.access.verify_audit(head=head)

@@ -1,0 +1,93 @@
+"""Consumers: subscriptions, the graph, and what a change would mean for them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query, Request
+from starlette.concurrency import run_in_threadpool
+
+from treaty.registry.access.rules import Action
+from treaty.registry.answers import DecisionAnswer, GraphAnswer, ImpactAnswer, Page, SubscriptionAnswer
+from treaty.registry.pages import PAGE
+from treaty.server.bodies import read_candidate
+from treaty.server.errors import API
+from treaty.server.examples import CANDIDATE_BODY
+from treaty.server.models import SubscriptionBody
+from treaty.server.paging import Cursor, Limit
+from treaty.server.routing import Caller, Routes
+
+routes = Routes("consumers", API)
+Word = Annotated[str | None, Query(max_length=256)]
+
+
+@routes.get("/subscriptions", Action.READ)
+def list_subscriptions(
+    registry: Caller, contract: Word = None, consumer: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[SubscriptionAnswer]:
+    """List who reads what."""
+    return registry.consumers.subscriptions(contract=contract, consumer=consumer, cursor=cursor, limit=limit)
+
+
+@routes.put("/subscriptions", Action.SUBSCRIBE, (404, 409))
+def subscribe(registry: Caller, body: SubscriptionBody) -> SubscriptionAnswer:
+    """Declare that a consumer depends on a line, in place of what it declared for that line before."""
+    return registry.consumers.subscribe(
+        body.consumer,
+        body.line,
+        consumer_class=body.consumer_class.value,
+        fields=body.fields,
+        purpose=body.purpose,
+        latency=body.latency,
+        contact=body.contact,
+        team=body.team,
+    )
+
+
+@routes.delete("/subscriptions", Action.SUBSCRIBE, (404,))
+def unsubscribe(
+    registry: Caller,
+    consumer: Annotated[str, Query(min_length=1, max_length=200)],
+    line: Annotated[str, Query(min_length=1, max_length=300)],
+) -> SubscriptionAnswer:
+    """End a subscription."""
+    return registry.consumers.unsubscribe(consumer, line)
+
+
+@routes.get("/graph", Action.READ, (404,))
+def dependency_graph(
+    registry: Caller,
+    node: Annotated[str, Query(min_length=1, max_length=300, description="A line, a contract or a consumer.")],
+    direction: Literal["upstream", "downstream"] = "downstream",
+    depth: Annotated[int | None, Query(ge=1, le=1_000)] = None,
+) -> GraphAnswer:
+    """Say who rests on a line or consumer, or what it rests on."""
+    return registry.consumers.graph(node, direction=direction, depth=depth)
+
+
+@routes.post("/impact", Action.CHECK, openapi_extra=CANDIDATE_BODY)
+async def impact(registry: Caller, request: Request) -> ImpactAnswer:
+    """Say whom a new version would hit, by field."""
+    candidate = await read_candidate(request, registry.desk.rules.limits)
+    return await run_in_threadpool(
+        lambda: registry.consumers.impact(candidate.document, compatibility=candidate.compatibility)
+    )
+
+
+@routes.post("/can-i-publish", Action.CHECK, openapi_extra=CANDIDATE_BODY)
+async def can_i_publish(registry: Caller, request: Request) -> DecisionAnswer:
+    """Say yes or no to publishing a new version, with every reason."""
+    candidate = await read_candidate(request, registry.desk.rules.limits)
+    return await run_in_threadpool(
+        lambda: registry.consumers.can_i_publish(candidate.document, compatibility=candidate.compatibility)
+    )
+
+
+@routes.get("/can-i-retire", Action.CHECK, (404,))
+def can_i_retire(
+    registry: Caller,
+    line: Annotated[str, Query(min_length=1, max_length=300, examples=["users.daily_active@1"])],
+    version: Annotated[str | None, Query(max_length=64)] = None,
+) -> DecisionAnswer:
+    """Say yes or no to retiring a line or one version of it, with every reason."""
+    return registry.consumers.can_i_retire(line, version=version)

@@ -1,0 +1,160 @@
+"""The first API of contract registries, on its exact paths, with its bodies and codes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+import treaty
+from treaty.registry.access.rules import Action
+from treaty.registry.answers import OwnerAnswer, Registration
+from treaty.registry.decision_card import owners_from_decision_card
+from treaty.registry.pages import PAGE
+from treaty.registry.report import CompatibilityReport
+from treaty.server.bodies import read_candidate
+from treaty.server.documents import DocumentFormat, document_response
+from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
+from treaty.server.paging import Cursor, Limit, link_to_next
+from treaty.server.routing import Caller, Routes
+
+routes = Routes("contracts")
+_ALL = 10_000
+_DOCUMENT = {200: {"description": "The contract, in the form it was registered in.", "model": dict[str, Any]}}
+Format = Annotated[
+    DocumentFormat | None, Query(alias="format", description="The form to answer in, whatever it was registered in.")
+]
+
+
+class Deprecation(BaseModel):
+    """Where the migration plan stands."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    deprecation_uri: str = Field(min_length=1, max_length=2048, examples=["https://wiki.example.org/move-to-v2"])
+
+
+@routes.get("/", Action.READ, tags=["service"])
+async def service_info(registry: Caller) -> dict[str, Any]:
+    """Say what this is."""
+    return {
+        "name": "treaty",
+        "version": treaty.__version__,
+        "description": "Registers data contracts, judges every change, and knows whom it hits.",
+        "docs": "/docs",
+        "endpoints": _ENDPOINTS,
+    }
+
+
+@routes.get("/datasets", Action.READ)
+def list_datasets(
+    registry: Caller, request: Request, cursor: Cursor = None, limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL
+) -> Response:
+    """List the ids of all datasets; beyond 10,000, the Link header leads on."""
+    ids: list[str] = []
+    following = cursor
+    while len(ids) < limit:
+        page = registry.datasets(cursor=following, limit=min(1_000, limit - len(ids)))
+        ids += page.items
+        following = page.next
+        if following is None:
+            break
+    return JSONResponse({"datasets": ids}, headers=link_to_next(request, following))
+
+
+@routes.post(
+    "/contracts",
+    Action.REGISTER,
+    (400,),
+    status_code=201,
+    response_model=Registration,
+    responses={202: {"description": "A breaking change that waits for somebody's approval.", "model": Registration}},
+    openapi_extra=CANDIDATE_BODY,
+)
+async def register_contract(registry: Caller, request: Request) -> Response:
+    """Register a version; 422 with every issue where it is not admissible."""
+    candidate = await read_candidate(request, registry.desk.rules.limits)
+    handed_in = registry.submit(candidate.document, compatibility=candidate.compatibility)
+    registration = await asyncio.wrap_future(handed_in)
+    status = 201 if registration.status == "registered" else 202
+    return JSONResponse(registration.model_dump(mode="json"), status)
+
+
+@routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
+async def check_contract(registry: Caller, request: Request) -> Response:
+    """Judge a version without registering it."""
+    candidate = await read_candidate(request, registry.desk.rules.limits)
+    report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
+    return JSONResponse(report.model_dump(mode="json"))
+
+
+@routes.post(
+    "/contracts/owners/from-decision-card",
+    Action.CHECK,
+    (400,),
+    response_model=list[OwnerAnswer],
+    openapi_extra=DECISION_CARD,
+)
+async def owners_from_card(registry: Caller, card: dict[str, Any]) -> list[OwnerAnswer]:
+    """Suggest owners from a Decision Card."""
+    return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
+
+
+@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=_DOCUMENT)
+def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
+    """Return the highest active version."""
+    return document_response(request, registry.latest_document(dataset_id), form)
+
+
+@routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), response_model=list[dict[str, Any]])
+def contract_history(
+    registry: Caller, request: Request, dataset_id: str, cursor: Cursor = None, limit: Limit = PAGE
+) -> Response:
+    """List versions in the order they were registered; the Link header leads to the next page."""
+    page = registry.history(dataset_id, cursor=cursor, limit=limit)
+    return JSONResponse([one.document for one in page.items], headers=link_to_next(request, page.next))
+
+
+@routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=_DOCUMENT)
+def get_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
+    """Return one version."""
+    return document_response(request, registry.get(dataset_id, version).document, form)
+
+
+@routes.post(
+    "/contracts/{dataset_id:path}/versions/{version}/deprecate",
+    Action.ADVANCE,
+    (400, 404),
+    responses=_DOCUMENT,
+)
+def deprecate_version(registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation) -> Response:
+    """Mark a version as deprecated, with the address of the migration plan."""
+    registry.deprecate(dataset_id, version, deprecation_uri=body.deprecation_uri)
+    return document_response(request, registry.get(dataset_id, version).document, None)
+
+
+@routes.post("/contracts/{dataset_id:path}/versions/{version}/archive", Action.ADVANCE, (400, 404), responses=_DOCUMENT)
+def archive_version(registry: Caller, request: Request, dataset_id: str, version: str) -> Response:
+    """Archive a version; it stays in the history."""
+    registry.archive(dataset_id, version)
+    return document_response(request, registry.get(dataset_id, version).document, None)
+
+
+_ENDPOINTS = {
+    "GET /": "this page",
+    "GET /healthz": "liveness probe",
+    "GET /datasets": "list registered dataset ids",
+    "POST /contracts": "register a contract",
+    "POST /contracts/check": "judge a contract without registering it",
+    "GET /contracts/{ds}/latest": "the highest active version",
+    "GET /contracts/{ds}/versions": "every version",
+    "GET /contracts/{ds}/versions/{v}": "one version",
+    "POST /contracts/{ds}/versions/{v}/deprecate": "mark a version deprecated",
+    "POST /contracts/{ds}/versions/{v}/archive": "archive a version",
+    "POST /contracts/owners/from-decision-card": "owners from a Decision Card",
+    "/api/v1": "search, lines, diff, consumers, impact, lifecycle, policies, notices, audit, tokens: see /docs",
+}

@@ -1,0 +1,105 @@
+"""Routes that say what they are about: each names its action, and asks whether the caller may come that far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
+
+from treaty.errors import NotAllowed
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import RULES, Action
+from treaty.registry.local import Registry
+from treaty.server.errors import API, DetailModel, ErrorModel
+from treaty.server.identity import Doorman, Unknown
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+_RULE = "treaty_action"
+_IN_WORDS = {
+    400: "Not as things stand.",
+    401: "Sign in first.",
+    403: "Not allowed.",
+    404: "Not there.",
+    409: "Something stands against it.",
+    413: "Too large.",
+    415: "Neither JSON nor YAML.",
+    422: "Malformed, or refused.",
+    503: "Not now; nothing was done.",
+}
+
+
+class Routes:
+    """The routes of one noun."""
+
+    def __init__(self, tag: str, prefix: str = "") -> None:
+        self.router = APIRouter(prefix=prefix, tags=[tag])
+        self._model = ErrorModel if prefix.startswith(API) else DetailModel
+
+    def get(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
+        """Declare what is read at a path."""
+        return self._route("GET", path, action, errors, options)
+
+    def post(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
+        """Declare what is done at a path."""
+        return self._route("POST", path, action, (*errors, 413, 415), options)
+
+    def put(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
+        """Declare what is put at a path."""
+        return self._route("PUT", path, action, (*errors, 413, 415), options)
+
+    def delete(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
+        """Declare what is taken away at a path."""
+        return self._route("DELETE", path, action, errors, options)
+
+    def _route(
+        self, method: str, path: str, action: Action, errors: tuple[int, ...], options: dict[str, Any]
+    ) -> Callable[[Endpoint], Endpoint]:
+        known = sorted({401, 403, 413, 422, 503, *errors})
+        responses: dict[int | str, dict[str, Any]] = {
+            code: {"model": self._model, "description": _IN_WORDS[code]} for code in known
+        }
+        responses |= options.pop("responses", {})
+
+        def declare(endpoint: Endpoint) -> Endpoint:
+            setattr(endpoint, _RULE, action)
+            self.router.add_api_route(
+                path, endpoint, methods=[method], responses=responses, operation_id=endpoint.__name__, **options
+            )
+            return endpoint
+
+        return declare
+
+
+def action_of(endpoint: object) -> Action | None:
+    """Return the action a route names."""
+    return getattr(endpoint, _RULE, None)
+
+
+async def caller(request: Request) -> Registry:
+    """Return the registry in the name of whoever asks, if they may come this far."""
+    doorman: Doorman = request.app.state.doorman
+    authorization = request.headers.get("authorization")
+    if doorman.knows_without_asking(authorization):
+        actor = doorman.actor(authorization)
+    else:
+        actor = await run_in_threadpool(doorman.actor, authorization)
+    _check_entrance(actor, action_of(request.scope["endpoint"]))
+    registry: Registry = request.app.state.registry
+    return registry.acting_as(actor)
+
+
+Caller = Annotated[Registry, Depends(caller)]
+
+
+def _check_entrance(actor: Actor, action: Action | None) -> None:
+    """Turn away who could never do this, before anything else is looked at."""
+    rule = RULES.get(action) if action is not None else None
+    roles = {grant.role for grant in actor.grants}
+    if rule is not None and rule.scope in actor.scopes and roles & (rule.anywhere | rule.in_team):
+        return
+    if actor.via == "anonymous":
+        raise Unknown("sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty token create")
+    raise NotAllowed(f"{actor.name} may not {action}: no role or scope of theirs allows it")

@@ -1,0 +1,214 @@
+"""How far a change reaches: by field one step away, and on behind whoever is not safe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tests.strategies  # noqa: F401 - the same examples in every run
+from tests.consumers.worlds import FIELDS, LINES, Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
+from tests.documents import contract
+from treaty.compatibility import Verdict, diff, judge
+from treaty.consumers.dependencies import Consumer, Node
+from treaty.consumers.exposure import Exposure, exposure
+from treaty.consumers.graph import DependencyGraph
+from treaty.consumers.impact import Effect, breaking, impact
+from treaty.consumers.subscriptions import Line
+from treaty.contracts.paths import parse_path
+from treaty.errors import NotFound
+
+ORDERS, SCORES, STOCK = Line("orders", 1), Line("scores", 1), Line("stock", 1)
+ORDER_ID = {"name": "order_id", "logicalType": "string", "required": True}
+LTV = {"name": "ltv", "logicalType": "number"}
+CITY, ZIP = {"name": "city", "logicalType": "string"}, {"name": "zip", "logicalType": "string"}
+ADDRESS = {"name": "address", "logicalType": "object", "properties": [CITY, ZIP]}
+BEFORE: dict[str, Any] = {
+    "fields": [ORDER_ID, LTV, ADDRESS],
+    "slaProperties": [{"property": "freshness", "value": 1, "unit": "h"}],
+}
+AFTER: dict[str, dict[str, Any]] = {
+    "ltv gone": {"fields": [ORDER_ID, ADDRESS]},
+    "city gone": {"fields": [ORDER_ID, LTV, {**ADDRESS, "properties": [ZIP]}]},
+    "address gone": {"fields": [ORDER_ID, LTV]},
+    "ltv and city gone": {"fields": [ORDER_ID, {**ADDRESS, "properties": [ZIP]}]},
+    "slower": {"slaProperties": [{"property": "freshness", "value": 9, "unit": "h"}]},
+    "more": {"fields": [ORDER_ID, LTV, ADDRESS, {"name": "note", "logicalType": "string"}]},
+}
+VERDICTS = {
+    name: judge(diff(contract(BEFORE), contract({**BEFORE, "version": "2.0.0", **after})))
+    for name, after in AFTER.items()
+}
+
+
+def _of(world: DependencyGraph, change: str = "ltv gone") -> Exposure:
+    return exposure(VERDICTS[change], world, ORDERS)
+
+
+def _lines(found: Exposure) -> dict[str, str]:
+    return {str(one.made_from.line): one.effect.value for one in found.lines}
+
+
+def test_a_line_made_from_a_broken_field_is_hit_and_who_stands_behind_it_is_exposed() -> None:
+    found = _of(graph(made(SCORES, ORDERS, "ltv"), made(STOCK, SCORES, "score"), reads("ml", STOCK, "level")))
+
+    assert _lines(found) == {"scores@1": "hit"}
+    assert [(str(node), found.reach.distance_to(node)) for node in found.exposed] == [("stock@1", 2), ("ml", 3)]
+    assert found.path_to(Consumer("ml")) == (ORDERS, SCORES, STOCK, Consumer("ml"))
+
+
+def test_nobody_behind_a_safe_line_is_exposed() -> None:
+    found = _of(graph(made(SCORES, ORDERS, "order_id"), reads("ml", SCORES)))
+
+    assert (_lines(found), found.exposed, found.safe) == ({"scores@1": "safe"}, (), (SCORES,))
+
+
+def test_a_line_that_never_said_from_which_fields_it_is_made_is_unknown_and_exposes_who_reads_it() -> None:
+    found = _of(graph(made(SCORES, ORDERS), reads("ml", SCORES)))
+
+    assert _lines(found) == {"scores@1": "unknown"}
+    assert found.exposed == (Consumer("ml"),)
+
+
+def test_what_is_safe_one_way_is_exposed_where_another_way_leads_to_it() -> None:
+    found = _of(graph(made(SCORES, ORDERS, "order_id"), made(SCORES, STOCK), made(STOCK, ORDERS, "ltv")))
+
+    assert _lines(found) == {"stock@1": "hit", "scores@1": "safe"}
+    assert found.path_to(SCORES) == (ORDERS, STOCK, SCORES)
+    assert found.safe == ()
+
+
+def test_a_line_made_in_two_ways_is_hit_by_either() -> None:
+    found = _of(graph(made(SCORES, ORDERS, "order_id"), made(SCORES, ORDERS, "ltv"), reads("ml", SCORES)))
+
+    assert [(one.effect.value, [str(field) for field in one.made_from.fields]) for one in found.lines] == [
+        ("hit", ["ltv"]),
+        ("safe", ["order_id"]),
+    ]
+    assert found.exposed == (Consumer("ml"),)
+
+
+def test_direct_consumers_are_judged_by_field() -> None:
+    found = _of(graph(reads("dashboard", ORDERS, "ltv"), reads("ml", ORDERS), reads("zoo", ORDERS, "order_id")))
+
+    effects = {one.subscription.consumer: one.effect.value for one in found.consumers}
+    assert effects == {"dashboard": "hit", "ml": "unknown", "zoo": "safe"}
+    assert found.reach.nodes == (Consumer("dashboard"), Consumer("ml"))
+    assert found.safe == (Consumer("zoo"),)
+
+
+@pytest.mark.parametrize(("field", "exposed"), [("ltv", ["scores@1", "ml"]), ("order_id", [])])
+def test_a_consumer_that_is_a_contract_passes_on_what_hits_it(field: str, exposed: list[str]) -> None:
+    found = _of(graph(reads("scores", ORDERS, field), reads("ml", SCORES)))
+
+    assert [str(node) for node in found.exposed] == exposed
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "effect"),
+    [
+        ("city gone", "address", "hit"),
+        ("city gone", "address.city", "hit"),
+        ("city gone", "address.zip", "safe"),
+        ("address gone", "address.zip", "hit"),
+        ("slower", "order_id", "hit"),
+        ("more", "ltv", "safe"),
+    ],
+)
+def test_a_line_is_hit_by_what_a_consumer_would_be_hit_by(change: str, field: str, effect: str) -> None:
+    found = _of(graph(made(SCORES, ORDERS, field), reads("ml", ORDERS, field)), change)
+
+    assert [one.effect for one in found.lines] == [effect]
+    assert [one.effect for one in found.consumers] == [effect]
+
+
+def test_an_additive_change_reaches_nobody() -> None:
+    found = _of(graph(made(SCORES, ORDERS), reads("ml", SCORES), reads("zoo", ORDERS)), "more")
+
+    assert (found.reach.nodes, found.safe) == ((), (Consumer("zoo"), SCORES))
+
+
+def test_a_line_made_from_itself_is_not_named_as_its_own_victim() -> None:
+    found = _of(graph(made(ORDERS, ORDERS, "ltv"), made(SCORES, ORDERS, "ltv"), made(ORDERS, SCORES)))
+
+    assert _lines(found) == {"scores@1": "hit"}
+    assert found.reach.nodes == (SCORES,)
+
+
+def test_a_line_the_graph_does_not_know_is_not_found() -> None:
+    with pytest.raises(NotFound, match="orders@1"):
+        _of(graph(reads("ml", STOCK)))
+
+
+_changes = st.sampled_from(sorted(AFTER))
+
+
+def _struck(verdict: Verdict, fields: tuple[str, ...]) -> bool:
+    """Say plainly whether who reads these fields is struck, on the printed paths."""
+    broken = [item.change.field for item in breaking(verdict)]
+    if not fields:
+        return bool(broken)
+    return any(
+        one is None or f"{one}.".startswith(f"{read}.") or f"{read}.".startswith(f"{one}.")
+        for one in broken
+        for read in fields
+    )
+
+
+@given(worlds(), _changes, st.sampled_from(LINES))
+def test_nobody_is_safe_who_reads_a_broken_field_or_never_said_what(edits: list[Edit], change: str, line: Line) -> None:
+    world, verdict = edited(edits), VERDICTS[change]
+    if line not in world:
+        return
+
+    found = exposure(verdict, world, line)
+
+    for one in found.consumers:
+        struck = _struck(verdict, tuple(map(str, one.subscription.fields)))
+        assert (one.effect is Effect.SAFE) is not struck
+        assert not (struck and Consumer(one.subscription.consumer) in found.safe)
+    for other in found.lines:
+        struck = _struck(verdict, tuple(map(str, other.made_from.fields)))
+        assert (other.effect is Effect.SAFE) is not struck
+        assert not (struck and other.made_from.line in found.safe)
+
+
+@given(worlds(), _changes, st.sampled_from(LINES))
+def test_exposed_is_who_a_plain_walk_reaches_past_whoever_is_struck(edits: list[Edit], change: str, line: Line) -> None:
+    world, verdict, arrows = edited(edits), VERDICTS[change], turned(rests_on(edits))
+    if line not in world:
+        return
+    direct = [(Consumer(one.consumer), one.fields) for one in world.readers_of(line)]
+    direct += [(one.line, one.fields) for one in world.made_from(line)]  # type: ignore[misc]
+    arrows[line] = {node for node, fields in direct if _struck(verdict, tuple(map(str, fields)))}
+
+    found = exposure(verdict, world, line)
+
+    expected: dict[Node, int] = distances(arrows, line)
+    assert {one.node: one.distance for one in found.reach} == expected
+    assert set(found.exposed) == {node for node, distance in expected.items() if distance > 1}
+
+
+_paths = st.sampled_from([*FIELDS, "orders:ltv", "stock:ltv", "orders:address", "stock:address.zip", "address.zip[]"])
+
+
+@given(st.sets(_paths, min_size=1, max_size=4), st.lists(st.none() | _paths, max_size=5))
+def test_impact_names_every_change_whose_field_touches_one_that_is_read(
+    read: set[str], broken: list[str | None]
+) -> None:
+    (removal,) = VERDICTS["ltv gone"].judged
+    judged = tuple(replace(removal, change=replace(removal.change, field=field)) for field in broken)
+    subscription = reads("ml", ORDERS, *read)
+
+    (found,) = impact(replace(VERDICTS["ltv gone"], judged=judged), [subscription])
+
+    touching = []
+    for field in broken:
+        path = field and parse_path(field)
+        if not path or any(path.covers(one) or one.covers(path) for one in subscription.fields):
+            touching.append(field)
+    assert [item.change.field for item in found.changes] == touching
+    assert found.effect is (Effect.HIT if touching else Effect.SAFE)
