@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, update
 
-from treaty.consumers.subscriptions import Line
+from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.blocks import Deprecation
 from treaty.errors import InvalidDocument, NotFound, Refused
 from treaty.governance.lifecycle import Periods, Status, check_step, timetable
@@ -41,6 +41,8 @@ def activate(transaction: Transaction, actor: Actor, contract: str, version: str
     if before.status is Status.ACTIVE:
         return before
     check_step(before.status, Status.ACTIVE, f"{contract} {version}")
+    if before.status is Status.DRAFT:  # the days that its document announces are still to come
+        return _step(transaction, actor.name, before, Status.ACTIVE, "activated")
     cleared = {"deprecation_uri": None, "announced_on": None, "sunset_on": None, "retire_on": None}
     return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **cleared)
 
@@ -93,6 +95,16 @@ def retire(transaction: Transaction, actor: Actor, contract: str, version: str, 
     return _step(transaction, actor.name, before, Status.RETIRED, override or "retired")
 
 
+def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[Kept]:
+    """End every version of a line that is not gone, together or not at all; all that stands against it is named."""
+    leaving = step_line(transaction, line, SERVING | {Status.DRAFT})
+    authorize(actor, Action.ADVANCE, _resource(leaving[0]))
+    obstacles = list(obstacles_to_retiring(transaction.connection, leaving, transaction.now.date()))
+    if obstacles and override is None:
+        raise Refused(f"{line} cannot be retired: " + "; ".join(obstacles))
+    return [retire(transaction, actor, one.contract, one.version, override) for one in reversed(leaving)]
+
+
 def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
     """Return the versions of a line that a step is meant for; a line without any is refused."""
     members = kept.in_line(transaction.connection, line)
@@ -109,7 +121,7 @@ def tick(transaction: Transaction, rules: GroundRules) -> list[StepAnswer]:
     today = transaction.now.date()
     steps: list[StepAnswer] = []
     after = 0
-    while due := kept.with_status(transaction.connection, Status.ACTIVE, Status.DEPRECATED, after=after):
+    while due := kept.due(transaction.connection, today, after):
         for one in due:
             steps += _advance(transaction, rules.periods, one, today)
         after = due[-1].seq
@@ -125,21 +137,21 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
             yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
         elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
             yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
-    for name in stranded(connection, members):
-        yield f"{name} still reads {members[0].line}"
+    for one_left in stranded(connection, members):
+        yield f"{one_left.consumer} still reads {members[0].line}"
 
 
-def stranded(connection: Connection, leaving: list[Kept]) -> list[str]:
+def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
     """Return who would be left with nothing to read if these versions of a line went away."""
     gone = {one.seq for one in leaving}
     staying = [one for one in kept.in_line(connection, leaving[0].line) if one.seq not in gone]
     if any(one.status in SERVING for one in staying):
         return []
-    return [one.subscription.consumer for one in dependence.subscribers(connection, leaving[0].line)]
+    return [one.subscription for one in dependence.subscribers(connection, leaving[0].line)]
 
 
 def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done: str, override: str | None) -> None:
-    names = stranded(transaction.connection, [one])
+    names = [left.consumer for left in stranded(transaction.connection, [one])]
     if names and override is None:
         readers = ", ".join(names)
         raise Refused(
@@ -151,24 +163,18 @@ def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done
 
 
 def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
-    expires = _expiry(transaction.connection, one) if one.status is Status.ACTIVE else None
     if one.status is Status.ACTIVE and one.announced_on and today >= one.announced_on:
         reason = "the day its document announced"
         one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason)
         yield _told(one, Status.ACTIVE, reason)
-    elif expires and today >= expires:
-        reason = f"expired on {expires}"
+    elif one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
+        reason = f"expired on {one.expires_on}"
         one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **_days(periods, today, None))
         yield _told(one, Status.ACTIVE, reason)
     if one.status is Status.DEPRECATED and one.sunset_on and today >= one.sunset_on:
         reason = f"its sunset was due on {one.sunset_on}"
         one = _step(transaction, _CLOCK, one, Status.SUNSET, reason)
         yield _told(one, Status.DEPRECATED, reason)
-
-
-def _expiry(connection: Connection, one: Kept) -> date | None:
-    text = kept.contract_of(connection, one).treaty.expires
-    return date.fromisoformat(text) if text else None
 
 
 def _told(one: Kept, before: Status, reason: str) -> StepAnswer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -36,31 +37,26 @@ class Judgement:
     children: tuple[Child, ...]
     days: Timetable | None
     too_soon: str | None
+    ended: str | None
 
     @property
     def admissible(self) -> bool:
         """Whether the candidate may be registered."""
-        return self.verdict.admissible and not self.too_soon and not any(one.stands for one in self.held)
+        return self.report.admissible
 
     @property
     def breaks_consumers(self) -> bool:
         """Whether it is a breaking change that a migration plan makes admissible."""
         return bool(self.verdict.errors)
 
-    @property
+    @cached_property
     def report(self) -> CompatibilityReport:
         """The judgement in the words of the API."""
-        report = report_on(self.verdict)
-        issues = [*report.issues, *self._more_issues()]
-        return CompatibilityReport(
-            compatible=not any(issue.severity == "error" for issue in issues),
-            mode=report.mode,
-            issues=issues,
-            admissible=self.admissible,
-            required_version=report.required_version,
-        )
+        return report_on(self.verdict, self._more_issues())
 
     def _more_issues(self) -> Iterator[CompatibilityIssue]:
+        if self.ended:
+            yield CompatibilityIssue(severity="error", field=None, kind="line_ended", message=self.ended)
         if self.too_soon:
             yield CompatibilityIssue(severity="error", field=None, kind="sunset_too_soon", message=self.too_soon)
         for one in self.held:
@@ -83,7 +79,8 @@ def judge(connection: Connection, rules: GroundRules, candidate: Prepared, mode:
     held = held_against(connection, contract, policies_above(connection, contract), today)
     children = children_in_breach(connection, contract)
     days, too_soon = _days(candidate, rules, today)
-    return Judgement(candidate, before, verdict, tuple(held), tuple(children), days, too_soon)
+    ended = _ended(connection, candidate, before)
+    return Judgement(candidate, before, verdict, tuple(held), tuple(children), days, too_soon, ended)
 
 
 def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:
@@ -94,6 +91,14 @@ def _history(connection: Connection, candidate: Prepared, before: Kept | None, m
     if not effective_mode(mode, predecessor, candidate.contract).is_transitive:
         return [predecessor]
     return [kept.contract_of(connection, one) for one in kept.in_line(connection, before.line)]
+
+
+def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> str | None:
+    """Say that a line was retired: consumers were told that nothing follows in it."""
+    if before is None or before.status is not Status.RETIRED or before.line != candidate.line:
+        return None
+    others = {one.status for one in kept.in_line(connection, before.line)} - {Status.RETIRED, Status.ARCHIVED}
+    return None if others else f"the line {before.line} was retired; open a new one"
 
 
 def _days(candidate: Prepared, rules: GroundRules, today: date) -> tuple[Timetable | None, str | None]:

@@ -40,17 +40,25 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
         raise NotFound(f"no version {version} of {line} is registered" if version else f"no line {line} is registered")
     name = f"{line.contract} {version}" if version else str(line)
     staying = [one for one in leaving if one.status in SERVING or one.status is Status.DRAFT]
-    reasons = [
-        ReasonAnswer(kind="not_retirable", message=one) for one in obstacles_to_retiring(connection, staying, today)
-    ]
-    if not staying:
+    if staying:
+        obstacles = obstacles_to_retiring(connection, staying, today)
+        reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
+    else:
         reasons = [ReasonAnswer(kind="gone", message=f"{name} is {line_status(leaving)} already", severity="warning")]
     return DecisionAnswer(
         question=f"can {name} be retired?",
         answer=not any(one.severity == "error" for one in reasons),
         reasons=reasons,
         affected=[
-            AffectedAnswer(name=one, kind="consumer", effect="hit", path=[str(line), one])
+            AffectedAnswer(
+                name=one.consumer,
+                kind="consumer",
+                effect="hit",
+                consumer_class=one.consumer_class.value,
+                contact=one.contact,
+                critical=one.consumer_class.is_critical,
+                path=[str(line), one.consumer],
+            )
             for one in (stranded(connection, staying) if staying else [])
         ],
     )
@@ -60,11 +68,10 @@ def _against_publishing(
     connection: Connection, judgement: Judgement, affected: list[AffectedAnswer]
 ) -> Iterator[ReasonAnswer]:
     contract, before = judgement.candidate.contract, judgement.before
-    taken = before is not None and any(
-        one.version == contract.version for one in kept.in_line(connection, judgement.candidate.line)
-    )
-    if taken:
-        said = f"version {contract.version} is registered already; the next is {judgement.verdict.required_version}"
+    if before is not None and kept.is_registered(connection, contract.id, contract.version):
+        required = judgement.verdict.required_version
+        said = f"version {contract.version} is registered already"
+        said += f"; the next is {required}" if required != before.version else f", and nothing differs from {required}"
         yield ReasonAnswer(kind="version_taken", message=said)
     excused = {item.change.kind for item in judgement.verdict.judged} if judgement.admissible else set()
     for issue in judgement.report.issues:

@@ -14,8 +14,7 @@ from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
 from treaty.consumers.exposure import Exposure, LineImpact, exposure
 from treaty.consumers.graph import DependencyGraph
 from treaty.consumers.impact import Impact
-from treaty.consumers.subscriptions import Line, parse_fields, parse_line
-from treaty.contracts.paths import FieldPath
+from treaty.consumers.subscriptions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.answers import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
 from treaty.registry.candidates import Judgement
@@ -184,12 +183,4 @@ def _kind(node: Node) -> Literal["line", "consumer"]:
 def _made_from(line: Line, rows: list[dependence.UpstreamRow]) -> Iterator[MadeFrom]:
     for row in rows:
         if row.upstream_major != dependence.NO_LINE:
-            yield MadeFrom(line, Line(row.upstream, row.upstream_major), _paths(row.fields))
-
-
-def _paths(fields: list[str]) -> tuple[FieldPath, ...]:
-    """Read the fields that a lineage names; where one is no path, it is unknown which are meant."""
-    try:
-        return parse_fields(fields)
-    except InvalidDocument:
-        return ()
+            yield MadeFrom(line, Line(row.upstream, row.upstream_major), dependence.fields_named(row.fields))

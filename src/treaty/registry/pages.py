@@ -46,6 +46,13 @@ def after(text: str | None, *start: Key) -> tuple[Key, ...]:
         key = None
     if not isinstance(key, list) or [type(one) for one in key] != [type(one) for one in start]:
         raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
-    if any(isinstance(one, int) and abs(one) >= 2**63 for one in key) or "\x00" in str(key):
+    if not all(map(_is_kept, key)):
         raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
     return tuple(key)
+
+
+def _is_kept(one: Key) -> bool:
+    """Tell whether a database could hold this: no number too large, no NUL, no half of a character."""
+    if isinstance(one, int):
+        return abs(one) < 2**63
+    return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in one)

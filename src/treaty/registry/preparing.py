@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from treaty.consumers.subscriptions import Line
 from treaty.contracts.loading import parse
 from treaty.contracts.model import Contract, Field, Form
-from treaty.contracts.reading import Limits, Reading, check_plain, read_document
+from treaty.contracts.reading import Limits, Reading, check_plain, read_document, read_json
 from treaty.contracts.reading.limits import refuse
 from treaty.contracts.values import EMPTY, Json
 from treaty.errors import InvalidDocument
@@ -33,7 +35,7 @@ class Prepared:
     content: bytes
     data: dict[str, Json] = field(repr=False)
 
-    @property
+    @cached_property
     def parsed(self) -> str:
         """The document as JSON that reads back as the same contract."""
         return json.dumps(_filled(self.data) if self.contract.form is Form.SHORT else self.data, ensure_ascii=False)
@@ -58,6 +60,14 @@ class Prepared:
         return version.major, version.minor, version.patch
 
 
+@dataclass(frozen=True)
+class HandedIn:
+    """A document that somebody handed in, and the mode they ask for."""
+
+    document: Prepared
+    compatibility: str | None = None
+
+
 def prepare(
     content: bytes | str | Mapping[str, Json], media: str | None = None, limits: Limits | None = None
 ) -> Prepared:
@@ -67,9 +77,8 @@ def prepare(
         check_plain(data, "the contract", limits)
         return prepare_reading(Reading("the contract", data, lambda: None), JSON, _as_json(data))
     given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    reading = read_document(given, "the contract", limits)
-    opens = given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    return prepare_reading(reading, media or (JSON if opens == b"{" else YAML), given)
+    reading, found = _read(given, limits)
+    return prepare_reading(reading, media or found, given)
 
 
 def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
@@ -77,24 +86,33 @@ def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
     contract = parse(reading).contract
     _check_names(contract, reading)
     prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
+    if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
+        raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
     if contract.semantic_version and max(prepared.parts) > _LARGEST_PART:
         raise refuse(f"version {contract.version} has a part above {_LARGEST_PART:,}", reading.place(("version",)))
     return prepared
 
 
+def _read(given: bytes, limits: Limits | None) -> tuple[Reading, str]:
+    """Read a document, and tell whether it is JSON or YAML, which may begin with a brace too."""
+    if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
+        with suppress(InvalidDocument):
+            return read_json(given, "the contract", limits), JSON
+    return read_document(given, "the contract", limits), YAML
+
+
 def searched(contract: Contract) -> dict[str, str]:
     """Return the words that a search finds the contract by, folded; lists stand between line breaks."""
     fields = [found for item in contract.schema for found in _fields_of(item.fields)]
-    tags = [str(tag) for tag in contract.more.get("tags") or ()]
-    purpose = contract.description or EMPTY
-    meanings = [*map(str, purpose.values()), *(item.description or "" for item in contract.schema)]
-    meanings += [one.description or "" for one in fields] + [one.business_name or "" for one in fields]
+    owners = [one for owner in contract.owners for one in (owner.team, owner.contact)]
+    meanings = [*map(str, (contract.description or EMPTY).values()), *(item.description for item in contract.schema)]
+    meanings += [said for one in fields for said in (one.description, one.business_name)]
     return {
-        "searched_names": _listed([contract.id, contract.name or "", *(item.name for item in contract.schema)]),
-        "searched_domain": _listed([contract.domain or ""]),
-        "searched_owners": _listed([one for owner in contract.owners for one in (owner.team, owner.contact or "")]),
-        "searched_fields": _listed([one.name or "" for one in fields]),
-        "searched_tags": _listed(tags),
+        "searched_names": _listed([contract.id, contract.name, *(item.name for item in contract.schema)]),
+        "searched_domain": _listed([contract.domain]),
+        "searched_owners": _listed(owners),
+        "searched_fields": _listed([one.name for one in fields]),
+        "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
     }
 
@@ -112,34 +130,38 @@ def folded(text: str) -> str:
     return text.casefold()
 
 
-def _listed(words: list[str]) -> str:
-    return "\n" + "\n".join(dict.fromkeys(folded(word).replace("\n", " ") for word in words if word)) + "\n"
+def _listed(words: list[str | None]) -> str:
+    said = [folded(word) for word in words if word]
+    if any("\n" in word for word in said):
+        said = [word.replace("\n", " ") for word in said]
+    return "\n".join(["", *dict.fromkeys(said), ""]) if said else "\n"
 
 
-def _fields_of(fields: tuple[Field, ...]) -> Iterator[Field]:
-    pending = list(reversed(fields))
-    while pending:
-        one = pending.pop()
+def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
+    """Return every field that has a name, at any depth."""
+    found: list[Field] = []
+    for one in fields:
         if one.name:
-            yield one
-        pending += reversed((*(one.properties or ()), *(child for _, child in one.children)))
+            found.append(one)
+        inside = (one.properties or ()) + tuple(child for _, child in one.children)
+        if inside:
+            found += _fields_of(inside)
+    return found
 
 
 def _check_names(contract: Contract, reading: Reading) -> None:
-    where = reading.place(("dataset_id" if contract.form is Form.SHORT else "id",))
-    if len(contract.id) > _LONGEST_ID:
-        raise refuse(f"the id has {len(contract.id)} characters; at most {_LONGEST_ID} are kept", where, "shorten it")
-    if not contract.id.strip() or contract.id != contract.id.strip() or not contract.id.isprintable():
-        raise refuse(f"the id {contract.id!r} is blank, or has blanks around it or signs that do not print", where)
-    if any(part in (".", "..", "") for part in contract.id.split("/")):
-        raise refuse(f"the id {contract.id!r} has an empty or dotted part between slashes", where, "name each part")
-    if _has_nul(reading.data):
-        raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
+    if problem := _problem_with(contract.id):
+        raise refuse(problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew")
 
 
-def _has_nul(data: Json) -> bool:
-    text = json.dumps(data)
-    return "\\u0000" in text and "\x00" in "".join(_texts(data))
+def _problem_with(name: str) -> str | None:
+    if len(name) > _LONGEST_ID:
+        return f"the id has {len(name)} characters; at most {_LONGEST_ID} are kept"
+    if not name.strip() or name != name.strip() or not name.isprintable():
+        return f"the id {name!r} is blank, or has blanks around it or signs that do not print"
+    if any(part in (".", "..", "") for part in name.split("/")):
+        return f"the id {name!r} has an empty or dotted part between slashes"
+    return None
 
 
 def _texts(data: Json) -> Iterator[str]:

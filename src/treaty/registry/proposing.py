@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from treaty.errors import Conflict, NotFound
+from treaty.errors import Conflict, InvalidDocument, NotFound
 from treaty.registry.access.actors import Actor
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.candidates import Judgement
@@ -16,6 +16,7 @@ from treaty.registry.store.transaction import Transaction
 _P = proposals.c
 ProposalRow: TypeAlias = Row[Any]
 OPEN = "open"
+STATES = (OPEN, "approved", "declined")
 
 
 def open_proposal(transaction: Transaction, actor: Actor, judgement: Judgement) -> int:
@@ -75,6 +76,8 @@ def page(connection: Connection, state: str | None, after: int, limit: int) -> l
     """Return some proposals, in the order they were made."""
     asked = select(proposals).where(_P.id > after)
     if state is not None:
+        if state not in STATES:
+            raise InvalidDocument(f"unknown state {state[:40]!r} of proposals; use one of: {', '.join(STATES)}")
         asked = asked.where(_P.state == state)
     return [answer(row) for row in connection.execute(asked.order_by(_P.id).limit(limit))]
 

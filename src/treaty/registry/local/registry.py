@@ -7,7 +7,6 @@ from concurrent.futures import Future
 from dataclasses import replace
 from datetime import date
 from types import TracebackType
-from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -35,8 +34,9 @@ from treaty.registry.local.desk import EVERYTHING, Desk, Document
 from treaty.registry.local.governance import Governance
 from treaty.registry.local.notices import Notices
 from treaty.registry.pages import PAGE, after, check_limit, page_of
+from treaty.registry.preparing import HandedIn
+from treaty.registry.query import Query
 from treaty.registry.report import CompatibilityReport
-from treaty.registry.searching import Query
 from treaty.registry.store import kept
 from treaty.registry.store.database import Clock, Database, utc_now
 from treaty.registry.store.kept import Kept
@@ -44,7 +44,25 @@ from treaty.registry.store.tables import contracts
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.versions import document_answer, line_answers, version_answer
 
-_LIVE = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
+
+class _Registering:
+    """A version on its way: read before the transaction begins, registered in it."""
+
+    def __init__(self, desk: Desk, read: Callable[[], HandedIn]) -> None:
+        self._desk = desk
+        self._read = read
+
+    def prepare(self) -> None:
+        """Read the document, so that nobody waits for that while the database is locked."""
+        self._handed_in = self._read()
+        self._mode = self._desk.mode(self._handed_in.compatibility)
+
+    def __call__(self, transaction: Transaction) -> Registration:
+        """Register it."""
+        desk = self._desk
+        return registering.register(transaction, desk.actor, desk.rules, self._handed_in.document, self._mode)
+
+
 _DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
 
 
@@ -88,13 +106,12 @@ class Registry:
 
     def register(self, document: Document, *, compatibility: str | None = None) -> Registration:
         """Register a version if it is admissible; else raise VersionRefused with the report."""
-        return self.submit(document, compatibility=compatibility).result()
+        handed_in = HandedIn(self._desk.prepared(document), compatibility)
+        return self.submit(lambda: handed_in).result()
 
-    def submit(self, document: Document, *, compatibility: str | None = None) -> Future[Registration]:
-        """Hand in a version; the future is done once it is durable or refused."""
-        desk = self._desk
-        candidate, mode = desk.prepared(document), desk.mode(compatibility)
-        return desk.submit(lambda it: registering.register(it, desk.actor, desk.rules, candidate, mode))
+    def submit(self, read: Callable[[], HandedIn]) -> Future[Registration]:
+        """Hand in a version that is still to be read; the future is done once it is durable or refused."""
+        return self._desk.submit(_Registering(self._desk, read))
 
     def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
         """Judge a version without registering it."""
@@ -120,9 +137,10 @@ class Registry:
         """Return the highest active version."""
         return self._desk.read(lambda it: document_answer(*kept.latest_document(it, contract)))
 
-    def latest_document(self, contract: str) -> dict[str, Any]:
-        """Return the document of the highest active version, and nothing else: what is asked most."""
-        return self._desk.read(lambda it: kept.latest_document(it, contract)[1])
+    def ask_latest(self, contract: str) -> Future[str]:
+        """Ask for the document of the highest active version, as JSON, without waiting."""
+        authorize(self._desk.actor, Action.READ, EVERYTHING)
+        return self._desk.database.ask(lambda it: kept.latest_text(it, contract))
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""
@@ -200,17 +218,17 @@ class Registry:
 
     def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
         """End a line: every version of it that is not gone, together or not at all."""
-        actor = self._desk.actor
-        return self._step_line(
-            parse_line(line),
-            _LIVE,
-            lambda it, one: advancing.retire(it, actor, one.contract, one.version, override),
-        )
+        desk, parsed = self._desk, parse_line(line)
+        retired = desk.write(lambda it: advancing.retire_line(it, desk.actor, parsed, override))
+        return [version_answer(one) for one in retired]
 
     def tick(self) -> list[StepAnswer]:
         """Advance every version whose day has come."""
         desk = self._desk
         authorize(desk.actor, Action.TICK, EVERYTHING)
+        with desk.database.read() as connection:
+            if not kept.due(connection, desk.today, limit=1):
+                return []
         return desk.write(lambda it: advancing.tick(it, desk.rules))
 
     def _document(self, find: Callable[[Connection], Kept]) -> DocumentAnswer:

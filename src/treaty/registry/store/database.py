@@ -11,11 +11,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError
 
-from treaty.errors import InvalidDocument, Unavailable
+from treaty.errors import InvalidDocument, TreatyError, Unavailable
+from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.migrating import migrate
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.trouble import TROUBLE, reachable
+from treaty.registry.store.turns import turns_at
 from treaty.registry.store.writer import Writer
 
 T = TypeVar("T")
@@ -63,7 +66,9 @@ class Database:
     def __init__(self, url: URL, clock: Clock = utc_now) -> None:
         self.clock = clock
         self._engine = _engine(url)
-        self._writer = Writer(self._engine, clock)
+        on_sqlite = url.get_backend_name() == "sqlite"
+        self._writer = Writer(self._engine, clock, turns_at(url.database if on_sqlite else None))
+        self._reader = Batches("treaty-reader", self._answer)
 
     @classmethod
     def open(cls, reference: str, clock: Clock = utc_now) -> Database:
@@ -91,6 +96,10 @@ class Database:
         with reachable(self.name), self._engine.connect() as connection:
             yield connection
 
+    def ask(self, question: Callable[[Connection], T]) -> Future[T]:
+        """Hand in a question that is quickly answered, for those who do not wait in a thread."""
+        return self._reader.put(question)
+
     def write(self, unit: Callable[[Transaction], T]) -> T:
         """Run a unit of work as one transaction, and return once it is durable."""
         return self._writer.submit(unit).result()
@@ -111,22 +120,29 @@ class Database:
     def close(self) -> None:
         """Finish what was handed in, and let go of the database."""
         self._writer.close()
+        self._reader.close()
         self._engine.dispose()
 
+    def _answer(self, batch: list[Job]) -> None:
+        try:
+            with self.read() as connection:
+                for job in batch:
+                    _answer_one(connection, job)
+        except TreatyError as error:
+            for job in batch:
+                if not job.future.done():
+                    job.fail(error)
 
-@contextmanager
-def reachable(name: str) -> Iterator[None]:
-    """Turn trouble with the database into one clear error."""
+
+def _answer_one(connection: Connection, job: Job) -> None:
     try:
-        yield
-    except SQLAlchemyError as error:
-        raise unavailable(name, error) from None
-
-
-def unavailable(name: str, error: SQLAlchemyError) -> Unavailable:
-    """Say that the database cannot be used, and why; never with a statement or its values."""
-    reason = str(getattr(error, "orig", None) or error).strip().splitlines()
-    return Unavailable(f"the database {name} cannot be used now: {reason[0] if reason else 'no reason given'}")
+        answer = job.unit(connection)
+    except TROUBLE:
+        raise
+    except Exception as error:
+        job.fail(error)
+    else:
+        job.succeed(answer)
 
 
 def _make_file(path: Path) -> None:

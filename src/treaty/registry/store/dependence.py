@@ -12,8 +12,10 @@ from sqlalchemy import func as sql
 
 from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields, parse_line
 from treaty.contracts.blocks import Upstream
+from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.registry.store import kept
+from treaty.registry.store.quick import quick_row
 from treaty.registry.store.tables import audit, subscriptions, upstreams
 from treaty.registry.store.transaction import Transaction
 
@@ -23,6 +25,8 @@ UpstreamRow: TypeAlias = Row[Any]
 NO_LINE = -1
 """The MAJOR of an upstream that is not registered yet; it is found once it is."""
 
+_DANGLING = "upstreams that are not registered"
+_ANY_WAITING = "SELECT contract FROM upstreams WHERE upstream_major = {} AND active LIMIT 1"
 _WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), _U.upstream_major == NO_LINE, _U.active)
 
 
@@ -121,6 +125,8 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
     known = select(upstreams).where(_U.contract == line.contract, _U.major == line.major)
     before = {(row.upstream, row.upstream_major): row for row in transaction.read(known)}
     after = _resolved(transaction, declared)
+    if any(major == NO_LINE for _, major in after):
+        transaction.forget(_DANGLING)
     for key in before.keys() | after.keys():
         fields = sorted(after.get(key, ()))
         there = before.get(key)
@@ -141,6 +147,8 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
 
 def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: int) -> None:
     """Point those who named a contract before it was registered at its first line."""
+    if not transaction.once(_DANGLING, _any_waiting):
+        return
     for row in transaction.read(_WAITING, {"upstream": line.contract}).all():
         declared = [Upstream(contract=f"{line}", fields=tuple(row.fields))]
         others = select(upstreams).where(_U.contract == row.contract, _U.major == row.major, _U.active)
@@ -172,6 +180,21 @@ def upstreams_of(connection: Connection, line: Line) -> list[UpstreamRow]:
     return list(connection.execute(asked.order_by(_U.upstream, _U.upstream_major)))
 
 
+def made_from(connection: Connection, line: Line) -> list[tuple[Line, tuple[FieldPath, ...]]]:
+    """Return the lines that are made from a line, and from which of its fields; none where that is unknown."""
+    asked = select(upstreams).where(_U.upstream == line.contract, _U.upstream_major == line.major, _U.active)
+    rows = connection.execute(asked.order_by(_U.contract, _U.major))
+    return [(Line(row.contract, row.major), fields_named(row.fields)) for row in rows]
+
+
+def fields_named(texts: list[str]) -> tuple[FieldPath, ...]:
+    """Read the fields that a lineage names; where one is no path, it is unknown which are meant."""
+    try:
+        return parse_fields(texts)
+    except InvalidDocument:
+        return ()
+
+
 def _resolved(transaction: Transaction, declared: Iterable[Upstream]) -> dict[tuple[str, int], set[str]]:
     """Find the line that each upstream means: the one it names, else the contract's highest."""
     found: dict[tuple[str, int], set[str]] = {}
@@ -192,6 +215,10 @@ def _line_named(transaction: Transaction, text: str) -> tuple[str, int]:
     except InvalidDocument:
         return text, NO_LINE
     return line.contract, line.major
+
+
+def _any_waiting(connection: Connection) -> bool:
+    return quick_row(connection, _ANY_WAITING, NO_LINE) is not None
 
 
 def _named(row: Row[Any]) -> str:

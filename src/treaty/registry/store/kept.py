@@ -16,6 +16,7 @@ from treaty.contracts.owners import Owner
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.store.contract_cache import ContractCache
+from treaty.registry.store.quick import quick_row
 from treaty.registry.store.tables import versions
 
 _CACHE = ContractCache(2_000)
@@ -29,6 +30,11 @@ _HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
 _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
 _VERSION = _OF_CONTRACT.where(_V.version == bindparam("version"))
 _LATEST = _OF_CONTRACT.where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
+_ANY_VERSION = "SELECT 1 FROM versions WHERE contract = {} LIMIT 1"
+_LATEST_TEXT = (
+    "SELECT parsed, form, deprecation_uri FROM versions WHERE contract = {} AND status = 'active' "
+    "ORDER BY major DESC, minor DESC, patch DESC LIMIT 1"
+)
 _LATEST_DOCUMENT = _LATEST.add_columns(_V.parsed)
 
 
@@ -54,6 +60,7 @@ class Kept:
     announced_on: date | None
     sunset_on: date | None
     retire_on: date | None
+    expires_on: date | None
 
     @property
     def line(self) -> Line:
@@ -68,6 +75,8 @@ class Kept:
 
 def predecessor(connection: Connection, contract: str, major: int) -> Kept | None:
     """Return the highest version of the line, else the highest of all."""
+    if quick_row(connection, _ANY_VERSION, contract) is None:  # most are new: a short question first
+        return None
     return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
 
 
@@ -90,6 +99,15 @@ def latest(connection: Connection, contract: str) -> Kept:
     if found is None:
         raise missing(connection, contract, "has no active version")
     return found
+
+
+def latest_text(connection: Connection, contract: str) -> str:
+    """Return the document of the highest active version as JSON: what is asked most, so at the driver's own speed."""
+    row = quick_row(connection, _LATEST_TEXT, contract)
+    if row is None:
+        raise missing(connection, contract, "has no active version")
+    parsed, form, uri = row
+    return json.dumps(_at_present(parsed, Status.ACTIVE, form, uri), ensure_ascii=False, separators=(",", ":"))
 
 
 def latest_document(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
@@ -116,9 +134,12 @@ def of_contract(connection: Connection, contract: str) -> list[Kept]:
     return _all(connection, _of(contract).order_by(*_NEWEST))
 
 
-def with_status(connection: Connection, *statuses: Status, after: int = 0, limit: int = 1_000) -> list[Kept]:
-    """Return versions that have one of these statuses, in the order they were registered."""
-    asked = select(*_SUMMARY).where(_V.status.in_([one.value for one in statuses]), _V.seq > after)
+def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000) -> list[Kept]:
+    """Return versions for which a day has come, in the order they were registered."""
+    to_deprecate = (_V.status == Status.ACTIVE.value) & ((_V.announced_on <= today) | (_V.expires_on <= today))
+    to_sunset = (_V.status == Status.DEPRECATED.value) & (_V.sunset_on <= today)
+    dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
+    asked = select(*_SUMMARY).where(_V.seq > after, dated, to_deprecate | to_sunset)
     return _all(connection, asked.order_by(_V.seq).limit(limit))
 
 
@@ -154,10 +175,14 @@ def contract_of(connection: Connection, kept: Kept) -> Contract:
 
 def current(parsed: str, kept: Kept) -> dict[str, Any]:
     """Return a document with the status its version has now."""
+    return _at_present(parsed, kept.status, kept.form, kept.deprecation_uri)
+
+
+def _at_present(parsed: str, status: Status, form: str, uri: str | None) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(parsed)
-    document["status"] = kept.status.value
-    if kept.form == "short":
-        document["deprecation_uri"] = kept.deprecation_uri
+    document["status"] = status.value
+    if form == "short":
+        document["deprecation_uri"] = uri
     return document
 
 
@@ -201,4 +226,5 @@ def _kept(row: Row[Any]) -> Kept:
         row.announced_on,
         row.sunset_on,
         row.retire_on,
+        row.expires_on,
     )

@@ -31,6 +31,12 @@ METADATA = MetaData(
     }
 )
 
+
+def _partial_index(name: str, condition: str, *columns: str) -> Index:
+    """Return an index over the rows that a question is about, so that the others cost nothing."""
+    return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
+
+
 contracts = Table(
     "contracts",
     METADATA,
@@ -41,7 +47,7 @@ contracts = Table(
     Column("name", Text),
     Column("domain", Text),
     Column("tier", Text),
-    Column("parent", Name, index=True),
+    Column("parent", Name),
     Column("summary", Text),
     Column("searched_names", Text, nullable=False),  # folded; lists stand between line breaks
     Column("searched_domain", Text, nullable=False),
@@ -49,6 +55,7 @@ contracts = Table(
     Column("searched_fields", Text, nullable=False),
     Column("searched_tags", Text, nullable=False),
     Column("searched_meanings", Text, nullable=False),
+    _partial_index("ix_contracts_parent", "parent IS NOT NULL", "parent"),
 )
 """One row for each contract: what is found by a search."""
 
@@ -75,9 +82,10 @@ versions = Table(
     Column("announced_on", Date),
     Column("sunset_on", Date),
     Column("retire_on", Date),
+    Column("expires_on", Date),
     UniqueConstraint("contract", "version"),
     Index("ix_versions_contract_order", "contract", "major", "minor", "patch"),
-    Index("ix_versions_status", "status"),
+    _partial_index("ix_versions_dated", "announced_on IS NOT NULL OR expires_on IS NOT NULL", "seq"),
 )
 """Every version that was ever registered; a trigger refuses changes to what was registered."""
 
@@ -155,7 +163,7 @@ audit = Table(
     Column("at", Moment, nullable=False),
     Column("actor", Text, nullable=False),
     Column("action", Text, nullable=False),
-    Column("subject", Name, nullable=False, index=True),
+    Column("subject", Name, nullable=False),
     Column("before", String(64)),
     Column("after", String(64)),
     Column("details", JSON, nullable=False),
@@ -168,7 +176,7 @@ notices = Table(
     "notices",
     METADATA,
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("id", String(40), nullable=False, unique=True),
+    Column("id", String(40), nullable=False),
     Column("at", Moment, nullable=False),
     Column("kind", Text, nullable=False),
     Column("contract", Name, nullable=False, index=True),
@@ -205,14 +213,7 @@ deliveries = Table(
     Column("error", Text),
     Column("delivered_at", Moment),
     Index("ix_deliveries_state", "state", "next_at"),
-    Index(
-        "ix_deliveries_waiting",
-        "channel",
-        "contract",
-        "notice",
-        sqlite_where=text("state = 'pending'"),
-        postgresql_where=text("state = 'pending'"),
-    ),
+    _partial_index("ix_deliveries_waiting", "state = 'pending'", "channel", "contract", "notice"),
 )
 """The outbox: one row for each notice and channel, written with the change it is about."""
 

@@ -8,20 +8,21 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, Executable, insert, select
-from sqlalchemy import func as sql
+from sqlalchemy import Connection, Executable, select
 from sqlalchemy.engine import CursorResult
 
 from treaty.registry.store import tables
 from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
+from treaty.registry.store.quick import QuickInsert, quick_row
 
 T = TypeVar("T")
 
-_ADD_ENTRIES = insert(tables.audit)
-_ADD_NOTICES = insert(tables.notices)
-_ADD_DELIVERIES = insert(tables.deliveries)
-_LAST_NOTICE = select(sql.max(tables.notices.c.seq)).scalar_subquery().label("last_notice")
-_HEADS = select(tables.audit.c.seq, tables.audit.c.hash, _LAST_NOTICE).order_by(tables.audit.c.seq.desc()).limit(1)
+_PARENTS_FIRST = {table.name: place for place, table in enumerate(tables.METADATA.sorted_tables)}
+_ADD_ENTRIES = QuickInsert(tables.audit)
+_ADD_NOTICES = QuickInsert(tables.notices)
+_ADD_DELIVERIES = QuickInsert(tables.deliveries)
+_ANY_CHANNEL = "SELECT id FROM channels LIMIT 1"
+_HEADS = "SELECT seq, hash, (SELECT max(seq) FROM notices) AS last_notice FROM audit ORDER BY seq DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,43 @@ class Transaction:
     """Reads and writes under the write lock; audit entries and notices are written with everything else."""
 
     def __init__(self, connection: Connection, now: datetime) -> None:
-        self.connection = connection
+        self._connection = connection
         self.now = now
         self._writes = 0
+        self._waiting: dict[QuickInsert, list[dict[str, Any]]] = {}
+        self._waiting_for: set[str] = set()
+        self._known: dict[str, Any] = {}
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
-        self._has_channels: bool | None = None
         self._seq, self._hash, self._notice_seq = self._heads()
+
+    @property
+    def connection(self) -> Connection:
+        """The connection; rows that wait are written first, so that it sees them."""
+        self._write_waiting()
+        return self._connection
+
+    def beside(self, contract: str) -> Connection:
+        """Return the connection for what concerns this contract alone: rows of others may go on waiting."""
+        return self.connection if contract in self._waiting_for else self._connection
+
+    def once(self, name: str, question: Callable[[Connection], T]) -> T:
+        """Ask something whose answer holds for the whole transaction, unless it is forgotten."""
+        if name not in self._known:
+            self._known[name] = question(self._connection)
+        answer: T = self._known[name]
+        return answer
+
+    def forget(self, name: str) -> None:
+        """Ask again next time."""
+        self._known.pop(name, None)
+
+    def add(self, contract: str, statement: QuickInsert, row: dict[str, Any]) -> None:
+        """Add a row of a contract; rows of one kind are written together, which costs a fraction."""
+        self._writes += 1
+        self._waiting.setdefault(statement, []).append(row)
+        self._waiting_for.add(contract)
 
     def read(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> CursorResult[Any]:
         """Run a query."""
@@ -114,6 +144,9 @@ class Transaction:
                     "state": "pending",
                     "attempts": 0,
                     "next_at": self.now,
+                    "leased_until": None,
+                    "error": None,
+                    "delivered_at": None,
                 }
             )
         return identity
@@ -127,13 +160,14 @@ class Transaction:
         return self.mark() != mark
 
     def flush(self) -> None:
-        """Write the audit entries and notices that were noted."""
+        """Write what waits: rows, audit entries and notices."""
+        self._write_waiting()
         if self._entries:
-            self.connection.execute(_ADD_ENTRIES, [entry.as_row() for entry in self._entries])
+            _ADD_ENTRIES.run(self._connection, [entry.as_row() for entry in self._entries])
         if self._notices:
-            self.connection.execute(_ADD_NOTICES, self._notices)
+            _ADD_NOTICES.run(self._connection, self._notices)
         if self._deliveries:
-            self.connection.execute(_ADD_DELIVERIES, self._deliveries)
+            _ADD_DELIVERIES.run(self._connection, self._deliveries)
 
     @property
     def notices_queued(self) -> bool:
@@ -141,9 +175,7 @@ class Transaction:
         return bool(self._deliveries)
 
     def _channels_of(self, parties: list[str]) -> list[int]:
-        if self._has_channels is None:  # most registries begin without any: one question for all that waits
-            self._has_channels = self.read(select(tables.channels.c.id).limit(1)).first() is not None
-        if not parties or not self._has_channels:
+        if not parties or not self.once("channels", _has_channels):
             return []
         found = self.read(
             select(tables.channels.c.id).where(
@@ -153,5 +185,16 @@ class Transaction:
         return sorted(found.scalars())
 
     def _heads(self) -> tuple[int, str, int]:
-        head = self.read(_HEADS).one_or_none()
-        return (0, NOTHING_BEFORE, 0) if head is None else (head.seq, head.hash, head.last_notice or 0)
+        head = quick_row(self._connection, _HEADS)
+        return (0, NOTHING_BEFORE, 0) if head is None else (head[0], head[1], head[2] or 0)
+
+    def _write_waiting(self) -> None:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, {}
+            self._waiting_for.clear()
+            for statement in sorted(waiting, key=lambda one: _PARENTS_FIRST[one.table.name]):
+                statement.run(self._connection, waiting[statement])
+
+
+def _has_channels(connection: Connection) -> bool:
+    return quick_row(connection, _ANY_CHANNEL) is not None

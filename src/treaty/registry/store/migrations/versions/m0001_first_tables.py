@@ -10,7 +10,7 @@ down_revision = None
 
 _REGISTERED = (
     "seq, contract, version, major, minor, patch, form, media, document, parsed, digest, mode, owners, "
-    "registered_at, registered_by"
+    "registered_at, registered_by, expires_on"
 )
 """The columns of a version that never change."""
 
@@ -64,7 +64,6 @@ def _tables() -> None:
         sa.Column("hash", sa.String(length=64), nullable=False),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_audit")),
     )
-    op.create_index(op.f("ix_audit_subject"), "audit", ["subject"], unique=False)
     op.create_table(
         "channels",
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -97,7 +96,14 @@ def _tables() -> None:
         sa.Column("searched_meanings", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_contracts")),
     )
-    op.create_index(op.f("ix_contracts_parent"), "contracts", ["parent"], unique=False)
+    op.create_index(
+        "ix_contracts_parent",
+        "contracts",
+        ["parent"],
+        unique=False,
+        sqlite_where=sa.text("parent IS NOT NULL"),
+        postgresql_where=sa.text("parent IS NOT NULL"),
+    )
     op.create_table(
         "notices",
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -110,7 +116,6 @@ def _tables() -> None:
         sa.Column("details", sa.JSON(), nullable=False),
         sa.Column("parties", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_notices")),
-        sa.UniqueConstraint("id", name=op.f("uq_notices_id")),
     )
     op.create_index(op.f("ix_notices_contract"), "notices", ["contract"], unique=False)
     op.create_table(
@@ -235,9 +240,17 @@ def _tables() -> None:
         sa.Column("announced_on", sa.Date(), nullable=True),
         sa.Column("sunset_on", sa.Date(), nullable=True),
         sa.Column("retire_on", sa.Date(), nullable=True),
+        sa.Column("expires_on", sa.Date(), nullable=True),
         sa.ForeignKeyConstraint(["contract"], ["contracts.id"], name=op.f("fk_versions_contract")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_versions")),
         sa.UniqueConstraint("contract", "version", name=op.f("uq_versions_contract_version")),
     )
     op.create_index("ix_versions_contract_order", "versions", ["contract", "major", "minor", "patch"], unique=False)
-    op.create_index("ix_versions_status", "versions", ["status"], unique=False)
+    op.create_index(
+        "ix_versions_dated",
+        "versions",
+        ["seq"],
+        unique=False,
+        sqlite_where=sa.text("announced_on IS NOT NULL OR expires_on IS NOT NULL"),
+        postgresql_where=sa.text("announced_on IS NOT NULL OR expires_on IS NOT NULL"),
+    )

@@ -1,0 +1,177 @@
+"""A registry by its address: the same methods, answers and errors as on a database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import date
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from treaty.registry.answers import (
+    ContractAnswer,
+    DecisionAnswer,
+    DiffAnswer,
+    DocumentAnswer,
+    LineAnswer,
+    Page,
+    Registration,
+    StepAnswer,
+    VersionAnswer,
+)
+from treaty.registry.client.access import Access
+from treaty.registry.client.addresses import API, contract_path, line_path, version_path
+from treaty.registry.client.consumers import Consumers
+from treaty.registry.client.documents import parcel
+from treaty.registry.client.governance import Governance
+from treaty.registry.client.notices import Notices
+from treaty.registry.client.registering import register
+from treaty.registry.client.wire import Wire
+from treaty.registry.pages import PAGE, check_limit
+from treaty.registry.report import CompatibilityReport
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from treaty.registry.local.desk import Document
+    from treaty.registry.query import Query
+
+TIMEOUT = 30.0
+"""Seconds that an answer may take."""
+
+
+class RegistryClient:
+    """A registry that is served somewhere; what is done there is done in the name of the token."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        transport: httpx2.BaseTransport | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._wire = Wire(url, token, timeout, transport, pause)
+        self.consumers = Consumers(self._wire)
+        self.governance = Governance(self._wire)
+        self.notices = Notices(self._wire)
+        self.access = Access(self._wire)
+
+    def __repr__(self) -> str:
+        """Say which registry it leads to; never with the token."""
+        return f"RegistryClient({self._wire.address!r})"
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._wire.close()
+
+    def __enter__(self) -> RegistryClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def register(self, document: Document, *, compatibility: str | None = None) -> Registration:
+        """Register a version if it is admissible; else raise VersionRefused with the report."""
+        return register(self._wire, document, compatibility)
+
+    def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
+        """Judge a version without registering it."""
+        body = parcel(document, compatibility)
+        report = self._wire.ask("/contracts/check", CompatibilityReport, body)
+        # The first API's report does not say these two; the decision about publishing does.
+        decision = self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)
+        standing = {one.kind for one in decision.reasons if one.severity == "error"}
+        admissible = not any(issue.kind in standing for issue in report.errors)
+        return report.model_copy(update={"admissible": admissible, "required_version": decision.required_version})
+
+    def datasets(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[str]:
+        """List the ids of contracts."""
+        check_limit(limit)
+        response = self._wire.fetch("/datasets", {"cursor": cursor, "limit": limit})
+        listed = self._wire.read(response, dict[str, list[str]])
+        onward = response.links.get("next", {}).get("url")
+        return Page(items=listed["datasets"], next=response.url.join(onward).params["cursor"] if onward else None)
+
+    def search(self, query: Query, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
+        """Find contracts by name, field, owner, domain, tag or a word in their meanings."""
+        check_limit(limit)
+        wanted = {
+            "q": query.text,
+            "name": query.name,
+            "field": query.field,
+            "owner": query.owner,
+            "domain": query.domain,
+            "tag": query.tag,
+            "tier": query.tier,
+        }
+        return self._wire.get(f"{API}/contracts", Page[ContractAnswer], {**wanted, "cursor": cursor, "limit": limit})
+
+    def latest(self, contract: str) -> DocumentAnswer:
+        """Return the highest active version."""
+        return self._wire.get(contract_path(contract, "versions", "latest"), DocumentAnswer)
+
+    def get(self, contract: str, version: str) -> DocumentAnswer:
+        """Return one version with its document."""
+        return self._wire.get(version_path(contract, version), DocumentAnswer)
+
+    def given(self, contract: str, version: str) -> tuple[bytes, str]:
+        """Return a document exactly as it was handed in, and what it is."""
+        response = self._wire.fetch(version_path(contract, version, "document"))
+        return response.content, response.headers.get("content-type", "").partition(";")[0]
+
+    def history(self, contract: str, *, cursor: str | None = None, limit: int = PAGE) -> Page[DocumentAnswer]:
+        """List versions with their documents, in the order they were registered."""
+        check_limit(limit)
+        path = contract_path(contract, "versions")
+        return self._wire.get(path, Page[DocumentAnswer], {"cursor": cursor, "limit": limit})
+
+    def lines(self, contract: str) -> list[LineAnswer]:
+        """List the lines of a contract, the highest first."""
+        return self._wire.get(contract_path(contract, "lines"), list[LineAnswer])
+
+    def diff(self, contract: str, before: str, after_: str, *, compatibility: str | None = None) -> DiffAnswer:
+        """Say what differs between two versions, whom it breaks, and which version it needs."""
+        asked = {"before": before, "after": after_, "mode": compatibility}
+        return self._wire.get(contract_path(contract, "diff"), DiffAnswer, asked)
+
+    def activate(self, contract: str, version: str) -> VersionAnswer:
+        """Let a draft be read, or take a deprecation back."""
+        return self._wire.change("POST", version_path(contract, version, "activate"), VersionAnswer)
+
+    def deprecate(
+        self, contract: str, version: str, *, deprecation_uri: str, sunset_on: date | None = None
+    ) -> VersionAnswer:
+        """Announce that a version goes away, with the address of the migration plan."""
+        values = _announcement(deprecation_uri, sunset_on)
+        return self._wire.change("POST", version_path(contract, version, "deprecate"), VersionAnswer, values)
+
+    def retire(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
+        """End a version once its day has come and nobody reads it; an override needs a reason."""
+        values = {"override": override}
+        return self._wire.change("POST", version_path(contract, version, "retire"), VersionAnswer, values)
+
+    def archive(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
+        """Take a version out of use for good; history stays."""
+        values = {"override": override}
+        return self._wire.change("POST", version_path(contract, version, "archive"), VersionAnswer, values)
+
+    def deprecate_line(self, line: str, *, deprecation_uri: str, sunset_on: date | None = None) -> list[VersionAnswer]:
+        """Announce that a line goes away: all its versions that are still welcome."""
+        values = _announcement(deprecation_uri, sunset_on)
+        return self._wire.change("POST", line_path(line, "deprecate"), list[VersionAnswer], values)
+
+    def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
+        """End a line: every version of it that is not gone, together or not at all."""
+        return self._wire.change("POST", line_path(line, "retire"), list[VersionAnswer], {"override": override})
+
+    def tick(self) -> list[StepAnswer]:
+        """Advance every version whose day has come."""
+        return self._wire.change("POST", f"{API}/tick", list[StepAnswer])
+
+
+def _announcement(deprecation_uri: str, sunset_on: date | None) -> dict[str, str | None]:
+    return {"deprecation_uri": deprecation_uri, "sunset_on": sunset_on.isoformat() if sunset_on else None}

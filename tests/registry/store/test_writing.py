@@ -1,0 +1,89 @@
+"""One writer: units of work share a transaction, and each is whole or not there at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from treaty.errors import Conflict, InvalidDocument, Unavailable
+from treaty.registry.store.database import Database
+from treaty.registry.store.transaction import Transaction
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    one = Database.open(str(tmp_path / "registry.db"))
+    yield one
+    one.close()
+
+
+def entries(database: Database) -> list[str]:
+    with database.read() as connection:
+        return list(connection.execute(text("SELECT subject FROM audit ORDER BY seq")).scalars())
+
+
+def note(subject: str) -> object:
+    return lambda transaction: transaction.record("somebody", "did", subject)
+
+
+def test_a_unit_that_fails_after_it_wrote_leaves_nothing_and_spoils_no_other(database: Database) -> None:
+    def fails(transaction: Transaction) -> None:
+        transaction.record("somebody", "did", "half of it")
+        raise Conflict("not so")
+
+    handed_in = [database.submit(unit) for unit in (note("one"), fails, note("two"))]  # type: ignore[arg-type]
+
+    with pytest.raises(Conflict):
+        handed_in[1].result()
+    assert [handed_in[0].result(), handed_in[2].result()] == [1, 2]
+    assert entries(database) == ["one", "two"]
+
+
+def test_a_unit_that_cannot_make_itself_ready_never_begins(database: Database) -> None:
+    class Unready:
+        def prepare(self) -> None:
+            raise InvalidDocument("cannot be read")
+
+        def __call__(self, transaction: Transaction) -> int:
+            return transaction.record("somebody", "did", "it")
+
+    with pytest.raises(InvalidDocument):
+        database.write(Unready())
+    assert entries(database) == []
+
+
+def test_rows_that_wait_are_seen_by_whoever_asks_in_the_same_transaction(database: Database) -> None:
+    def unit(transaction: Transaction) -> int:
+        transaction.record("somebody", "did", "it")
+        return int(transaction.connection.execute(text("SELECT count(*) FROM versions")).scalar_one())
+
+    assert database.write(unit) == 0
+
+
+def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
+    with pytest.raises(Unavailable, match="no such table: nowhere"):
+        database.write(lambda transaction: transaction.write(text("SELECT * FROM nowhere")))
+    with pytest.raises(Unavailable, match="no such table: nowhere"):
+        database.ask(lambda connection: connection.execute(text("SELECT * FROM nowhere"))).result()
+    assert database.write(note("afterwards")) == 1  # type: ignore[arg-type]
+
+
+def test_a_database_that_is_closed_takes_nothing_more(database: Database) -> None:
+    database.close()
+
+    with pytest.raises(Unavailable, match="the registry is closed"):
+        database.write(note("too late"))  # type: ignore[arg-type]
+
+
+def test_a_question_that_fails_does_not_take_the_others_with_it(database: Database) -> None:
+    def fails(_: object) -> None:
+        raise ValueError("a mistake")
+
+    asked = [database.ask(fails), database.ask(lambda connection: connection.execute(text("SELECT 7")).scalar_one())]
+
+    with pytest.raises(ValueError, match="a mistake"):
+        asked[0].result()
+    assert asked[1].result() == 7
