@@ -22,7 +22,7 @@ help: ## list the targets
 
 setup: .venv/.ready ## install everything into .venv, with the treaty command in it
 
-demo: setup ## walk through the retail contracts: lint, a change that is fine, one that is refused
+demo: setup ## walk through the retail contracts: lint, changes, a registry that names whom a change hits
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo.sh
 
 check: setup ## format, lint, types, import directions
@@ -41,6 +41,7 @@ format: setup ## put the code into shape
 docs: setup ## write the reference pages from the code
 	$(BIN)/treaty kinds --format markdown > docs/kinds.md
 	$(BIN)/treaty rules --format markdown > docs/rules.md
+	$(BIN)/python -m treaty.server.reference > docs/api.md
 
 bench: setup ## measure speed against a floor and against peers
 	$(BIN)/python -m benchmarks

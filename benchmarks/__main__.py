@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cold_start, judging
+from benchmarks import cold_start, graph, judging, registry
 
-BENCHMARKS = {"judging": judging.run, "cold-start": cold_start.run}
+BENCHMARKS = {"judging": judging.run, "cold-start": cold_start.run, "registry": registry.run, "graph": graph.run}
 
 
 def main(names: list[str]) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from benchmarks.documents import contract_text
 from benchmarks.measuring import command, medians, table
+from benchmarks.peers import WORK, peer_binary
 
 _PEER = "datacontract-cli==1.2.8"
-_HOME = Path(__file__).parents[1]
-_WORK = _HOME / ".bench"
 _ROUNDS = 15
 
 
 def run() -> str:
     """Measure help and lint of a small and a large document, in turns with the peer."""
-    peer = _peer()
+    peer = peer_binary("datacontract-cli", _PEER, "datacontract")
     ours = str(Path(sys.executable).with_name("treaty"))
     small, large = _document(10), _document(1_000)
     taken = medians(
@@ -55,18 +52,6 @@ def _ms(seconds: float) -> str:
 
 
 def _document(fields: int) -> str:
-    path = _WORK / f"contract-{fields}.yaml"
+    path = WORK / f"contract-{fields}.yaml"
     path.write_text(contract_text(fields))
     return str(path)
-
-
-def _peer() -> str:
-    """Install the peer into an environment of its own, once."""
-    home = _WORK / "datacontract-cli"
-    binary = home / "bin" / "datacontract"
-    if not binary.exists():
-        uv = shutil.which("uv") or str(_HOME / ".uv" / "bin" / "uv")
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(home)], check=True)
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", str(home / "bin" / "python"), _PEER], check=True)
-        subprocess.run([str(home / "bin" / "python"), "-m", "compileall", "-q", str(home / "lib")], check=False)
-    return str(binary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,144 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
 def test_a_wrong_number_in_the_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidDocument, match="TREATY_LIMITS_DEPTH must be a whole number"):
         load_settings(start=tmp_path, environment={"TREATY_LIMITS_DEPTH": "deep"})
+
+
+def test_the_parts_of_a_registry_have_their_defaults(tmp_path: Path) -> None:
+    settings = load_settings(start=tmp_path, environment={})
+
+    rules, limits = settings.ground_rules(), settings.request_limits()
+    assert settings.parts.registry == ".treaty/registry.db"
+    assert (rules.periods.deprecation, rules.periods.sunset) == (timedelta(days=30), timedelta(days=7))
+    assert (rules.approval, rules.addresses, rules.mode) == ("off", "public-only", "backward")
+    assert (settings.access().required, settings.access().open_reading) == (False, True)
+    assert settings.oidc() is None
+    assert settings.outlet().mail is None
+    assert (settings.parts.server.host, settings.parts.server.port) == ("127.0.0.1", 8090)
+    assert (limits.body, limits.seconds) == (4_000_000, 60)
+
+
+def test_the_parts_of_a_registry_are_set_in_the_file(tmp_path: Path) -> None:
+    file = _project(
+        tmp_path,
+        """\
+registry: kept/registry.db
+approvals: required
+lifecycle: {deprecation_days: 90, sunset_days: 0}
+access:
+  required: true
+  read: members
+  oidc: {issuer: "https://login.example.com", audience: treaty, algorithms: [ES256], leeway: 5}
+notices:
+  allow_private: true
+  smtp: {host: mail.example.com, port: 587, user: treaty, sender: contracts@example.com}
+server: {body_limit: 5000, timeout_seconds: 5}
+""",
+    )
+
+    settings = load_settings(file, environment={"TREATY_SMTP_PASSWORD": "hunter2"})
+
+    rules, oidc, mail = settings.ground_rules(), settings.oidc(), settings.outlet().mail
+    assert settings.parts.registry == str(tmp_path / "kept" / "registry.db")
+    assert (rules.approval, rules.addresses) == ("required", "allow-private")
+    assert (rules.periods.deprecation, rules.periods.sunset) == (timedelta(days=90), timedelta(0))
+    assert (settings.access().required, settings.access().open_reading) == (True, False)
+    assert oidc is not None
+    assert (oidc.algorithms, oidc.name_claim, oidc.leeway) == (("ES256",), "sub", 5)
+    assert mail is not None
+    assert (mail.host, mail.port, mail.user, mail.password) == ("mail.example.com", 587, "treaty", "hunter2")
+    assert (settings.request_limits().body, settings.request_limits().seconds) == (5000, 5)
+    assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "registry", ["https://contracts.example.com", "postgresql://db/treaty", "/var/lib/registry.db"]
+)
+def test_a_registry_that_says_where_it_is_is_left_as_it_is(tmp_path: Path, registry: str) -> None:
+    file = _project(tmp_path, f"registry: {registry}\n")
+
+    assert load_settings(file, environment={}).parts.registry == registry
+
+
+def test_the_registry_is_beside_the_project_file_by_default(tmp_path: Path) -> None:
+    expected = str(tmp_path / ".treaty" / "registry.db")
+
+    for text in ("", "name: shop\n"):
+        assert load_settings(_project(tmp_path, text), environment={}).parts.registry == expected
+
+
+def test_every_part_has_a_variable_that_goes_over_the_file(tmp_path: Path) -> None:
+    file = _project(tmp_path, "registry: a.db\nserver: {port: 1}\nnotices: {allow_private: false}\n")
+    environment = {
+        "TREATY_REGISTRY": "b.db",
+        "TREATY_SERVER_PORT": "9000",
+        "TREATY_NOTICES_ALLOW_PRIVATE": "true",
+        "TREATY_ACCESS_OIDC_ALGORITHMS": "RS256, ES256",
+        "TREATY_LIFECYCLE_SUNSET_DAYS": "",
+        "TREATY_TOKEN": "treaty_a_b",
+        "TREATY_ACTOR": "ada",
+    }
+
+    settings = load_settings(file, environment=environment)
+
+    assert settings.parts.registry == "b.db"
+    assert settings.parts.server.port == 9000
+    assert settings.parts.notices.allow_private is True
+    assert settings.parts.access.oidc.algorithms == ("RS256", "ES256")
+    assert settings.parts.lifecycle.sunset_days == 7
+    assert (settings.secrets.token, settings.actor) == ("treaty_a_b", "ada")
+    assert "treaty_a_b" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lifecycle: {deprecation_days: -1}\n", "lifecycle.deprecation_days must be a whole number from 0 to 3,650"),
+        ("lifecycle: {deprecation_days: true}\n", "lifecycle.deprecation_days must be a whole number"),
+        ("lifecycle: 30\n", "lifecycle must be a mapping, not 30"),
+        ("lifecycle: {deprecation_day: 3}\n", "did you mean 'lifecycle.deprecation_days'?"),
+        ("approvals: maybe\n", "approvals must be one of: off, required, not 'maybe'"),
+        ("access: {required: 1}\n", "access.required must be true or false, not '1'"),
+        ("access: {oidc: {algorithms: RS256}}\n", "access.oidc.algorithms must be a list of texts"),
+        ("registry: ''\n", "registry must be a text"),
+        ("server: {port: 70000}\n", "server.port must be a whole number from 0 to 65,535"),
+        ("server: {whatever: 1}\n", "use: server.host, server.port, server.body_limit, server.timeout_seconds"),
+        ("notices: {smtp: {password: x}}\n", "a password does not belong in a file; set TREATY_SMTP_PASSWORD"),
+    ],
+)
+def test_a_wrong_part_says_which_key_of_which_file(tmp_path: Path, text: str, said: str) -> None:
+    file = _project(tmp_path, text)
+
+    with pytest.raises(InvalidDocument) as caught:
+        load_settings(file, environment={})
+
+    assert str(file) in str(caught.value)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TREATY_SERVER_PORT", "http"),
+        ("TREATY_ACCESS_REQUIRED", "perhaps"),
+        ("TREATY_APPROVALS", "yes"),
+        ("TREATY_LIFECYCLE_SUNSET_DAYS", "-1"),
+    ],
+)
+def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(InvalidDocument, match=f"the environment: {name} must be .*{value}"):
+        load_settings(start=tmp_path, environment={name: value})
+
+
+@pytest.mark.parametrize(
+    ("oidc", "said"),
+    [
+        ("{issuer: 'http://login.example.com', audience: a}", "must be an https address"),
+        ("{issuer: 'https://login.example.com', audience: a, algorithms: [none]}", "'none' is not accepted"),
+        ("{audience: a}", "issuer is missing"),
+    ],
+)
+def test_a_wrong_issuer_is_refused_when_it_is_asked_for(tmp_path: Path, oidc: str, said: str) -> None:
+    settings = load_settings(_project(tmp_path, f"access: {{oidc: {oidc}}}\n"), environment={})
+
+    with pytest.raises(InvalidDocument, match=f"treaty.yaml: access.oidc: .*{said}"):
+        settings.oidc()

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# A walk through the retailer's contracts: what Treaty says of them, and of two changes.
+# A walk through the retailer's contracts: what Treaty says of them, of two changes, and of those who would be hit.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 contracts=examples/retail/contracts
 changes=examples/retail/changes
+finance=retail.publications.finance_recognized_sale
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+export TREATY_REGISTRY="$work/registry.db" TREATY_ACTOR=demo
 bold=$(tput bold 2>/dev/null || true); plain=$(tput sgr0 2>/dev/null || true)
 
 step() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
@@ -36,10 +39,44 @@ treaty diff $contracts/publications/retail.publications.finance_recognized_sale.
 step "6. The version is computed, not chosen."
 expect 0 treaty next-version $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
 
+step "7. A registry keeps what was agreed: every version, in order, policies before those they bind."
+printf '$ treaty register %s/…\n\n' $contracts
+treaty register $contracts/policies $contracts/events $contracts/products $contracts/reconciliation \
+  $(ls $contracts/publications/*.yaml | grep -v '\.v2\.') || exit 1
+
+step "8. Consumers say what they read, field by field."
+bash examples/retail/consumers.sh > /dev/null || exit 1
+expect 0 treaty subscriptions --contract $finance
+
+step "9. The change of step 4 again, now that its consumers are known: refused, naming whom it would hit by which field."
+expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
+
+step "10. A pipeline asks before it merges: may this be published? No (exit code 3)."
+expect 3 treaty can-i-publish $changes/finance_recognized_sale.refused.yaml
+
+step "11. The same change with the version it needs and a migration plan: accepted as a line beside the old one."
+{ sed 's/^version: "1.3.0"/version: "2.0.0"/' $changes/finance_recognized_sale.refused.yaml; cat <<'YAML'
+migration:
+  guide: https://contracts.example.com/guides/finance-recognized-sale-2
+  window: 120 d
+  owner: Group Accounting Data
+YAML
+} > "$work/finance_recognized_sale.new_line.yaml"
+printf '$ treaty register finance_recognized_sale.new_line.yaml\n\n'
+treaty register "$work/finance_recognized_sale.new_line.yaml" || exit 1
+
+step "12. The old line is announced to go. May it be retired? Not before its day, and not while somebody reads it."
+expect 0 treaty deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
+echo; expect 3 treaty can-i-retire $finance@1
+
+step "13. All of it is in the audit log, each entry chained to the one before."
+expect 0 treaty audit verify
+
 step "Look further"
 cat <<'TEXT'
   .venv/bin/treaty kinds                     what is graded, and why
   .venv/bin/treaty kinds field_enum_shrunk   one kind explained
   .venv/bin/treaty rules                     what lint looks at
   .venv/bin/treaty init my-project           start your own
+  .venv/bin/treaty serve                     the registry over HTTP, with its API at /docs
 TEXT

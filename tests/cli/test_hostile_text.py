@@ -37,6 +37,20 @@ def test_diff_prints_control_characters_as_text(treaty: Treaty, write: Write, ou
     assert not any(sign in printed for sign in ("\x1b", "\x07", "\u202e", "\n# Approved", "\n::error"))
 
 
+def test_a_registry_prints_control_characters_as_text(treaty: Treaty, write: Write) -> None:
+    field = {"name": "a", "logicalType": "string", "description": ESCAPE.replace("\x1b", "\u200b")}
+    assert treaty("register", write("orders.yaml", {"fields": [field]})).code == 0
+    said = ("--purpose", ESCAPE, "--contact", "#a\u202e\nb")
+
+    printed = treaty("subscribe", "ledger", "orders@1", "--class", "exploratory_analytics", *said).output
+    for command in (("show", "orders"), ("subscriptions",), ("notices",), ("audit", "list"), ("search",)):
+        printed += treaty(*command).output
+    printed += treaty("show", f"{ESCAPE}@1").errors
+
+    assert not any(sign in printed for sign in ("\x1b", "\x07", "\u202e", "\u200b", "\nb"))
+    assert "\\x1b" in printed
+
+
 def test_errors_print_control_characters_as_text(treaty: Treaty, write: Write) -> None:
     result = treaty("diff", write("a.yaml", f'"{ESCAPE!s}": 1'.replace("\x1b", "\\e").replace("\x07", "\\a")), "a.yaml")
 

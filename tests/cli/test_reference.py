@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tests.cli.conftest import Treaty
-from treaty.cli.app import COMMANDS
+from treaty.cli.app import CHAPTERS, COMMANDS
+from treaty.cli.commands import channel, proposals, show, subscribe
 from treaty.cli.exit_codes import MEANINGS
 from treaty.compatibility import KINDS
+from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.schemas import block_descriptions, field_key_names
 from treaty.governance.lint import RULES
+from treaty.registry.answers import ProposalAnswer
+from treaty.registry.notices.channels import ChannelKind
+from treaty.server.documents import DocumentFormat
 from treaty.settings import DOCUMENTED, ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
+BELOW = [
+    (name, one.name)
+    for name in COMMANDS
+    if hasattr(module := import_module(f"treaty.cli.commands.{name.replace('-', '_')}"), "app")
+    for one in module.app.registered_commands
+]
+"""The commands of commands, such as `token create`."""
 
 
 def test_the_help_lists_every_command(treaty: Treaty) -> None:
@@ -31,6 +45,47 @@ def test_every_command_explains_itself(treaty: Treaty, command: str) -> None:
 
     assert result.code == 0
     assert "Usage: treaty" in result.output
+
+
+@pytest.mark.parametrize(("command", "below"), BELOW)
+def test_every_command_of_a_command_explains_itself(treaty: Treaty, command: str, below: str) -> None:
+    result = treaty(command, below, "--help")
+
+    assert result.code == 0
+    assert f"Usage: treaty {command} {below}" in result.output
+
+
+@pytest.mark.parametrize("command", sorted({command for command, _ in BELOW}))
+def test_a_command_with_commands_lists_them(treaty: Treaty, command: str) -> None:
+    output = treaty(command, "--help").output
+
+    assert [below for name, below in BELOW if name == command and f"  {below} " not in output] == []
+
+
+ON_A_REGISTRY = [
+    *(
+        (name,)
+        for chapter in ("Registry", "Consumers", "Governance", "Operation")
+        for name in CHAPTERS[chapter]
+        if name not in {command for command, _ in BELOW} | {"serve"}
+    ),
+    *BELOW,
+]
+
+
+@pytest.mark.parametrize("command", ON_A_REGISTRY, ids=" ".join)
+def test_every_command_on_a_registry_takes_the_same_options(treaty: Treaty, command: tuple[str, ...]) -> None:
+    output = treaty(*command, "--help").output
+
+    for option in ("--registry", "--token-file", "--format", "--config"):
+        assert option in output
+
+
+def test_the_choices_of_commands_are_those_of_the_registry() -> None:
+    assert [str(one) for one in subscribe.ConsumerClass] == [str(one) for one in ConsumerClass]
+    assert [str(one) for one in channel.ChannelKind] == [str(one) for one in ChannelKind]
+    assert tuple(proposals.State) == get_args(ProposalAnswer.model_fields["state"].annotation)
+    assert tuple(show.Written) == (*DocumentFormat, "given")
 
 
 @pytest.mark.parametrize(("command", "ids"), [("kinds", list(KINDS)), ("rules", list(RULES))])
@@ -72,6 +127,7 @@ def test_every_command_setting_variable_block_and_exit_code_is_documented() -> N
     documents = (ROOT / "docs" / "documents.md").read_text()
 
     assert [name for name in COMMANDS if f"`treaty {name}" not in commands] == []
+    assert [pair for pair in BELOW if f"`treaty {' '.join(pair)}" not in commands] == []
     assert [code for code, meaning in MEANINGS.items() if f"| {code.value} | {meaning}" not in commands] == []
     assert [name for name in (*DOCUMENTED, *ENVIRONMENT) if f"`{name}`" not in settings] == []
     assert [name for name, _ in block_descriptions() if f"`{name}`" not in documents] == []

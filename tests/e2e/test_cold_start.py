@@ -22,7 +22,11 @@ print("LOADED " + " ".join(sys.modules))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["lint", str(EXAMPLE)]], ids=["help", "lint"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["lint", str(EXAMPLE)], ["register", "--help"], ["serve", "--help"], ["token", "create", "--help"]],
+    ids=lambda arguments: arguments[0].strip("-"),
+)
 def test_a_command_loads_nothing_heavy(arguments: list[str]) -> None:
     ran = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=True)
 

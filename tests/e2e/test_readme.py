@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ PLAIN = {"NO_COLOR": "1", "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 USERS = """\
 dataset_id: users.daily_active
 version: {version}
+status: active
 owners: [{{team: growth, contact: "#growth"}}]
 fields:
   - {{name: user_id, type: string}}
@@ -60,6 +62,22 @@ def test_the_first_diff_prints_what_the_readme_shows(repository: Path) -> None:
 
     assert ran.stdout == expected
     assert ran.returncode == 3
+
+
+def test_the_registry_says_what_the_readme_shows(repository: Path) -> None:
+    for beginning in ("$ treaty register git:", "$ treaty subscribe ", "$ treaty impact "):
+        command, _, expected = _block("console", beginning).partition("\n")
+
+        ran = subprocess.run(
+            [TREATY, *shlex.split(command.removeprefix("$ treaty "))],
+            cwd=repository,
+            env=PLAIN,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert ran.stdout == expected
 
 
 def test_the_library_example_says_what_its_comments_say() -> None:

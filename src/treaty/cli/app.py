@@ -5,21 +5,60 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from treaty.cli.drawing.visible import visible_lines
 from treaty.cli.exit_codes import MEANINGS, ExitCode
-from treaty.errors import TreatyError
+from treaty.errors import Refused, TreatyError
 
-COMMANDS = ("init", "lint", "diff", "next-version", "convert", "kinds", "rules")
-"""The commands in the order of the help; each is a module of `treaty.cli.commands` with a function `run`."""
+CHAPTERS = {
+    "Contracts": ("init", "lint", "diff", "next-version", "convert", "kinds", "rules"),
+    "Registry": ("register", "search", "show", "history", "activate", "deprecate", "retire", "archive", "tick"),
+    "Consumers": (
+        "subscribe",
+        "unsubscribe",
+        "subscriptions",
+        "graph",
+        "impact",
+        "can-i-publish",
+        "can-i-retire",
+    ),
+    "Governance": ("policy", "waive", "unwaive", "waivers", "proposals", "approve", "decline"),
+    "Operation": ("serve", "token", "audit", "channel", "notices", "redeliver"),
+}
+"""The commands in the order of the help; each is a module of `treaty.cli.commands`.
+
+A module has a function `run`, or an `app` where the command has commands of its own.
+"""
+
+COMMANDS = tuple(name for names in CHAPTERS.values() for name in names)
+
+
+class _Chapters(TyperGroup):
+    """Lists the commands by chapter."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one section for each chapter."""
+        width = max(len(name) for name in COMMANDS)
+        for title, names in CHAPTERS.items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width - width - 6))
+                for name in names
+                if name in self.commands
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def build_app(asked: str | None = None) -> typer.Typer:
     """Return the command line with the command that is asked for, or with all of them where that is unclear."""
     app = typer.Typer(
         name="treaty",
+        cls=_Chapters,
         help="Every data boundary an explicit, versioned, executable contract.",
         epilog="Exit codes: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + ".",
         no_args_is_help=True,
@@ -30,7 +69,11 @@ def build_app(asked: str | None = None) -> typer.Typer:
     )
     app.callback()(_treaty)
     for name in (asked,) if asked in COMMANDS else COMMANDS:
-        app.command(name)(import_module(f"treaty.cli.commands.{name.replace('-', '_')}").run)
+        module = import_module(f"treaty.cli.commands.{name.replace('-', '_')}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(module.run)
     return app
 
 
@@ -56,7 +99,7 @@ def main() -> None:
         build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
     except TreatyError as error:
         typer.echo(f"error: {visible_lines(str(error))}", err=True)
-        sys.exit(ExitCode.FAILURE)
+        sys.exit(ExitCode.FINDINGS if isinstance(error, Refused) else ExitCode.FAILURE)
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(ExitCode.FINE)

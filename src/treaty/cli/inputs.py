@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from treaty.contracts import Contract
 from treaty.contracts.loading import LoadedContract, parse
 from treaty.contracts.reading import Limits, read_document
 from treaty.errors import InvalidDocument, NotFound, Unavailable
@@ -33,6 +34,15 @@ class Source:
     content: bytes
 
 
+@dataclass(frozen=True)
+class Given:
+    """A document as it was given, the contract in it, and the limits it was read within."""
+
+    source: Source
+    contract: Contract
+    limits: Limits
+
+
 def read_source(reference: str, limits: Limits) -> Source:
     """Read a document by its reference: a path, `git:REF:path`, or `-`; no more of it than the limits allow."""
     if reference == STANDARD_INPUT:
@@ -50,6 +60,16 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
     """Read and parse a contract by its reference."""
     source = read_source(reference, limits)
     return parse(read_document(source.content, source.name, limits))
+
+
+def load_given(reference: str, limits: Limits) -> Given:
+    """Read a contract by its reference, and keep its bytes: a registry takes them as they are."""
+    return given(read_source(reference, limits), limits)
+
+
+def given(source: Source, limits: Limits) -> Given:
+    """Parse a document, so that what is wrong with it is told with its name and line."""
+    return Given(source, parse(read_document(source.content, source.name, limits)).contract, limits)
 
 
 def find_sources(references: list[str], limits: Limits) -> Iterator[Source]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +34,16 @@ class PageFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+def day(text: str | None, option: str) -> date | None:
+    """Read the day that an option names."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a date; write it like 2026-12-31", param_hint=option) from None
+
+
 def _known_mode(mode: str | None) -> str | None:
     """Refuse a mode that is none; the judgement is loaded only where a mode is given."""
     if mode is not None:
@@ -46,6 +57,7 @@ def _known_mode(mode: str | None) -> str | None:
     return mode
 
 
+AnswerFormatOption = Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the result.")]
 PageFormatOption = Annotated[PageFormat, typer.Option("--format", "-f", help="How to print the pages.")]
 ConfigOption = Annotated[
@@ -60,5 +72,39 @@ ModeOption = Annotated[
         help="none, backward, forward, full, or one of these with _transitive. A contract's own pin holds at least.",
         show_default=False,
         callback=_known_mode,
+    ),
+]
+
+RegistryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--registry",
+        metavar="URL|PATH",
+        help="The registry: a server's address, a database URL or a file. By default as set, .treaty/registry.db.",
+        show_default=False,
+    ),
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file", help="A file with the token for a registry's server; else TREATY_TOKEN.", show_default=False
+    ),
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")]
+CursorOption = Annotated[
+    str | None,
+    typer.Option("--cursor", metavar="CURSOR", help="Go on from here, as the page before said.", show_default=False),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Page through all of them.")]
+PathArgument = Annotated[
+    str, typer.Argument(metavar="PATH", help="A contract file, git:REF:path, or - for standard input.")
+]
+OverrideOption = Annotated[
+    str | None,
+    typer.Option(
+        "--override",
+        metavar="REASON",
+        help="Do it whatever stands against it; the reason is noted.",
+        show_default=False,
     ),
 ]

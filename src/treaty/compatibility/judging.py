@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from treaty.compatibility.changes import Breaks, Change, Changes
 from treaty.compatibility.grading import Grading
@@ -44,7 +45,7 @@ class Verdict:
     declared_bump: Bump | None
     required_version: str | None
 
-    @property
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Errors and warnings, each kind once per place, in one order."""
         found = [
@@ -54,7 +55,7 @@ class Verdict:
         ]
         return (*self.checks, *dict.fromkeys(found))
 
-    @property
+    @cached_property
     def errors(self) -> tuple[Finding, ...]:
         """What stands against the change under the mode."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)

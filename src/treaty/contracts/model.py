@@ -151,7 +151,7 @@ class Contract:
         """The objects, none or more."""
         return self.objects or ()
 
-    @property
+    @cached_property
     def semantic_version(self) -> Version | None:
         """The version as MAJOR.MINOR.PATCH, or None where the document has another notation."""
         return version_or_none(self.version)

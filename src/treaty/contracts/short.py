@@ -8,7 +8,7 @@ from typing import Any
 from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place
 from treaty.contracts.model import Contract, Field, Form
-from treaty.contracts.odcs import LATEST_API_VERSION, parse_odcs
+from treaty.contracts.odcs import LATEST_API_VERSION, parse_written
 from treaty.contracts.quantities import seconds
 from treaty.contracts.reading.lines import PlaceOf
 from treaty.contracts.validation import problem, refuse_if_any, violations
@@ -43,7 +43,7 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     if isinstance(blocks.get("deprecation"), dict):
         refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)))
         blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
-    return parse_odcs(document | blocks, in_short_terms(place_of), Form.SHORT)
+    return parse_written(document | blocks, in_short_terms(place_of), Form.SHORT)
 
 
 def write_short_form(contract: Contract) -> dict[str, Json]:

@@ -93,9 +93,9 @@ def check_step(before: Status, after: Status, subject: str) -> None:
 
 def timetable(notice: Deprecation | None, announced: date, periods: Periods) -> Timetable:
     """Work out the days of a deprecation; a sunset earlier than the least period is refused."""
-    start = _day(notice.announced, "announced") if notice and notice.announced else announced
+    start = day_of(notice.announced, "announced") if notice and notice.announced else announced
     earliest = start + periods.deprecation
-    sunset = _day(notice.sunset_date, "sunset_date") if notice and notice.sunset_date else earliest
+    sunset = day_of(notice.sunset_date, "sunset_date") if notice and notice.sunset_date else earliest
     if sunset < earliest:
         days = periods.deprecation.days
         raise Refused(f"the sunset {sunset} is less than {days} days after {start}; use {earliest} or later")
@@ -110,7 +110,8 @@ def due_status(status: Status, days: Timetable, today: date) -> Status | None:
     return Status.SUNSET if status is Status.DEPRECATED and today >= days.sunset else None
 
 
-def _day(text: str, name: str) -> date:
+def day_of(text: str, name: str) -> date:
+    """Read a day, or say which one is none."""
     try:
         return date.fromisoformat(text)
     except ValueError:

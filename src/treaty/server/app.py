@@ -12,6 +12,7 @@ import treaty
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.errors import add_error_handlers
+from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate
 from treaty.server.routes import ROUTES
@@ -41,6 +42,7 @@ def create_app(
     for routes in ROUTES:
         app.include_router(routes.router)
     add_error_handlers(app)
+    app.add_middleware(Express, registry=registry, doorman=doorman)
     app.add_middleware(Gate, limits=limits or Limits(), loopback_only=lambda: not doorman.guarded_as_far_as_known)
     return app
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import Request
@@ -12,7 +12,7 @@ from fastapi import Request
 from treaty.contracts.loading import looks_like_contract
 from treaty.contracts.reading import Limits, Reading, read_document, read_json
 from treaty.errors import InvalidDocument
-from treaty.registry.preparing import JSON, YAML, Prepared, prepare_reading
+from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
 
 _ENVELOPE = ("contract", "compatibility")
 _SMALL = 50_000
@@ -21,39 +21,45 @@ _SMALL = 50_000
 _YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A document that somebody handed in, and the mode they ask for."""
-
-    document: Prepared
-    compatibility: str | None
-
-
-async def read_candidate(request: Request, limits: Limits) -> Candidate:
+async def read_candidate(request: Request, limits: Limits) -> HandedIn:
     """Read the document in a request's body."""
     body = await request.body()
-    media = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    media = media_of(request.headers.get("content-type"))
     if len(body) <= _SMALL:
-        return _candidate(body, media, limits)
-    return await asyncio.to_thread(_candidate, body, media, limits)
+        return candidate(body, media, limits)
+    return await asyncio.to_thread(candidate, body, media, limits)
 
 
-def _candidate(body: bytes, media: str, limits: Limits) -> Candidate:
+async def unread_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
+    """Return a way to read a document later, in the thread that registers it; a large one is read right now."""
+    if len(body) <= _SMALL:
+        return lambda: candidate(body, media, limits)
+    read = await asyncio.to_thread(candidate, body, media, limits)
+    return lambda: read
+
+
+def media_of(content_type: str | None) -> str:
+    """Return what a body is, without its parameters."""
+    return (content_type or JSON).partition(";")[0].strip().lower()
+
+
+def candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
+    """Read a document, bare or in an envelope."""
     if not body.strip():
         raise InvalidDocument("the body is empty; send a contract, or an envelope with one in it")
     reading = read_document(body, "body", limits) if media in _YAML else read_json(body, "body", limits)
     if "contract" not in reading.data or looks_like_contract(reading.data):
-        return Candidate(prepare_reading(reading, YAML if media in _YAML else JSON, body), None)
+        return HandedIn(prepare_reading(reading, YAML if media in _YAML else JSON, body), None)
     return _unpacked(reading.data)
 
 
-def _unpacked(envelope: dict[str, Any]) -> Candidate:
+def _unpacked(envelope: dict[str, Any]) -> HandedIn:
     if unknown := sorted(envelope.keys() - set(_ENVELOPE)):
         raise InvalidDocument(f"unknown key {unknown[0][:60]!r} in the envelope; use: {', '.join(_ENVELOPE)}")
     document, mode = envelope["contract"], envelope.get("compatibility")
     if not isinstance(document, dict):
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
-    if mode is not None and not isinstance(mode, str):
-        raise InvalidDocument("'compatibility' must be the name of a mode")
+    if "compatibility" in envelope and not isinstance(mode, str):
+        raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
     content = json.dumps(document, ensure_ascii=False).encode()
-    return Candidate(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
+    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from fastapi.routing import iter_route_contexts
+from pydantic import AfterValidator, BaseModel
 from starlette.exceptions import HTTPException
 
 from treaty.errors import (
@@ -43,7 +45,13 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
 FIRST_API = {Conflict: 400, Refused: 400}
 """Where the first API has a status of its own."""
 
+_LOG = structlog.get_logger("treaty.server")
+_NOT_NOW = "the registry cannot reach what it needs just now; nothing was done; try again in a moment"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+
+
+Shown = Annotated[str, AfterValidator(redact)]
+"""A text without the secrets of tokens that somebody put into it."""
 
 
 class FindingModel(BaseModel):
@@ -51,9 +59,9 @@ class FindingModel(BaseModel):
 
     id: str
     severity: str
-    message: str
-    path: str | None = None
-    hint: str | None = None
+    message: Shown
+    path: Shown | None = None
+    hint: Shown | None = None
 
 
 class ErrorModel(BaseModel):
@@ -73,10 +81,9 @@ class DetailModel(BaseModel):
 
 def add_error_handlers(app: FastAPI) -> None:
     """Let every error become an answer."""
-    app.add_exception_handler(TreatyError, _treaty_error)
+    app.add_exception_handler(TreatyError, answer_to)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _mistake_of_ours)
 
 
 def error_response(
@@ -91,9 +98,13 @@ def error_response(
     return JSONResponse(body.model_dump(), status, headers)
 
 
-def _treaty_error(request: Request, error: Exception) -> JSONResponse:
+def answer_to(request: Request, error: Exception) -> JSONResponse:
+    """Return what is said to an error of ours."""
     kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
     status, code = STATUS.get(kind, (500, "failed"))
+    if isinstance(error, Unavailable):
+        _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
+        return error_response(request, status, code, _NOT_NOW)
     first_api = not request.url.path.startswith(API)
     if isinstance(error, VersionRefused):
         if first_api:
@@ -129,7 +140,8 @@ def _as_fastapi_says(message: str, hint: str | None) -> dict[str, Any]:
 def _malformed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     problems = [
-        {"type": one["type"], "loc": [str(step) for step in one["loc"]], "msg": one["msg"]} for one in error.errors()
+        {"type": one["type"], "loc": [redact(str(step)) for step in one["loc"]], "msg": redact(one["msg"])}
+        for one in error.errors()
     ]
     if not request.url.path.startswith(API):
         return JSONResponse({"detail": problems}, 422)
@@ -143,11 +155,19 @@ def _malformed(request: Request, error: Exception) -> JSONResponse:
 
 def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 400 and request.url.path.startswith(
+        API
+    ):  # what the framework says to bytes that are no text
+        return error_response(request, 422, "invalid", "the body cannot be read; send JSON in UTF-8")
     response = error_response(request, error.status_code, _CODES.get(error.status_code, "failed"), str(error.detail))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(_methods_at(request))
     return response
 
 
-def _mistake_of_ours(request: Request, error: Exception) -> JSONResponse:
-    message = "the registry made a mistake; its log has the details under this request's id"
-    return error_response(request, 500, "failed", message)
+def _methods_at(request: Request) -> list[str]:
+    """Return what may be done at a path; a route by itself knows of its own method only."""
+    path = request.scope["path"]
+    found = (one.methods or () for one in iter_route_contexts(request.app.routes) if one.path_regex.match(path))
+    return sorted({method for methods in found for method in methods})

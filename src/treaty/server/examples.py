@@ -54,14 +54,14 @@ DECISION_CARD: dict[str, Any] = {
                             "required": ["name"],
                             "properties": {
                                 "name": {"type": "string", "pattern": "\\S"},
-                                "contact": {"type": "string", "pattern": "\\S"},
+                                "contact": {"type": ["string", "null"]},
                             },
                         },
                         "decision_maker": {
-                            "type": "object",
+                            "type": ["object", "null"],
                             "properties": {
-                                "role": {"type": "string", "pattern": "\\S"},
-                                "name": {"type": "string", "pattern": "\\S"},
+                                "role": {"type": ["string", "null"], "pattern": "\\S"},
+                                "name": {"type": ["string", "null"]},
                             },
                         },
                     },

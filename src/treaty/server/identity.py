@@ -10,6 +10,7 @@ from treaty.errors import NotAllowed
 from treaty.registry.access import token_store
 from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, local_actor
 from treaty.registry.access.oidc import OidcVerifier
+from treaty.registry.access.rules import RULES, Action
 from treaty.registry.store.database import Database
 
 _BEARER = "bearer "
@@ -85,3 +86,14 @@ class Doorman:
             return self._oidc.verify(text)
         except NotAllowed as error:
             raise Unknown(str(error)) from None
+
+
+def check_entrance(actor: Actor, action: Action | None) -> None:
+    """Turn away who could never do this, before anything else is looked at."""
+    rule = RULES.get(action) if action is not None else None
+    roles = {grant.role for grant in actor.grants}
+    if rule is not None and rule.scope in actor.scopes and roles & (rule.anywhere | rule.in_team):
+        return
+    if actor.via == "anonymous":
+        raise Unknown("sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty token create")
+    raise NotAllowed(f"{actor.name} may not {action}: no role or scope of theirs allows it")

@@ -6,13 +6,17 @@ import asyncio
 import json
 import re
 import time
+import traceback
 from collections.abc import Callable
+from itertools import count
 from secrets import token_hex
 from typing import Any
 
 import structlog
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
+from treaty.registry.access.tokens import redact
 from treaty.server.settings import Limits, is_loopback
 
 Scope = dict[str, Any]
@@ -22,7 +26,11 @@ Send = Callable[[dict[str, Any]], Any]
 _LOG = structlog.get_logger("treaty.server")
 _ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_BEGINNING = token_hex(6)
+_COUNT = count()
 _QUIET = frozenset({"/healthz"})
+_MISTAKE = "the registry made a mistake; its log has the details under this request's id"
 
 
 class Gate:
@@ -40,7 +48,7 @@ class Gate:
             return
         headers = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        request_id = given.decode() if _ID.fullmatch(given) else token_hex(8)
+        request_id = given.decode() if _ID.fullmatch(given) else _next_id()
         scope.setdefault("state", {})["request_id"] = request_id
         passage = _Passage(scope, receive, send, request_id, self._limits.body)
         try:
@@ -52,6 +60,14 @@ class Gate:
                     await self._app(scope, passage.receive, passage.send)
         except TimeoutError:
             await passage.refuse(503, "unavailable", f"no answer within {self._limits.seconds:g} seconds; try again")
+        except HTTPException as error:  # of our own making: the body was larger than it said
+            await passage.refuse(error.status_code, "too_large", str(error.detail))
+        except ClientDisconnect:
+            pass  # nobody is there to be answered
+        except Exception as error:  # a mistake of ours; what it says may hold what must not be logged
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            _LOG.error("mistake", request_id=request_id, error=type(error).__name__, trace=trace)
+            await passage.refuse(500, "failed", _MISTAKE)
         finally:
             passage.log()
 
@@ -60,8 +76,16 @@ class Gate:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._limits.body:
             return 413, "too_large", f"the body is larger than {self._limits.body:,} bytes"
+        if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
+            return 422, "invalid", "the address holds a NUL character, which no name has"
         if self._loopback_only() and not is_loopback(_host(headers)):
             return 403, "not_allowed", "this server is open to its own machine only; name it localhost"
+        if self._loopback_only() and scope["method"] not in _SAFE and not is_loopback(_origin(headers)):
+            return (
+                403,
+                "not_allowed",
+                "this server is open to its own machine only; a page from elsewhere may not use it",
+            )
         has_body = length != b"0" or b"transfer-encoding" in headers
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if has_body and scope["method"] in ("POST", "PUT", "PATCH") and media not in _MEDIA:
@@ -120,12 +144,26 @@ class _Passage:
             "request",
             request_id=self._id,
             method=self._scope["method"],
-            path=self._scope["path"],
+            path=redact(self._scope["path"]),
             status=self._status,
             milliseconds=round((time.perf_counter() - self._began) * 1_000, 1),
         )
 
 
+def _next_id() -> str:
+    """Return an id that no other request of any process has: a random beginning, and a count."""
+    return f"{_BEGINNING}{next(_COUNT):08x}"
+
+
 def _host(headers: dict[bytes, bytes]) -> str:
-    name = headers.get(b"host", b"localhost").decode("latin-1")
+    return _without_port(headers.get(b"host", b"localhost").decode("latin-1"))
+
+
+def _origin(headers: dict[bytes, bytes]) -> str:
+    """Return the host of the page that a browser sends a request for; a program sends none."""
+    return _without_port(headers.get(b"origin", b"http://localhost").decode("latin-1").partition("://")[2])
+
+
+def _without_port(name: str) -> str:
+    name = name.lower()
     return name.rpartition("]")[0].lstrip("[") if name.startswith("[") else name.partition(":")[0]

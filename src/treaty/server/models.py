@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import ChannelKind
 
-Text = Annotated[str, Field(min_length=1, max_length=2_000)]
-ShortText = Annotated[str, Field(min_length=1, max_length=200)]
+NO_NUL = r"^[^\x00]*$"
+"""No database keeps the character NUL."""
+
+Text = Annotated[str, Field(min_length=1, max_length=2_000, pattern=NO_NUL)]
+ShortText = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
+Uri = Annotated[
+    str, Field(min_length=1, max_length=2048, pattern=NO_NUL, examples=["https://wiki.example.org/move-to-v2"])
+]
+
+
+def _said_in_json(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError):
+        raise ValueError("it holds what JSON cannot say: NaN, infinity, or half a character") from None
+    if "\\u0000" in text:
+        raise ValueError("it holds a NUL character, which no database keeps")
+    return value
+
+
+Anything = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
+"""A mapping of whatever JSON can say."""
 
 
 class Said(BaseModel):
@@ -24,7 +46,7 @@ class Said(BaseModel):
 class DeprecationBody(Said):
     """Where the migration plan stands, and when the sunset is; by default after the least period."""
 
-    deprecation_uri: str = Field(min_length=1, max_length=2048, examples=["https://wiki.example.org/move-to-v2"])
+    deprecation_uri: Uri
     sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
 
 
@@ -76,8 +98,8 @@ class ChannelBody(Said):
 
     party: ShortText = Field(examples=["growth-platform"])
     kind: ChannelKind = Field(examples=["webhook"])
-    target: str = Field(max_length=2_000, examples=["https://hooks.example.org/treaty"])
-    secret: Annotated[str, Field(min_length=16, max_length=200)] | None = Field(
+    target: str = Field(max_length=2_000, pattern=NO_NUL, examples=["https://hooks.example.org/treaty"])
+    secret: Annotated[str, Field(min_length=16, max_length=200, pattern=NO_NUL)] | None = Field(
         default=None, examples=["a random text of 32 characters…"]
     )
 
@@ -87,7 +109,7 @@ class BreachBody(Said):
 
     kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
     message: Text = Field(examples=["freshness is 31 h, promised are 24 h"])
-    details: dict[str, Any] = {}
+    details: Anything = {}
 
 
 class RetryBody(Said):

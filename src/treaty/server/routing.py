@@ -8,12 +8,10 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from treaty.errors import NotAllowed
-from treaty.registry.access.actors import Actor
-from treaty.registry.access.rules import RULES, Action
+from treaty.registry.access.rules import Action
 from treaty.registry.local import Registry
 from treaty.server.errors import API, DetailModel, ErrorModel
-from treaty.server.identity import Doorman, Unknown
+from treaty.server.identity import Doorman, check_entrance
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
@@ -27,7 +25,7 @@ _IN_WORDS = {
     413: "Too large.",
     415: "Neither JSON nor YAML.",
     422: "Malformed, or refused.",
-    503: "Not now; nothing was done.",
+    503: "Not now; nothing was acknowledged.",
 }
 
 
@@ -35,6 +33,7 @@ class Routes:
     """The routes of one noun."""
 
     def __init__(self, tag: str, prefix: str = "") -> None:
+        self.tag = tag
         self.router = APIRouter(prefix=prefix, tags=[tag])
         self._model = ErrorModel if prefix.startswith(API) else DetailModel
 
@@ -86,20 +85,9 @@ async def caller(request: Request) -> Registry:
         actor = doorman.actor(authorization)
     else:
         actor = await run_in_threadpool(doorman.actor, authorization)
-    _check_entrance(actor, action_of(request.scope["endpoint"]))
+    check_entrance(actor, action_of(request.scope["endpoint"]))
     registry: Registry = request.app.state.registry
     return registry.acting_as(actor)
 
 
 Caller = Annotated[Registry, Depends(caller)]
-
-
-def _check_entrance(actor: Actor, action: Action | None) -> None:
-    """Turn away who could never do this, before anything else is looked at."""
-    rule = RULES.get(action) if action is not None else None
-    roles = {grant.role for grant in actor.grants}
-    if rule is not None and rule.scope in actor.scopes and roles & (rule.anywhere | rule.in_team):
-        return
-    if actor.via == "anonymous":
-        raise Unknown("sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty token create")
-    raise NotAllowed(f"{actor.name} may not {action}: no role or scope of theirs allows it")

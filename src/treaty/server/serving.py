@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -36,6 +37,13 @@ class Serving:
 def serve(registry: Registry, serving: Serving, on_start: Callable[[str], None]) -> None:
     """Serve until told to stop."""
     check_exposure(registry, serving)
+    run_server(registry, serving, on_start)
+
+
+def run_server(
+    registry: Registry, serving: Serving, on_start: Callable[[str], None], listener: socket.socket | None = None
+) -> None:
+    """Answer in this process, on a socket of its own or one that it was given."""
     _log_as_json()
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
     app = create_app(registry, serving.access, oidc, serving.limits, Tending(registry, serving.outlet))
@@ -49,9 +57,13 @@ def serve(registry: Registry, serving: Serving, on_start: Callable[[str], None])
         timeout_graceful_shutdown=10,
     )
     server = _Server(config, on_start)
-    server.run()
-    if not server.started:
-        raise Unavailable(f"cannot listen on {serving.host} port {serving.port}; is it taken? try another --port")
+    try:
+        server.run(sockets=[listener] if listener else None)
+    except SystemExit as ended:  # uvicorn leaves by itself where it cannot listen
+        if not ended.code or server.started:
+            raise
+        where = f"{serving.host} port {serving.port}"
+        raise Unavailable(f"cannot listen on {where}; is it taken? try another --port") from None
 
 
 def check_exposure(registry: Registry, serving: Serving) -> None:
@@ -74,10 +86,10 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._on_start = on_start
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and tell the port that was found where none was asked for."""
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started:
+        await super().startup(sockets)
+        if self.started and not sockets:
             port = self.servers[0].sockets[0].getsockname()[1]
             host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
             self._on_start(f"http://{host}:{port}")
@@ -85,30 +97,27 @@ class _Server(uvicorn.Server):
 
 def _log_as_json() -> None:
     """Write one JSON object a line to standard error, from the server and from the library alike."""
-    shared: list[structlog.typing.Processor] = [
-        structlog.stdlib.add_log_level,
+    said: list[structlog.typing.Processor] = [
+        structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    formatter = structlog.stdlib.ProcessorFormatter(
-        processors=[
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        foreign_pre_chain=shared,
-    )
+    as_json: list[structlog.typing.Processor] = [
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(),
+    ]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *as_json],
+            foreign_pre_chain=said,
+        )
+    )
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO)
     structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*said, *as_json],
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8090
@@ -17,6 +18,7 @@ class Limits:
     seconds: float = 60
 
 
+@lru_cache(1_000)
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine can reach a host."""
     if host == "localhost":

@@ -1,57 +1,41 @@
-"""Settings, read once: `treaty.yaml` of the project, and the environment over it."""
+"""What a project has set; each room reads its own part when it is first asked for, so that commands start fast."""
 
 from __future__ import annotations
 
-import difflib
-import os
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from treaty.contracts.reading import Limits, read_document
-from treaty.errors import InvalidDocument, NotFound
+from treaty.contracts.reading import Limits
+from treaty.errors import InvalidDocument
+from treaty.settings.parts import Parts
 
 if TYPE_CHECKING:
     from treaty.compatibility import Grading, Mode
     from treaty.governance.lint import LintSettings
+    from treaty.registry.access.oidc_settings import OidcSettings
+    from treaty.registry.ground_rules import GroundRules
+    from treaty.registry.notices.addresses import AddressRule
+    from treaty.registry.notices.mailing import MailSettings
+    from treaty.registry.notices.senders import Outlet
+    from treaty.server.identity import AccessSettings
+    from treaty.server.settings import Limits as RequestLimits
 
 T = TypeVar("T")
 
-PROJECT_FILE = "treaty.yaml"
-DOCUMENTED = {
-    "name": "What the project is called.",
-    "compatibility": "The mode changes are judged under, unless a contract pins more: backward by default.",
-    "grading": "Kinds re-graded for this team: a bump, or bump and breaks.",
-    "lint.rules": "Lint rules re-graded: error, warning, info or off.",
-    "waivers": "Findings set aside: rule, contract, path, owner, reason, until.",
-    "limits.bytes": "The largest document that is read.",
-    "limits.depth": "The deepest nesting that is read.",
-    "limits.aliases": "The most YAML aliases in a document.",
-    "limits.nodes": "The most values in a document, aliases followed.",
-}
-"""Every setting and what it is for."""
 
-ENVIRONMENT = {
-    "TREATY_CONFIG": "The project file to use.",
-    "TREATY_COMPATIBILITY": "Like compatibility.",
-    "TREATY_LIMITS_BYTES": "Like limits.bytes.",
-    "TREATY_LIMITS_DEPTH": "Like limits.depth.",
-    "TREATY_LIMITS_ALIASES": "Like limits.aliases.",
-    "TREATY_LIMITS_NODES": "Like limits.nodes.",
-}
-"""Every environment variable and what it is for."""
+@dataclass(frozen=True)
+class Secrets:
+    """What never stands in a file; nor is it printed."""
 
-_WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
-_DEEPEST = 200
-_IN_WORDS = {"dict": "a mapping", "list": "a list", "str": "a text"}
-_KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
+    token: str | None = field(default=None, repr=False)
+    smtp_password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a project has set; each room reads its own part when it is first asked for, so that commands start fast."""
+    """The settings of one run."""
 
     source: str | None = None
     name: str | None = None
@@ -60,6 +44,9 @@ class Settings:
     lint_rules: Mapping[str, Any] = field(default_factory=dict)
     waivers: tuple[Any, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    parts: Parts = field(default_factory=Parts)
+    actor: str | None = None
+    secrets: Secrets = field(default_factory=Secrets)
 
     def mode(self) -> Mode:
         """Return the mode that changes are judged under."""
@@ -79,98 +66,71 @@ class Settings:
 
         return self._named("lint.rules or waivers", lambda: parse_lint_settings(self.lint_rules, self.waivers))
 
+    def ground_rules(self) -> GroundRules:
+        """Return what the registry asks of everybody."""
+        from treaty.governance.lifecycle import Periods
+        from treaty.registry.ground_rules import Approval, GroundRules
+
+        days = self.parts.lifecycle
+        return GroundRules(
+            mode=self.mode(),
+            grading=self.grading(),
+            periods=Periods(timedelta(days=days.deprecation_days), timedelta(days=days.sunset_days)),
+            approval=Approval(self.parts.approvals),
+            limits=self.limits,
+            addresses=self._addresses(),
+        )
+
+    def access(self) -> AccessSettings:
+        """Return how people come in to a server."""
+        from treaty.server.identity import AccessSettings
+
+        return AccessSettings(self.parts.access.required, self.parts.access.read == "open")
+
+    def oidc(self) -> OidcSettings | None:
+        """Return whose bearer tokens a server accepts, if it does."""
+        from treaty.registry.access.oidc_settings import OidcSettings
+
+        given = {name: value for name, value in vars(self.parts.access.oidc).items() if value is not None}
+        if not given:
+            return None
+        if missing := [name for name in ("issuer", "audience") if name not in given]:
+            raise self._wrong("access.oidc", f"{missing[0]} is missing; set access.oidc.{missing[0]} too")
+        return self._named("access.oidc", lambda: OidcSettings(**given))
+
+    def outlet(self) -> Outlet:
+        """Return how a server sends notices."""
+        from treaty.registry.notices.senders import Outlet
+
+        return Outlet(rule=self._addresses(), mail=self._mail())
+
+    def request_limits(self) -> RequestLimits:
+        """Return how much a server takes from a request."""
+        from treaty.server.settings import Limits as RequestLimits
+
+        return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
+
+    def _addresses(self) -> AddressRule:
+        from treaty.registry.notices.addresses import AddressRule
+
+        return AddressRule.ALLOW_PRIVATE if self.parts.notices.allow_private else AddressRule.PUBLIC_ONLY
+
+    def _mail(self) -> MailSettings | None:
+        from treaty.registry.notices.mailing import MailSettings
+
+        smtp = self.parts.notices.smtp
+        if smtp.host is None:
+            return None
+        if smtp.sender is None:
+            raise self._wrong("notices.smtp", "sender is missing; set the address that e-mails come from")
+        return MailSettings(smtp.host, smtp.sender, smtp.port, smtp.user, self.secrets.smtp_password)
+
     def _named(self, setting: str, read: Callable[[], T]) -> T:
         """Say in an error which setting of which file it is about."""
         try:
             return read()
         except InvalidDocument as error:
-            raise InvalidDocument(f"{self.source or 'the environment'}: {setting}: {error}") from None
+            raise self._wrong(setting, str(error)) from None
 
-
-def load_settings(
-    config: Path | None = None, start: Path | None = None, environment: Mapping[str, str] | None = None
-) -> Settings:
-    """Read the project file that is named, or the nearest above `start`, and the environment over it."""
-    environment = os.environ if environment is None else environment
-    named = config or (Path(environment["TREATY_CONFIG"]) if environment.get("TREATY_CONFIG") else None)
-    file = named or _nearest(start or Path.cwd())
-    settings = _read(file) if file else Settings()
-    return _with_environment(settings, environment)
-
-
-def _nearest(start: Path) -> Path | None:
-    for folder in (start.resolve(), *start.resolve().parents):
-        if (folder / PROJECT_FILE).is_file():
-            return folder / PROJECT_FILE
-        if (folder / ".git").exists():
-            return None
-    return None
-
-
-def _read(file: Path) -> Settings:
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        raise NotFound(f"no project file at {file}; make one with: treaty init") from None
-    except OSError as error:
-        raise NotFound(f"cannot read {file}: {error.strerror}") from None
-    if not content.strip():
-        return Settings(source=str(file))
-    reading = read_document(content, str(file))
-    data = reading.data
-    for key in data:
-        if key not in _KEYS:
-            close = difflib.get_close_matches(key, _KEYS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"use: {', '.join(_KEYS)}"
-            raise InvalidDocument(f"{reading.place((key,))}: unknown setting {key!r}; {hint}")
-    return Settings(
-        source=str(file),
-        name=_typed(data, "name", str, None, file),
-        compatibility=_typed(data, "compatibility", str, "backward", file),
-        grades=_typed(data, "grading", dict, {}, file),
-        lint_rules=_lint_rules(_typed(data, "lint", dict, {}, file), file),
-        waivers=tuple(_typed(data, "waivers", list, [], file)),
-        limits=_limits(_typed(data, "limits", dict, {}, file), str(file)),
-    )
-
-
-def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Path) -> Any:
-    value = data.get(key)
-    if value is None:
-        return default
-    if not isinstance(value, kind):
-        wanted = _IN_WORDS[kind.__name__]
-        raise InvalidDocument(f"{file}: {key!r} must be {wanted}, not {value!r}")
-    return value
-
-
-def _lint_rules(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
-    if unknown := sorted(data.keys() - {"rules"}):
-        raise InvalidDocument(f"{file}: unknown setting 'lint.{unknown[0]}'; use: lint.rules")
-    rules: Mapping[str, Any] = _typed(data, "rules", dict, {}, file)
-    return rules
-
-
-def _limits(data: Mapping[str, Any], source: str) -> Limits:
-    known = {one.name for one in fields(Limits)}
-    for key, value in data.items():
-        if key not in known:
-            raise InvalidDocument(f"{source}: unknown limit {key!r}; use: {', '.join(sorted(known))}")
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidDocument(f"{source}: limits.{key} must be a whole number above 0, not {value!r}")
-    if data.get("depth", 0) > _DEEPEST:
-        raise InvalidDocument(f"{source}: limits.depth may be {_DEEPEST} at most, not {data['depth']}")
-    return Limits(**data)
-
-
-def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
-    if environment.get("TREATY_COMPATIBILITY"):
-        settings = replace(settings, compatibility=environment["TREATY_COMPATIBILITY"])
-    limits: dict[str, int] = {}
-    for one in fields(Limits):
-        name = f"TREATY_LIMITS_{one.name.upper()}"
-        if text := environment.get(name):
-            if not _WHOLE.fullmatch(text):
-                raise InvalidDocument(f"{name} must be a whole number above 0, not {text[:40]!r}")
-            limits[one.name] = int(text)
-    return replace(settings, limits=_limits({**asdict(settings.limits), **limits}, "the environment"))
+    def _wrong(self, setting: str, reason: str) -> InvalidDocument:
+        return InvalidDocument(f"{self.source or 'the environment'}: {setting}: {reason}")

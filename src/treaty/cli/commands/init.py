@@ -69,6 +69,7 @@ _NEXT_STEPS = (
     ("treaty lint {folder}", "is it legible?"),
     ("treaty diff OLD NEW", "what does a change break, and which version must it have?"),
     ("treaty kinds", "what is graded, and why"),
+    ("treaty register {folder}", "put it on record; then: treaty subscribe, treaty impact"),
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import ConfigOption, FormatOption, OutputFormat
+from treaty.cli.options import ConfigOption, FormatOption, OutputFormat, day
 
 if TYPE_CHECKING:
     from treaty.cli.inputs import Source
@@ -39,7 +39,7 @@ def run(
 
     settings = load_settings(config)
     rules = settings.linting()
-    today = _day(as_of)
+    today = day(as_of, "--as-of") or datetime.now(UTC).date()
     limits = settings.limits
     sources = find_sources(paths, limits)
     reports = [(source.name, _lint_source(source, rules, today, limits)) for source in sources]
@@ -62,12 +62,3 @@ def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limit
         return lint(load(source.content, source.name, limits), rules, today)
     except InvalidDocument as error:
         return unreadable(error.findings)
-
-
-def _day(text: str | None) -> date:
-    if text is None:
-        return datetime.now(UTC).date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a date; write it like 2026-12-31", param_hint="--as-of") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from treaty.contracts import schemas
@@ -14,6 +15,8 @@ from treaty.contracts.odcs.versions import validator_for
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import refuse_if_any, violations
 from treaty.contracts.values import FrozenMap, Json, freeze
+
+_FIELD_DEFAULTS = {one.name: one.default for one in fields(Field)}
 
 
 def looks_like_odcs(data: Mapping[str, Any]) -> bool:
@@ -42,6 +45,14 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     return _contract(strict, plain_keys, lifter.plain_keys, form)
 
 
+def parse_written(data: dict[str, Json], place_of: PlaceOf, form: Form) -> Contract:
+    """Read an ODCS document that we wrote ourselves from another form: only the blocks beside it are looked at."""
+    strict, plain_keys = lift(data, schemas.block_names())
+    blocks = {key: data[key] for key in plain_keys}
+    refuse_if_any(violations(schemas.blocks(), blocks, place_of, schemas.known_keys_of_odcs))
+    return _contract(strict, plain_keys, {}, form)
+
+
 def _contract(
     strict: dict[str, Json],
     plain_keys: tuple[str, ...],
@@ -63,16 +74,25 @@ def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, t
 
 def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> Field:
     known, more = _split(data, FIELD, ("properties", "items", "map"))
-    entries = data.get("map") or {}
-    return Field(
-        **known,
-        properties=_fields(data.get("properties"), (*pointer, "properties"), field_keys),
-        items=_field(data["items"], (*pointer, "items"), field_keys) if "items" in data else None,
-        map_key=_field(entries["key"], (*pointer, "map", "key"), field_keys) if entries else None,
-        map_value=_field(entries["value"], (*pointer, "map", "value"), field_keys) if entries else None,
-        more=more,
-        plain_keys=field_keys.get(pointer, ()),
-    )
+    known["more"] = more
+    if field_keys:
+        known["plain_keys"] = field_keys.get(pointer, ())
+    if "properties" in data:
+        known["properties"] = _fields(data["properties"], (*pointer, "properties"), field_keys)
+    if "items" in data:
+        known["items"] = _field(data["items"], (*pointer, "items"), field_keys)
+    if entries := data.get("map"):
+        known["map_key"] = _field(entries["key"], (*pointer, "map", "key"), field_keys)
+        known["map_value"] = _field(entries["value"], (*pointer, "map", "value"), field_keys)
+    return _field_of(known)
+
+
+def _field_of(known: dict[str, Any]) -> Field:
+    """Make a field as `Field(**known)` does, without setting its many defaults one by one, which is slow."""
+    field = object.__new__(Field)
+    vars(field).update(_FIELD_DEFAULTS)
+    vars(field).update(known)
+    return field
 
 
 def _fields(

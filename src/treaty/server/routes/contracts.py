@@ -19,7 +19,7 @@ from treaty.registry.answers import (
     VersionAnswer,
 )
 from treaty.registry.pages import PAGE
-from treaty.registry.searching import Query as Wanted
+from treaty.registry.query import Query as Wanted
 from treaty.server.errors import API
 from treaty.server.models import DeprecationBody, OverrideBody
 from treaty.server.paging import Cursor, Limit

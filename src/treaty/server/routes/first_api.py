@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 
 import treaty
@@ -16,9 +17,10 @@ from treaty.registry.answers import OwnerAnswer, Registration
 from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
-from treaty.server.bodies import read_candidate
+from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import DocumentFormat, document_response
 from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
+from treaty.server.models import Anything, Uri
 from treaty.server.paging import Cursor, Limit, link_to_next
 from treaty.server.routing import Caller, Routes
 
@@ -35,7 +37,7 @@ class Deprecation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    deprecation_uri: str = Field(min_length=1, max_length=2048, examples=["https://wiki.example.org/move-to-v2"])
+    deprecation_uri: Uri
 
 
 @routes.get("/", Action.READ, tags=["service"])
@@ -77,9 +79,9 @@ def list_datasets(
 )
 async def register_contract(registry: Caller, request: Request) -> Response:
     """Register a version; 422 with every issue where it is not admissible."""
-    candidate = await read_candidate(request, registry.desk.rules.limits)
-    handed_in = registry.submit(candidate.document, compatibility=candidate.compatibility)
-    registration = await asyncio.wrap_future(handed_in)
+    media = media_of(request.headers.get("content-type"))
+    read = await unread_candidate(await request.body(), media, registry.desk.rules.limits)
+    registration = await asyncio.wrap_future(registry.submit(read))
     status = 201 if registration.status == "registered" else 202
     return JSONResponse(registration.model_dump(mode="json"), status)
 
@@ -99,15 +101,16 @@ async def check_contract(registry: Caller, request: Request) -> Response:
     response_model=list[OwnerAnswer],
     openapi_extra=DECISION_CARD,
 )
-async def owners_from_card(registry: Caller, card: dict[str, Any]) -> list[OwnerAnswer]:
+async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer]:
     """Suggest owners from a Decision Card."""
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
 
 
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=_DOCUMENT)
-def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
+async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
-    return document_response(request, registry.latest_document(dataset_id), form)
+    text = await asyncio.wrap_future(registry.ask_latest(dataset_id))
+    return await run_in_threadpool(document_response, request, json.loads(text), form)
 
 
 @routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), response_model=list[dict[str, Any]])
@@ -133,6 +136,8 @@ def get_version(registry: Caller, request: Request, dataset_id: str, version: st
 )
 def deprecate_version(registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation) -> Response:
     """Mark a version as deprecated, with the address of the migration plan."""
+    if not body.deprecation_uri.strip():
+        raise HTTPException(400, "deprecation_uri must not be blank; link the migration plan")
     registry.deprecate(dataset_id, version, deprecation_uri=body.deprecation_uri)
     return document_response(request, registry.get(dataset_id, version).document, None)
 

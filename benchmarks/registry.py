@@ -1,0 +1,148 @@
+"""The durable registry over HTTP against the in-memory server it takes its API from, in turns, same client."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.http_load import Rate, contract, get, load, post
+from benchmarks.measuring import table
+from benchmarks.peers import peer_binary
+
+_PEER = "data-contract-registry[api]==0.2.0"
+_INSIDE = 10_000
+_ROUNDS = 5
+_WORKERS = ("1", "2")
+
+
+@dataclass
+class _Server:
+    name: str
+    process: subprocess.Popen[str]
+    port: int
+    next: int = 0
+
+    def numbers(self, count: int) -> range:
+        """Return numbers of contracts that are not registered yet."""
+        self.next += count
+        return range(self.next - count, self.next)
+
+    def memory(self) -> float:
+        """Return the megabytes that the server and its processes hold."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in [self.process.pid, *children])
+        return pages * 4096 / 1e6
+
+
+def run() -> str:
+    """Fill each server, then measure both in turns."""
+    with ExitStack() as stack:
+        work = stack.enter_context(tempfile.TemporaryDirectory())
+        servers = [stack.enter_context(_peer())]
+        servers += [stack.enter_context(_ours(work, workers)) for workers in _WORKERS]
+        for server in servers:
+            load(server.port, [post(contract(number)) for number in server.numbers(_INSIDE)], 16)
+        before = [server.memory() for server in servers]
+        measured = {
+            title: [median(rates) for rates in _rounds(servers, measure)] for title, measure in _MEASURES.items()
+        }
+        after = [server.memory() for server in servers]
+        listing = [_listing(server) for server in servers[1:]]
+    rows = [(title, *_row(rates)) for title, rates in measured.items()]
+    names = ["peer, in memory", *(f"treaty, {workers} worker{'s'[: int(workers) > 1]}" for workers in _WORKERS)]
+    header = (
+        "requests per second, 10,000 contracts inside",
+        names[0],
+        *(part for one in names[1:] for part in (one, "ratio")),
+    )
+    notes = [
+        f"- {one}: memory {a:.0f} MB before the rounds, {b:.0f} MB after"
+        for one, a, b in zip(names, before, after, strict=True)
+    ]
+    notes += [f"- {one}: {said}" for one, said in zip(names[1:], listing, strict=True)]
+    return table(header, rows) + "\n\n" + "\n".join(notes)
+
+
+def _row(rates: list[float]) -> list[str]:
+    peer, *ours = rates
+    return [f"{peer:,.0f}", *(part for rate in ours for part in (f"{rate:,.0f}", f"{rate / peer:.2f}"))]
+
+
+def _rounds(servers: list[_Server], measure: Callable[[_Server], Rate]) -> list[list[float]]:
+    found: list[list[float]] = [[] for _ in servers]
+    for _ in range(_ROUNDS):
+        for place, server in enumerate(servers):
+            found[place].append(measure(server).per_second)
+    return found
+
+
+def _register(clients: int, count: int) -> Callable[[_Server], Rate]:
+    return lambda server: load(server.port, [post(contract(one)) for one in server.numbers(count)], clients)
+
+
+def _read(clients: int, count: int) -> Callable[[_Server], Rate]:
+    paths = [f"/contracts/team{one % 100}.data_{one}/latest" for one in range(0, 7 * count, 7)]
+    return lambda server: load(server.port, [get(path) for path in paths], clients)
+
+
+_MEASURES = {
+    "`POST /contracts`, 1 client": _register(1, 500),
+    "`POST /contracts`, 16 clients": _register(16, 1_600),
+    "`GET …/latest`, 1 client": _read(1, 1_000),
+    "`GET …/latest`, 16 clients": _read(16, 1_400),
+}
+
+
+def _listing(server: _Server) -> str:
+    """Say how long a page of versions takes as a dataset grows."""
+    (number,) = server.numbers(1)
+    path = f"/contracts/team{number % 100}.data_{number}/versions?limit=100"
+    load(server.port, [post(contract(number, f"1.{minor}.0")) for minor in range(200)], 1)
+    small = load(server.port, [get(path)] * 100, 1)
+    load(server.port, [post(contract(number, f"1.{minor}.0")) for minor in range(200, 2_000)], 1)
+    large = load(server.port, [get(path)] * 100, 1)
+    return f"a page of 100 versions takes {small.p50 * 1e3:.1f} ms of 200 versions, {large.p50 * 1e3:.1f} ms of 2,000"
+
+
+@contextmanager
+def _peer() -> Iterator[_Server]:
+    program = peer_binary("data-contract-registry", _PEER, "uvicorn")
+    command = [program, "data_contract_registry.app:app", "--port", "0", "--no-access-log"]
+    yield from _started("peer", command, re.compile(r"http://127\.0\.0\.1:(\d+)"))
+
+
+@contextmanager
+def _ours(work: str, workers: str) -> Iterator[_Server]:
+    database = str(Path(work) / f"registry-{workers}.db")
+    command = [str(Path(sys.executable).with_name("treaty")), "serve", "--port", "0", "--database", database]
+    yield from _started("treaty", [*command, "--workers", workers], re.compile(r"http://127\.0\.0\.1:(\d+)"))
+
+
+def _started(name: str, command: list[str], address: re.Pattern[str]) -> Iterator[_Server]:
+    """Start a server, find its port in what it prints, and stop it in the end."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, text=True)
+        try:
+            yield _Server(name, process, _port(process, said.fileno(), address))
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _port(process: subprocess.Popen[str], said: int, address: re.Pattern[str]) -> int:
+    path = Path(f"/proc/self/fd/{said}")
+    while process.poll() is None:
+        if found := address.search(path.read_text()):
+            return int(found[1])
+        try:
+            process.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            continue
+    raise RuntimeError(f"the server did not start: {path.read_text()}")

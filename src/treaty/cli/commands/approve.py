@@ -1,0 +1,38 @@
+"""`treaty approve`: register somebody else's breaking change."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from treaty.cli.options import (
+    AnswerFormat,
+    AnswerFormatOption,
+    ConfigOption,
+    RegistryOption,
+    TokenFileOption,
+)
+
+
+def run(
+    identity: Annotated[int, typer.Argument(metavar="ID", help="The number of the proposal; see: treaty proposals.")],
+    reason: Annotated[str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False)] = None,
+    override: Annotated[
+        str | None,
+        typer.Option("--override", metavar="REASON", help="Approve your own; the reason is noted.", show_default=False),
+    ] = None,
+    registry: RegistryOption = None,
+    token_file: TokenFileOption = None,
+    output: AnswerFormatOption = AnswerFormat.TEXT,
+    config: ConfigOption = None,
+) -> None:
+    """Register a breaking change that waits."""
+    from treaty.cli.drawing.answers import print_answer
+    from treaty.cli.drawing.governance import draw_proposal
+    from treaty.cli.registries import opened
+    from treaty.settings import load_settings
+
+    with opened(registry, token_file, load_settings(config)) as it:
+        answer = it.governance.approve(identity, reason=override or reason, override=override is not None)
+    print_answer(answer, output, draw_proposal)

@@ -1,0 +1,179 @@
+"""Registering several documents: in which order, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from treaty.cli.inputs import Given, Source, given
+from treaty.contracts.reading import Limits
+from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
+
+if TYPE_CHECKING:
+    from treaty.registry.answers import ImpactAnswer
+    from treaty.registry.client import RegistryClient
+    from treaty.registry.local import Registry
+    from treaty.registry.report import CompatibilityReport
+
+    AnyRegistry = Registry | RegistryClient
+
+
+class Became(StrEnum):
+    """What became of a document."""
+
+    REGISTERED = "registered"
+    PROPOSED = "proposed"
+    UNCHANGED = "unchanged"
+    WOULD_REGISTER = "would register"
+    UNDECIDED = "undecided"
+    REFUSED = "refused"
+    CONFLICT = "conflict"
+    INVALID = "invalid"
+    NOT_ALLOWED = "not allowed"
+
+
+STANDING_AGAINST = frozenset({Became.REFUSED, Became.CONFLICT, Became.INVALID})
+"""What a document's author has to put right."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one document, and why."""
+
+    source: str
+    became: Became
+    contract: str | None = None
+    version: str | None = None
+    message: str | None = None
+    report: CompatibilityReport | None = None
+    impact: ImpactAnswer | None = None
+    has_plan: bool = False
+    proposal: int | None = None
+
+
+def read_all(sources: Sequence[Source], limits: Limits) -> tuple[list[Given], list[Outcome]]:
+    """Read documents; one that is no contract is told, so that the others are registered all the same."""
+    documents: list[Given] = []
+    unreadable: list[Outcome] = []
+    for source in sources:
+        try:
+            documents.append(given(source, limits))
+        except InvalidDocument as error:
+            unreadable.append(Outcome(source.name, Became.INVALID, message=str(error)))
+    return documents, unreadable
+
+
+def in_order(documents: Sequence[Given]) -> list[Given]:
+    """Put policies before those that inherit from them, and lower versions before higher ones."""
+    parents = {one.contract.id: one.contract.treaty.parent for one in documents}
+
+    def depth(name: str) -> int:
+        seen = [name]
+        while (above := parents.get(seen[-1])) in parents and above is not None and above not in seen:
+            seen.append(above)
+        return len(seen)
+
+    def place(one: Given) -> tuple[int, str, tuple[int, ...], str]:
+        version = one.contract.semantic_version
+        parts = (version.major, version.minor, version.patch) if version else ()
+        return depth(one.contract.id), one.contract.id, parts, one.contract.version
+
+    return sorted(documents, key=place)
+
+
+def register_all(registry: AnyRegistry, documents: Sequence[Given], mode: str | None) -> Iterator[Outcome]:
+    """Register one document after the other."""
+
+    def register(one: Given) -> Outcome:
+        done = registry.register(one.source.content, compatibility=mode)
+        return _outcome(one, Became(done.status), report=done.compatibility, proposal=done.proposal)
+
+    for one in documents:
+        yield _attempt(registry, one, mode, register)
+
+
+def check_all(registry: AnyRegistry, documents: Sequence[Given], mode: str | None) -> Iterator[Outcome]:
+    """Say what would become of each document, and register none."""
+    given_here = {one.contract.id for one in documents}
+
+    def check(one: Given) -> Outcome:
+        if (there := _registered(registry, one)) is not None:
+            return there
+        try:
+            report = registry.check(one.source.content, compatibility=mode)
+        except InvalidDocument:
+            parent = one.contract.treaty.parent
+            if parent not in given_here:
+                raise
+            return _outcome(one, Became.UNDECIDED, f"it can be judged once {parent} is registered")
+        if report.admissible:
+            return _outcome(one, Became.WOULD_REGISTER, report=report)
+        return _refused(registry, one, mode, report, "")
+
+    for one in documents:
+        yield _attempt(registry, one, mode, check)
+
+
+def _attempt(registry: AnyRegistry, one: Given, mode: str | None, act: Callable[[Given], Outcome]) -> Outcome:
+    try:
+        return act(one)
+    except Refused as error:
+        return _refused(registry, one, mode, getattr(error, "report", None), str(error))
+    except Conflict as error:
+        return _registered(registry, one) or _outcome(one, Became.CONFLICT, str(error))
+    except InvalidDocument as error:
+        return _outcome(one, Became.INVALID, str(error))
+    except NotAllowed as error:
+        return _outcome(one, Became.NOT_ALLOWED, str(error))
+
+
+def _registered(registry: AnyRegistry, one: Given) -> Outcome | None:
+    """Compare a document with the registered one of its version: the same again is no conflict."""
+    from treaty.registry.preparing import prepare
+
+    try:
+        there = registry.get(one.contract.id, one.contract.version)
+    except NotFound:
+        return None
+    if there.digest == prepare(one.source.content, limits=one.limits).digest:
+        return _outcome(one, Became.UNCHANGED)
+    return _outcome(
+        one,
+        Became.CONFLICT,
+        f"version {one.contract.version} is registered with other content, and history does not change;"
+        " give the change a version of its own",
+    )
+
+
+def _refused(
+    registry: AnyRegistry, one: Given, mode: str | None, report: CompatibilityReport | None, message: str
+) -> Outcome:
+    try:
+        impact = registry.consumers.impact(one.source.content, compatibility=mode)
+    except TreatyError:  # what was refused stays refused, whoever may not ask whom it hits
+        impact = None
+    return _outcome(one, Became.REFUSED, message or None, report=report, impact=impact)
+
+
+def _outcome(
+    one: Given,
+    became: Became,
+    message: str | None = None,
+    report: CompatibilityReport | None = None,
+    impact: ImpactAnswer | None = None,
+    proposal: int | None = None,
+) -> Outcome:
+    contract = one.contract
+    return Outcome(
+        one.source.name,
+        became,
+        contract.id,
+        contract.version,
+        message,
+        report,
+        impact,
+        contract.treaty.migration is not None,
+        proposal,
+    )

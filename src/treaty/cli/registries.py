@@ -1,0 +1,100 @@
+"""Opening a registry: a server by its address, else the database itself."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treaty.errors import InvalidDocument, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from treaty.registry.client import RegistryClient
+    from treaty.registry.local import Registry
+    from treaty.settings import Settings
+
+_LONGEST_SECRET = 10_000
+
+
+class Absent(StrEnum):
+    """What to do where there is no registry yet."""
+
+    MAKE = "make"
+    SAY_SO = "say so"
+
+
+@contextmanager
+def opened(
+    reference: str | None, token_file: Path | None, settings: Settings, absent: Absent = Absent.SAY_SO
+) -> Iterator[Registry | RegistryClient]:
+    """Open the registry that is named, or that the settings name; close it at the end."""
+    named = reference if reference is not None else settings.parts.registry
+    with needing("registry"):
+        if is_address(named):
+            from treaty.registry.client import RegistryClient
+
+            found: Registry | RegistryClient = RegistryClient(named, token=_token(token_file, settings))
+        else:
+            found = open_local(named, settings, absent)
+        with found as registry:
+            yield registry
+
+
+def open_local(reference: str, settings: Settings, absent: Absent) -> Registry:
+    """Open a registry by its file or database URL, in the name of whoever runs the command."""
+    from treaty.registry.local import Registry
+
+    if not reference.strip():
+        raise InvalidDocument("the registry has no name; give a file, a database URL or a server's address")
+    if absent is Absent.SAY_SO and "://" not in reference and not Path(reference).exists():
+        raise NotFound(f"no registry at {reference}; register a contract to make one, or name another with --registry")
+    return Registry.open(reference, actor=_actor(settings), rules=settings.ground_rules())
+
+
+def is_address(reference: str) -> bool:
+    """Tell whether a registry is named by the address of its server."""
+    return reference.lower().startswith(("http://", "https://"))
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Say which command brings a package that is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "treaty").partition(".")[0] == "treaty":
+            raise
+        raise Unavailable(
+            f"this needs {error.name}, which is not installed; install it with: pip install 'treaty[{extra}]'"
+        ) from None
+
+
+def _actor(settings: Settings) -> str:
+    if settings.actor:
+        return settings.actor
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # nobody with that number, as in some containers
+        return "local"
+
+
+def _token(file: Path | None, settings: Settings) -> str | None:
+    return settings.secrets.token if file is None else read_secret(file, "token")
+
+
+def read_secret(file: Path, what: str) -> str:
+    """Read a secret from a file, so that it stands on no command line."""
+    try:
+        with file.open(encoding="utf-8") as text:
+            secret = text.read(_LONGEST_SECRET).strip()
+    except FileNotFoundError:
+        raise NotFound(f"no {what} file {file}; check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise NotFound(f"cannot read the {what} file {file}: {reason}") from None
+    if not secret:
+        raise InvalidDocument(f"the {what} file {file} is empty; put the {what} into it")
+    return secret

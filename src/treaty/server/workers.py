@@ -1,0 +1,104 @@
+"""Several processes on one port and one database: each answers on its own, and one that falls is replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from treaty.errors import Unavailable
+from treaty.registry.local import Registry
+from treaty.server.serving import Serving, check_exposure, run_server
+
+_SETTLED = 5.0
+"""Seconds that a process must have lived to be replaced when it falls: one that cannot start is not tried for ever."""
+
+
+def serve_together(
+    open_registry: Callable[[], Registry], serving: Serving, on_start: Callable[[str, Registry], None], workers: int
+) -> None:
+    """Serve with several processes until told to stop."""
+    if not hasattr(os, "fork"):
+        raise Unavailable("several workers need a system that can fork; use --workers 1")
+    with _listening(serving) as listener:
+        with open_registry() as registry:  # closed again before the processes part: each opens its own
+            check_exposure(registry, serving)
+            on_start(_address(listener), registry)
+        _Crew(lambda: _work(open_registry, serving, listener), workers).run()
+
+
+class _Crew:
+    """The processes, and what becomes of them."""
+
+    def __init__(self, work: Callable[[], None], workers: int) -> None:
+        self._work = work
+        self._size = workers
+        self._since: dict[int, float] = {}
+        self._leaving = False
+        self._watched, self._held = os.pipe()  # held open by the first process alone: its end is seen by the others
+
+    def run(self) -> None:
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(sign, self._leave)
+        for _ in range(self._size):
+            self._start()
+        while self._since:
+            pid, _ = os.wait()
+            lived = time.monotonic() - self._since.pop(pid, 0.0)
+            if not self._leaving:
+                if lived < _SETTLED:
+                    self._leave()
+                    raise Unavailable("a worker could not start; its reason stands above")
+                self._start()
+
+    def _start(self) -> None:
+        pid = os.fork()
+        if pid:
+            self._since[pid] = time.monotonic()
+            return
+        code = 1
+        try:
+            for sign in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(sign, signal.SIG_DFL)
+            os.close(self._held)
+            threading.Thread(target=self._follow, name="treaty-crew", daemon=True).start()
+            self._work()
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _follow(self) -> None:
+        """Leave when the first process is gone, however it went."""
+        os.read(self._watched, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _leave(self, *_: object) -> None:
+        self._leaving = True
+        for pid in self._since:
+            os.kill(pid, signal.SIGTERM)
+
+
+def _work(open_registry: Callable[[], Registry], serving: Serving, listener: socket.socket) -> None:
+    with open_registry() as registry:
+        run_server(registry, serving, lambda _: None, listener)
+
+
+def _listening(serving: Serving) -> socket.socket:
+    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((serving.host, serving.port))
+        listener.listen(2_048)
+    except OSError as error:
+        listener.close()
+        raise Unavailable(f"cannot listen on {serving.host} port {serving.port}: {error.strerror}") from None
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

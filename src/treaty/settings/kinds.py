@@ -1,0 +1,51 @@
+"""What a setting may hold: how it is read from the project file, and from a variable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_DIGITS = re.compile(r"[0-9]{1,18}")
+_FLAGS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of value: what it is called, which values fit, and what a variable's text stands for."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    plain: Callable[[str], Any]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _number(text: str) -> Any:
+    return int(text) if _DIGITS.fullmatch(text) else text
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+TEXT = Kind("a text", _is_text, str)
+FLAG = Kind("true or false", lambda value: isinstance(value, bool), lambda text: _FLAGS.get(text.lower(), text))
+TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)), _listed)
+
+
+def whole(least: int, most: int) -> Kind:
+    """Return the kind of a whole number within bounds."""
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+    return Kind(f"a whole number from {least:,} to {most:,}", fits, _number)
+
+
+def one_of(*choices: str) -> Kind:
+    """Return the kind of a choice."""
+    return Kind(f"one of: {', '.join(choices)}", lambda value: value in choices, str)

@@ -1,0 +1,90 @@
+"""The settings of each part: every one a field with its kind, its default and what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from treaty.settings.kinds import FLAG, TEXT, TEXTS, Kind, one_of, whole
+
+DEFAULT_REGISTRY = ".treaty/registry.db"
+
+
+def _setting(default: Any, kind: Kind, what: str) -> Any:
+    return field(default=default, metadata={"kind": kind, "what": what})
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    """How long consumers are given."""
+
+    deprecation_days: int = _setting(30, whole(0, 3650), "The least days between a deprecation and its sunset: 30.")
+    sunset_days: int = _setting(7, whole(0, 3650), "The days between a sunset and the retirement: 7.")
+
+
+@dataclass(frozen=True)
+class Oidc:
+    """Whose bearer tokens are accepted."""
+
+    issuer: str | None = _setting(None, TEXT, "Whose bearer tokens are accepted: an https address.")
+    audience: str | None = _setting(None, TEXT, "For whom such tokens must be made out.")
+    algorithms: tuple[str, ...] | None = _setting(None, TEXTS, "The signatures that are accepted: RS256 and ES256.")
+    jwks_url: str | None = _setting(None, TEXT, "Where the issuer's keys are, if it does not say so itself.")
+    name_claim: str | None = _setting(None, TEXT, "The claim that names who asks: sub.")
+    roles_claim: str | None = _setting(None, TEXT, "The claim with their roles, such as owner:growth: treaty_roles.")
+    leeway: int | None = _setting(None, whole(0, 300), "Seconds that clocks may differ: 30.")
+
+
+@dataclass(frozen=True)
+class Access:
+    """How people come in."""
+
+    required: bool = _setting(False, FLAG, "Whether everybody must sign in, even before there is a token: false.")
+    read: str = _setting("open", one_of("open", "members"), "Who may read once one must sign in: open or members.")
+    oidc: Oidc = field(default_factory=Oidc)
+
+
+@dataclass(frozen=True)
+class Smtp:
+    """The mail server that takes notices."""
+
+    host: str | None = _setting(None, TEXT, "The mail server that takes notices by e-mail.")
+    port: int = _setting(25, whole(1, 65535), "Its port: 25. STARTTLS is used wherever it is offered.")
+    user: str | None = _setting(None, TEXT, "Who signs in there, if anybody; the password is TREATY_SMTP_PASSWORD.")
+    sender: str | None = _setting(None, TEXT, "The address that e-mails come from.")
+
+
+@dataclass(frozen=True)
+class Notices:
+    """Where notices may go."""
+
+    allow_private: bool = _setting(False, FLAG, "Whether webhooks may lead to private and loopback addresses: false.")
+    smtp: Smtp = field(default_factory=Smtp)
+
+
+@dataclass(frozen=True)
+class Server:
+    """How the server listens, and how much it takes from a request."""
+
+    host: str = _setting("127.0.0.1", TEXT, "Where treaty serve listens: 127.0.0.1.")
+    port: int = _setting(8090, whole(0, 65535), "Its port: 8090; 0 takes a free one.")
+    body_limit: int = _setting(4_000_000, whole(1_000, 1_000_000_000), "The largest request in bytes: 4,000,000.")
+    timeout_seconds: int = _setting(60, whole(1, 3_600), "How long a request may take: 60.")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The settings of the registry and of what serves it."""
+
+    registry: str = _setting(
+        DEFAULT_REGISTRY,
+        TEXT,
+        "Where the registry is: a file (.treaty/registry.db beside this file), a database URL, or a server's address.",
+    )
+    approvals: str = _setting(
+        "off", one_of("off", "required"), "Whether a breaking change waits for somebody else's approval: off."
+    )
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    access: Access = field(default_factory=Access)
+    notices: Notices = field(default_factory=Notices)
+    server: Server = field(default_factory=Server)

@@ -1,0 +1,151 @@
+"""`treaty subscribe`, `subscriptions`, `graph`, `impact`, `can-i-publish` and `can-i-retire`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from tests.cli.orders import ID, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2
+
+CRITICAL = ("--class", "decision_automation")
+
+
+@pytest.fixture(autouse=True)
+def registered(treaty: Treaty, write: Write) -> None:
+    """Orders, and sales that are made from them."""
+    write("all/orders.yaml", V1)
+    sales = {"id": "sales", "fields": [ID], "lineage": [{"contract": "orders", "fields": ["total"]}]}
+    write("all/sales.yaml", sales)
+    assert treaty("register", "all").code == 0
+
+
+def test_a_consumer_says_what_it_reads(treaty: Treaty) -> None:
+    result = treaty(
+        "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--purpose", "Book it", "--latency", "1 h",
+        "--contact", "#ledger", "--team", "finance",
+    )  # fmt: skip
+
+    assert result.code == 0
+    for said in ("ledger reads orders@1", "total", "decision_automation", "Book it", "1 h", "#ledger", "finance"):
+        assert said in result.output
+
+
+def test_a_consumer_without_fields_is_told_what_that_means(treaty: Treaty) -> None:
+    assert "no change is taken to be safe" in treaty("subscribe", "notebook", "orders@1", *CRITICAL).output
+
+
+def test_a_deprecated_line_warns_its_new_consumers(treaty: Treaty) -> None:
+    treaty("deprecate", "orders@1", "--plan", "https://example.com/plan")
+
+    assert "orders@1 is deprecated" in treaty("subscribe", "ledger", "orders@1", *CRITICAL).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("ledger", "orders@9", *CRITICAL), 1, "no line orders@9 is registered"),
+        (("ledger", "orders", *CRITICAL), 1, "is no line; write it like orders@1"),
+        (("ledger", "orders@1", *CRITICAL, "--field", "nothing"), 1, "orders@1 has no field 'nothing'"),
+        (("ledger", "orders@1", *CRITICAL, "--field", "a..b"), 1, "cannot read field path"),
+        (("ledger", "orders@1", "--class", "important"), 2, "exploratory_analytics"),
+        (("ledger", "orders@1"), 2, "--class"),
+        ((" ", "orders@1", *CRITICAL), 1, "is no name of a consumer"),
+    ],
+)
+def test_a_subscription_that_cannot_be_is_one_clear_error(
+    treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    result = treaty("subscribe", *arguments)
+
+    assert result.code == code
+    assert said in " ".join(result.errors.split())
+    assert "Traceback" not in result.errors
+
+
+def test_subscriptions_are_listed_and_ended(treaty: Treaty) -> None:
+    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+
+    def names(*arguments: str) -> list[str]:
+        page = json.loads(treaty("subscriptions", *arguments, "--format", "json").output)
+        return [one["consumer"] for one in page["items"]]
+
+    assert names() == ["ledger", "shop"]
+    assert names("--contract", "orders") == ["ledger"]
+    assert names("--consumer", "shop") == ["shop"]
+    assert "unknown fields" in treaty("subscriptions").output
+    assert treaty("unsubscribe", "shop", "sales@1").output == "shop no longer reads sales@1\n"
+    assert treaty("unsubscribe", "shop", "sales@1").code == 1
+    assert names() == ["ledger"]
+
+
+def test_the_graph_is_drawn_both_ways(treaty: Treaty) -> None:
+    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+
+    down, up = treaty("graph", "orders").output, treaty("graph", "shop", "--up").output
+
+    assert down.startswith("orders@1  is what these rest on\n└── sales@1\n    └── shop  consumer\n")
+    assert up.startswith("shop  rests on\n└── sales@1\n    └── orders@1\n")
+    assert "shop" not in treaty("graph", "orders", "--down", "--depth", "1").output
+    assert treaty("graph", "orders", "--up").output == "orders@1 rests on nothing\n"
+    assert "neither a line nor a consumer is called" in treaty("graph", "nobody").errors
+
+
+def test_the_impact_is_told_by_field(treaty: Treaty, write: Write) -> None:
+    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+
+    result = treaty("impact", write("next.yaml", V1_WITHOUT_TOTAL))
+
+    assert result.code == 0
+    assert "✗  ledger  decision_automation · critical\n     reads total" in result.output
+    assert "✗  sales@1  made from it" in result.output
+    assert "Further down (1)\n    shop" in result.output
+    assert "these changes need 2.0.0; 1.1.0 is declared" in result.output
+
+
+def test_the_impact_on_nobody_says_so(treaty: Treaty, write: Write) -> None:
+    assert "nobody depends on other@1" in treaty("impact", write("other.yaml", {**V1, "id": "other"})).output
+
+
+@pytest.mark.parametrize(
+    ("after", "code", "answer"), [(V1_WITH_CITY, 0, True), (V1_WITHOUT_TOTAL, 3, False), (V2, 0, True)]
+)
+def test_publishing_is_a_yes_or_a_no(
+    treaty: Treaty, write: Write, after: dict[str, object], code: int, answer: bool
+) -> None:
+    file = write("next.yaml", after)
+
+    drawn, data = treaty("can-i-publish", file), treaty("can-i-publish", file, "--format", "json")
+
+    assert (drawn.code, data.code) == (code, code)
+    assert f"be published?  {'yes' if answer else 'no'}" in drawn.output
+    assert json.loads(data.output)["answer"] is answer
+
+
+def test_a_no_names_those_who_are_hit(treaty: Treaty, write: Write) -> None:
+    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--contact", "#ledger")
+
+    output = treaty("can-i-publish", write("next.yaml", V1_WITHOUT_TOTAL)).output
+
+    assert "ledger  decision_automation · critical · #ledger\n     reads total" in output
+
+
+def test_retiring_is_a_no_with_names_and_dates(treaty: Treaty) -> None:
+    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("deprecate", "orders@1", "--plan", "https://example.com/plan")
+
+    result = treaty("can-i-retire", "orders@1")
+
+    assert result.code == 3
+    assert "orders 1.0.0 is deprecated until its sunset on 20" in result.output
+    assert "ledger still reads orders@1" in result.output
+    assert treaty("can-i-retire", "orders@1", "--version", "1.0.0", "--format", "json").code == 3
+
+
+def test_retiring_what_is_gone_is_a_yes(treaty: Treaty) -> None:
+    treaty("archive", "sales", "1.0.0")
+
+    assert treaty("can-i-retire", "sales@1").code == 0

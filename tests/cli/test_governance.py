@@ -1,0 +1,118 @@
+"""`treaty policy`, `waive`, `waivers`, `proposals`, `approve` and `decline`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from tests.cli.orders import CHILD, POLICY, V1, V2, WEAK_CHILD
+
+WAIVER = ("sla_relaxed", "--owner", "checkout", "--reason", "the source is slow", "--until", "2999-01-01")
+
+
+@pytest.fixture(autouse=True)
+def policy(treaty: Treaty, write: Write) -> None:
+    """A policy that asks for one hour of freshness."""
+    assert treaty("register", write("policy.yaml", POLICY)).code == 0
+
+
+def test_a_contract_that_holds_to_its_policies_is_fine(treaty: Treaty, write: Write) -> None:
+    result = treaty("policy", "check", write("orders.yaml", CHILD))
+
+    assert result.code == 0
+    assert "policy 1.0.0" in result.output
+    assert "holds" in result.output
+
+
+def test_a_weaker_term_is_named_with_its_policy(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", WEAK_CHILD)
+
+    drawn, data = treaty("policy", "check", file), treaty("policy", "check", file, "--format", "json")
+
+    assert (drawn.code, data.code) == (3, 3)
+    assert "refused" in drawn.output
+    assert json.loads(data.output)["violations"][0]["policy"] == "policy 1.0.0"
+
+
+def test_a_policy_names_the_children_it_would_find_in_breach(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", CHILD))
+    stricter = {**POLICY, "version": "2.0.0", "slaProperties": [{"property": "freshness", "value": 5, "unit": "min"}]}
+
+    output = treaty("policy", "check", write("stricter.yaml", stricter)).output
+
+    assert "orders 1.0.0 would be in breach of it" in output
+
+
+def test_policies_are_listed(treaty: Treaty) -> None:
+    assert [one["id"] for one in json.loads(treaty("policy", "list", "--format", "json").output)["items"]] == ["policy"]
+    assert "policy  1.0.0" in treaty("policy", "list").output
+
+
+def test_a_waiver_lets_a_weaker_term_in_until_it_is_revoked(treaty: Treaty, write: Write) -> None:
+    kind = json.loads(treaty("policy", "check", write("weak.yaml", WEAK_CHILD), "--format", "json").output)
+    rule = kind["violations"][0]["kind"]
+    granted = treaty("waive", rule, *WAIVER[1:], "--contract", "orders", "--format", "json")
+    identity = str(json.loads(granted.output)["id"])
+
+    assert "holds, by waivers" in treaty("policy", "check", "weak.yaml").output
+    assert "the source is slow" in treaty("waivers").output
+    assert "is revoked" in treaty("unwaive", identity).output
+    assert treaty("policy", "check", "weak.yaml").code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("nothing", *WAIVER[1:]), 1, "nothing"),
+        ((*WAIVER[:-1], "2001-01-01"), 1, "choose a day to come"),
+        ((*WAIVER[:-1], "soon"), 2, "is not a date"),
+    ],
+)
+def test_a_waiver_that_cannot_be_is_one_clear_error(
+    treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    result = treaty("waive", *arguments)
+
+    assert result.code == code
+    assert said in " ".join(result.errors.split())
+
+
+def test_nothing_waived_and_nothing_proposed_say_so(treaty: Treaty) -> None:
+    assert treaty("waivers").output == "nothing is waived\n"
+    assert treaty("proposals").output == "no change waits, or waited, for approval\n"
+
+
+def _proposed(treaty: Treaty, write: Write) -> str:
+    write("treaty.yaml", "approvals: required\n")
+    treaty("register", write("orders.yaml", V1))
+    (item,) = json.loads(treaty("register", write("next.yaml", V2), "--format", "json").output)["items"]
+    return str(item["proposal"])
+
+
+def test_somebody_else_approves_a_breaking_change(
+    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = _proposed(treaty, write)
+
+    own = treaty("approve", proposal)
+    monkeypatch.setenv("TREATY_ACTOR", "bob")
+    other = treaty("approve", proposal, "--reason", "agreed")
+
+    assert own.code == 1
+    assert other.code == 0
+    assert f"proposal {proposal}: orders 2.0.0 is registered; approved by bob" in other.output
+    assert "2.0.0" in treaty("history", "orders").output
+    assert "approved" in treaty("proposals", "--state", "approved").output
+
+
+def test_ones_own_change_takes_an_override(treaty: Treaty, write: Write) -> None:
+    assert treaty("approve", _proposed(treaty, write), "--override", "an outage").code == 0
+
+
+def test_a_proposal_is_declined_once(treaty: Treaty, write: Write) -> None:
+    proposal = _proposed(treaty, write)
+
+    assert "declined" in treaty("decline", proposal, "--reason", "too soon").output
+    assert treaty("decline", proposal).code == 1

@@ -1,0 +1,140 @@
+"""`treaty token`, `audit`, `channel`, `notices` and `redeliver`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from tests.cli.orders import V1
+
+
+@pytest.fixture(autouse=True)
+def registered(treaty: Treaty, write: Write) -> None:
+    """Orders."""
+    assert treaty("register", write("orders.yaml", V1)).code == 0
+
+
+def test_a_token_is_printed_once_and_alone(treaty: Treaty) -> None:
+    made = treaty("token", "create", "ci", "--role", "owner", "--team", "growth", "--days", "7")
+
+    assert made.code == 0
+    assert made.output.startswith("treaty_")
+    assert len(made.output.splitlines()) == 1
+    assert "ci is owner:growth until" in made.errors
+    assert made.output.strip() not in treaty("token", "list").output
+
+
+def test_a_token_is_listed_and_revoked(treaty: Treaty) -> None:
+    made = json.loads(treaty("token", "create", "ci", "--role", "viewer", "--scope", "read", "--format", "json").output)
+
+    assert made["token"].startswith("treaty_")
+    assert "viewer" in treaty("token", "list").output
+    assert treaty("token", "revoke", made["id"]).output == f"token {made['id']} (ci) is revoked\n"
+    assert "revoked" in treaty("token", "list").output
+    assert treaty("token", "revoke", "nothing").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--role", "owner"), 1, "is held in a team"),
+        (("--role", "king"), 2, "viewer"),
+        (("--role", "viewer", "--days", "0"), 2, "range"),
+    ],
+)
+def test_a_token_that_cannot_be_is_one_clear_error(
+    treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    result = treaty("token", "create", "ci", *arguments)
+
+    assert result.code == code
+    assert said in " ".join(result.errors.split())
+
+
+def test_the_audit_log_says_who_did_what(treaty: Treaty) -> None:
+    page = json.loads(treaty("audit", "list", "--subject", "orders", "--actor", "ada", "--format", "json").output)
+
+    assert [(one["actor"], one["action"]) for one in page["items"]] == [("ada", "contract.register")]
+    assert "contract.register  orders 1.0.0" in treaty("audit", "list").output
+
+
+def test_a_whole_audit_log_gives_a_head_to_keep(treaty: Treaty) -> None:
+    checked = json.loads(treaty("audit", "verify", "--format", "json").output)
+    treaty("token", "create", "ci", "--role", "viewer")
+
+    assert checked["whole"] is True
+    assert treaty("audit", "verify", "--head", checked["head"]).code == 0
+    assert "the audit log is whole: 2 entries" in treaty("audit", "verify").output
+    assert treaty("audit", "verify", "--head", "nonsense").code == 1
+
+
+def test_a_changed_audit_log_is_found(treaty: Treaty, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / ".treaty" / "registry.db")
+    with connection:  # as somebody would who holds the file
+        connection.execute("DROP TRIGGER audit_does_not_change")
+        connection.execute("UPDATE audit SET actor = 'nobody'")
+    connection.close()
+
+    result = treaty("audit", "verify")
+
+    assert result.code == 3
+    assert "the audit log does not hold" in result.output
+    assert "entry 1" in result.output
+
+
+def test_a_channel_is_added_listed_and_removed(treaty: Treaty) -> None:
+    added = treaty("channel", "add", "checkout", "log", "treaty.checkout", "--format", "json")
+    identity = str(json.loads(added.output)["id"])
+
+    assert "treaty.checkout" in treaty("channel", "list").output
+    assert f"channel {identity} is removed" in treaty("channel", "remove", identity).output
+    assert treaty("channel", "list").output == "no channel; add one with: treaty channel add\n"
+    assert treaty("channel", "remove", identity).code == 1
+
+
+def test_a_webhook_is_signed_with_a_secret_from_a_file(treaty: Treaty, write: Write) -> None:
+    write("treaty.yaml", "notices: {allow_private: true}\n")
+    write("secret", "0123456789abcdef\n")
+
+    result = treaty("channel", "add", "checkout", "webhook", "http://127.0.0.1:9/hook", "--secret-file", "secret")
+
+    assert result.code == 0
+    assert "/hook" not in treaty("channel", "list").output
+    assert "0123456789abcdef" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("webhook", "http://127.0.0.1/hook"), 1, "loopback"),
+        (("webhook", "ftp://example.com"), 1, "not http or https"),
+        (("email", "nobody"), 1, "is not an e-mail address"),
+        (("pigeon", "x"), 2, "webhook"),
+        (("log", "x", "--secret-file", "nothing"), 1, "no secret file nothing"),
+    ],
+)
+def test_a_channel_that_cannot_be_is_one_clear_error(
+    treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    result = treaty("channel", "add", "checkout", *arguments)
+
+    assert result.code == code
+    assert said in " ".join(result.errors.split())
+
+
+def test_notices_say_what_was_told_and_how_far_it_got(treaty: Treaty) -> None:
+    output = treaty("notices", "--contract", "orders", "--party", "checkout").output
+
+    assert "orders 1.0.0 was registered" in output
+    assert "to checkout · no channel" in output
+    assert treaty("notices", "--party", "nobody").output == "nobody was told anything\n"
+
+
+def test_what_was_given_up_is_tried_again(treaty: Treaty) -> None:
+    assert treaty("redeliver").output == "nothing was given up\n"
+    assert json.loads(treaty("redeliver", "--format", "json").output) == {"deliveries": 0}
+    assert treaty("redeliver", "--channel", "99").code == 1

@@ -1,0 +1,208 @@
+"""`treaty register`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from tests.cli.orders import CHILD, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
+from treaty.errors import Unavailable
+from treaty.registry.answers import Registration
+from treaty.registry.local import Registry
+
+
+def test_a_contract_is_registered_in_the_file_of_the_project(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    result = treaty("register", write("orders.yaml", V1))
+
+    assert result.code == 0
+    assert "✓  orders 1.0.0  registered" in result.output
+    assert "1 document · 1 registered" in result.output
+    assert (tmp_path / ".treaty" / "registry.db").exists()
+
+
+def test_the_same_document_again_changes_nothing(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", V1)
+    treaty("register", file)
+
+    result = treaty("register", file)
+
+    assert result.code == 0
+    assert "=  orders 1.0.0  unchanged" in result.output
+
+
+def test_a_registered_version_does_not_change(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+
+    result = treaty("register", write("other.yaml", {**V1_WITH_CITY, "version": "1.0.0"}))
+
+    assert result.code == 3
+    assert "version 1.0.0 is registered with other content, and history does not change" in result.output
+
+
+def test_policies_come_before_children_and_lower_versions_before_higher(treaty: Treaty, write: Write) -> None:
+    write("all/a.yaml", {**CHILD, "version": "1.1.0", "fields": V1_WITH_CITY["fields"]})
+    write("all/b.yaml", CHILD)
+    write("all/c.yaml", {**POLICY, "id": "inner", "parent": "policy", "tier": "domain"})
+    write("all/d.yaml", POLICY)
+
+    items = json.loads(treaty("register", "all", "--format", "json").output)["items"]
+
+    assert [(one["dataset_id"], one["version"], one["status"]) for one in items] == [
+        ("policy", "1.0.0", "registered"),
+        ("inner", "1.0.0", "registered"),
+        ("orders", "1.0.0", "registered"),
+        ("orders", "1.1.0", "registered"),
+    ]
+
+
+def test_policies_that_inherit_from_each_other_are_told_not_followed_for_ever(treaty: Treaty, write: Write) -> None:
+    write("all/a.yaml", {**POLICY, "id": "a", "parent": "b"})
+    write("all/b.yaml", {**POLICY, "id": "b", "parent": "a"})
+
+    assert treaty("register", "all").code == 3
+
+
+@pytest.fixture
+def subscribed(treaty: Treaty, write: Write) -> None:
+    """Orders with three consumers: one reads the total, one does not, one never said."""
+    treaty("register", write("orders.yaml", V1))
+    common = ("orders@1", "--class", "operational_reporting")
+    treaty("subscribe", "ledger", *common, "--field", "total", "--contact", "#ledger")
+    treaty("subscribe", "counter", *common, "--field", "order_id")
+    treaty("subscribe", "notebook", *common, "--contact", "#notebook")
+
+
+@pytest.mark.usefixtures("subscribed")
+def test_a_refused_version_names_whom_it_would_hit_and_how_to_go_on(treaty: Treaty, write: Write) -> None:
+    result = treaty("register", write("next.yaml", V1_WITHOUT_TOTAL))
+
+    assert result.code == 3
+    assert "✗  orders 1.1.0  refused" in result.output
+    assert "✗  field 'total' was removed; old data will fail validation\n     field_removed" in result.output
+    assert "✗  ledger  operational_reporting · #ledger\n     reads total" in result.output
+    assert "!  notebook  operational_reporting · #notebook\n     may read total" in result.output
+    assert "Safe: they read none of the changed fields (1)\n    counter" in result.output
+    for step in (
+        "set version: 2.0.0",
+        "add a migration: block",
+        "talk to those it hits: #ledger, #notebook",
+        "treaty kinds field_removed",
+    ):
+        assert step in result.output
+
+
+@pytest.mark.usefixtures("subscribed")
+def test_a_refused_version_is_data_too(treaty: Treaty, write: Write) -> None:
+    result = treaty("register", "--format", "json", write("next.yaml", V1_WITHOUT_TOTAL))
+
+    (item,) = json.loads(result.output)["items"]
+    assert result.code == 3
+    assert (item["status"], item["required_version"]) == ("refused", "2.0.0")
+    assert item["compatibility"]["compatible"] is False
+    assert {one["name"]: one["effect"] for one in item["impact"]["affected"]} == {
+        "ledger": "hit",
+        "notebook": "unknown",
+        "counter": "safe",
+    }
+
+
+@pytest.mark.usefixtures("subscribed")
+def test_the_same_change_with_a_plan_opens_a_line(treaty: Treaty, write: Write) -> None:
+    assert treaty("register", write("next.yaml", V2)).code == 0
+    assert "@2" in treaty("show", "orders").output
+
+
+def test_one_refused_document_does_not_keep_the_others_out(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+    write("all/bad.yaml", V1_WITHOUT_TOTAL)
+    write("all/broken.yaml", "kind: DataContract\nschema: [\n")
+    write("all/good.yaml", {**V1, "id": "returns"})
+
+    result = treaty("register", "all")
+
+    assert result.code == 3
+    assert "✓  returns 1.0.0  registered" in result.output
+    assert "all/broken.yaml  invalid" in result.output
+    assert "3 documents · 1 registered · 1 refused · 1 invalid" in result.output
+
+
+def test_a_term_weaker_than_its_policy_is_refused(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("policy.yaml", POLICY))
+
+    result = treaty("register", write("orders.yaml", WEAK_CHILD))
+
+    assert result.code == 3
+    assert "policy" in result.output
+
+
+def test_a_dry_run_registers_nothing(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+
+    fine = treaty("register", "--dry-run", write("next.yaml", V1_WITH_CITY))
+    refused = treaty("register", "--dry-run", write("bad.yaml", V1_WITHOUT_TOTAL))
+
+    assert (fine.code, refused.code) == (0, 3)
+    assert "orders 1.1.0  would register" in fine.output
+    assert "Why orders 1.1.0 is refused" in refused.output
+    assert "1.1.0" not in treaty("history", "orders").output
+
+
+def test_a_dry_run_knows_what_it_cannot_judge_yet(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("other.yaml", {**V1, "id": "other"}))
+    write("all/policy.yaml", POLICY)
+    write("all/orders.yaml", CHILD)
+
+    result = treaty("register", "--dry-run", "all")
+
+    assert result.code == 0
+    assert "it can be judged once policy is registered" in result.output
+
+
+def test_the_mode_is_asked_for(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+
+    assert treaty("register", "--mode", "none", write("next.yaml", V1_WITHOUT_TOTAL)).code == 0
+
+
+def test_a_breaking_change_waits_where_approvals_are_required(treaty: Treaty, write: Write) -> None:
+    write("treaty.yaml", "approvals: required\n")
+    treaty("register", write("orders.yaml", V1))
+
+    result = treaty("register", write("next.yaml", V2))
+
+    assert result.code == 0
+    assert "orders 2.0.0  proposed" in result.output
+    assert "treaty approve " in result.output
+
+
+def test_what_was_registered_before_the_registry_went_away_is_told(
+    treaty: Treaty, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("all/a.yaml", V1)
+    write("all/b.yaml", {**V1, "id": "returns"})
+    register = Registry.register
+
+    def break_down(self: Registry, document: bytes, *, compatibility: str | None = None) -> Registration:
+        if b"returns" in document:
+            raise Unavailable("the database is gone")
+        return register(self, document, compatibility=compatibility)
+
+    monkeypatch.setattr(Registry, "register", break_down)
+
+    result = treaty("register", "all")
+
+    assert result.code == 1
+    assert "✓  orders 1.0.0  registered" in result.output
+    assert result.errors == "error: the database is gone\n"
+
+
+def test_a_folder_without_contracts_says_so(treaty: Treaty, write: Write) -> None:
+    write("empty/other.yaml", "a: 1\n")
+
+    result = treaty("register", "empty")
+
+    assert result.code == 1
+    assert "no contracts found in empty" in result.errors

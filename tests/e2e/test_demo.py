@@ -1,0 +1,39 @@
+"""The demo runs offline to its end, and shows what it is made to show."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+        "NO_COLOR": "1",
+    }
+
+    ran = subprocess.run(
+        ["bash", "examples/retail/demo.sh"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr
+    assert ran.stderr == ""
+    for said in (
+        "18 documents · 18 registered",
+        "group-ledger  external_regulatory · critical · #group-ledger\n     reads recognition_rule_reference",
+        "tax-reporting  external_regulatory · critical · tax-data@retail.example",
+        "reads financial_recognition_status",
+        "finance_recognized_sale 1.3.0 be published?  no",
+        "finance_recognized_sale 2.0.0  registered",
+        "finance_recognized_sale@1 be retired?  no",
+        "revenue-dashboard still reads",
+        "the audit log is whole",
+    ):
+        assert said in ran.stdout
+    assert list(tmp_path.iterdir()) == []

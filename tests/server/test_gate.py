@@ -1,0 +1,266 @@
+"""What every request passes: limits, ids, where it may come from; and the one shape of errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+from structlog.testing import capture_logs
+
+from tests.server.conftest import Serve
+from tests.server.contracts import USERS, short
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+from treaty.server.settings import Limits
+
+TOO_LARGE = "the body is larger than 1,000 bytes"
+
+
+def api_error(answer: httpx2.Response) -> dict[str, Any]:
+    """Return an error of the API beyond the first, and see that it has the one shape."""
+    body: dict[str, Any] = answer.json()
+    assert body.keys() == {"error", "detail", "findings", "request_id"}
+    assert body["request_id"] == answer.headers["x-request-id"]
+    assert isinstance(body["detail"], str)
+    return body
+
+
+@pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/can-i-publish", "/api/v1/tokens"])
+def test_a_body_that_says_it_is_too_large_is_not_read(serve: Serve, path: str) -> None:
+    client = serve(limits=Limits(body=1_000))
+
+    answer = client.post(path, content=b" " * 1_001, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["detail"]) == (413, TOO_LARGE)
+
+
+@pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/can-i-publish", "/api/v1/tokens"])
+def test_a_body_that_does_not_say_how_large_it_is_is_cut_off(serve: Serve, path: str) -> None:
+    client = serve(limits=Limits(body=1_000))
+
+    def drops() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b" " * 100
+
+    answer = client.post(path, content=drops(), headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["detail"]) == (413, TOO_LARGE)
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json, */*"], ids=["express", "routes"])
+def test_half_a_document_from_somebody_who_left_is_not_registered(
+    open_registry: Callable[..., Registry], accept: str
+) -> None:
+    registry = open_registry()
+    app = create_app(registry)
+    app.state.doorman.is_guarded()
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": yaml.safe_dump(short()).encode(), "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(dict(message))
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/yaml"), (b"accept", accept.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/contracts", "query_string": b""}
+    more = {"headers": [*headers, (b"transfer-encoding", b"chunked")], "http_version": "1.1", "scheme": "http"}
+
+    asyncio.run(app({**scope, **more}, receive, send))
+
+    assert registry.datasets().items == []
+    assert sent == []
+
+
+def test_a_body_just_as_large_as_it_may_be_is_read(serve: Serve) -> None:
+    content = json.dumps(short()).encode()
+    client = serve(limits=Limits(body=len(content)))
+
+    assert client.post("/contracts", content=content, headers={"Content-Type": "application/json"}).status_code == 201
+
+
+@pytest.mark.parametrize("given", ["0123456789abcdef", "trace_id-of-a-caller"])
+def test_the_id_of_a_request_is_echoed(shared: httpx2.Client, given: str) -> None:
+    assert shared.get("/datasets", headers={"X-Request-Id": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", [None, "short", "with blanks in it", "x" * 65, "ä" * 10, 'quoted"id"here'])
+def test_a_request_without_a_usable_id_gets_one(shared: httpx2.Client, given: str | None) -> None:
+    headers = [] if given is None else [(b"X-Request-Id", given.encode())]
+
+    answer = shared.get("/datasets", headers=headers)
+
+    assert re.fullmatch("[0-9a-f]{16,32}", answer.headers["x-request-id"])
+
+
+def test_every_answer_forbids_guessing_its_type(shared: httpx2.Client) -> None:
+    for path in ("/", "/nowhere", "/docs", "/api/v1/contracts"):
+        assert shared.get(path).headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+@pytest.mark.parametrize("path", ["/contracts", "/api/v1/tokens", f"/contracts/{USERS}/versions/1.0.0/archive"])
+def test_what_a_page_elsewhere_could_send_unasked_is_refused(client: httpx2.Client, path: str, media: str) -> None:
+    client.post("/contracts", json=short())
+
+    answer = client.post(path, content=json.dumps(short()), headers={"Content-Type": media})
+
+    assert answer.status_code == 415
+    assert "send application/json or application/yaml" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example.org", "evil.example.org:8090", "10.0.0.7", "localhost.evil.org", "[::2]"]
+)
+@pytest.mark.parametrize("ask", ["GET /datasets", "POST /contracts", "GET /api/v1/contracts", "GET /docs"])
+def test_an_open_server_answers_to_no_name_of_another_machine(shared: httpx2.Client, host: str, ask: str) -> None:
+    method, _, path = ask.partition(" ")
+
+    answer = shared.request(method, path, headers={"Host": host}, json=short() if method == "POST" else None)
+
+    assert answer.status_code == 403
+    assert "open to its own machine only" in answer.json()["detail"]
+    assert USERS not in shared.get("/datasets").json()["datasets"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8090", "127.0.0.1:1", "127.9.9.9", "[::1]:8090", "LOCALHOST"])
+def test_an_open_server_answers_to_the_names_of_its_machine(shared: httpx2.Client, host: str) -> None:
+    assert shared.get("/datasets", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [("https://evil.example.org", 403), ("null", 403), ("http://localhost:3000", 200)]
+)
+def test_an_open_server_takes_no_change_from_a_page_elsewhere(client: httpx2.Client, origin: str, status: int) -> None:
+    client.post("/contracts", json=short())
+
+    answer = client.post(f"/contracts/{USERS}/versions/1.0.0/archive", headers={"Origin": origin})
+
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize("ask", ["GET /api/v1/nowhere", "GET /api/v1/", "POST /api/v1/nowhere/at/all"])
+def test_an_unknown_path_of_the_api_has_the_one_shape(shared: httpx2.Client, ask: str) -> None:
+    answer = shared.request(*ask.split(" "))
+
+    assert (answer.status_code, api_error(answer)["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("ask", "allowed"),
+    [
+        ("DELETE /api/v1/contracts", "GET"),
+        ("PATCH /api/v1/subscriptions", "DELETE, GET, PUT"),
+        ("PUT /api/v1/tokens", "GET, POST"),
+        ("OPTIONS /api/v1/channels", "GET, POST"),
+        ("GET /api/v1/impact", "POST"),
+    ],
+)
+def test_a_method_that_is_not_there_names_those_that_are(shared: httpx2.Client, ask: str, allowed: str) -> None:
+    answer = shared.request(*ask.split(" "))
+
+    assert (answer.status_code, api_error(answer)["error"]) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize(("ask", "allowed"), [("DELETE /datasets", "GET"), ("GET /contracts", "POST")])
+def test_on_the_paths_of_the_first_api_errors_are_its_own(shared: httpx2.Client, ask: str, allowed: str) -> None:
+    answer = shared.request(*ask.split(" "))
+
+    assert (answer.status_code, answer.json()) == (405, {"detail": "Method Not Allowed"})
+    assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "words"),
+    [
+        (b'{"name": "ci"}', "body.role", "Field required"),
+        (b'{"name": "ci", "role": "king"}', "body.role", "Input should be 'viewer'"),
+        (b'{"name": "ci", "role": "viewer", "days": "90"}', "body.days", "valid integer"),
+        (b'{"name": "ci", "role": "viewer", "colour": "blue"}', "body.colour", "not permitted"),
+        (b"{", "body.1", "JSON decode error"),
+    ],
+)
+def test_a_malformed_body_names_each_problem_and_its_place(
+    shared: httpx2.Client, body: bytes, path: str, words: str
+) -> None:
+    answer = shared.post("/api/v1/tokens", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 422
+    (finding,) = api_error(answer)["findings"]
+    assert finding["path"] == path
+    assert words in finding["message"]
+
+
+def test_bytes_that_are_no_text_are_malformed(shared: httpx2.Client) -> None:
+    answer = shared.post("/api/v1/tokens", content=b"\xff\xfe", headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, api_error(answer)["error"]) == (422, "invalid")
+
+
+@pytest.mark.parametrize("path", ["/datasets", "/api/v1/contracts"])
+def test_a_mistake_of_ours_is_one_line_with_the_id_and_no_words_of_the_error(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    secret = "-".join(["whsec", "very", "private"])
+
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError(secret)
+
+    monkeypatch.setattr("treaty.registry.local.Registry.datasets", fail)
+    monkeypatch.setattr("treaty.registry.local.Registry.search", fail)
+
+    with capture_logs() as logs:
+        answer = client.get(path)
+
+    assert answer.status_code == 500
+    assert "its log has the details under this request's id" in answer.json()["detail"]
+    (mistake,) = (line for line in logs if line["event"] == "mistake")
+    assert mistake["request_id"] == answer.headers["x-request-id"]
+    assert (mistake["error"], "datasets" in mistake["trace"] or "search" in mistake["trace"]) == ("KeyError", True)
+    assert secret not in f"{logs}{answer.text}"
+    assert [line["status"] for line in logs if line["event"] == "request"] == [500]
+
+
+def test_a_write_that_takes_too_long_is_given_up_and_harms_nobody(serve: Serve, tmp_path: Path) -> None:
+    client = serve(limits=Limits(seconds=0.3))
+    assert client.post("/contracts", json=short()).status_code == 201
+    lock = sqlite3.connect(tmp_path / "registry.db", isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    try:
+        late = client.post("/contracts", json=short("late"))
+        queued = client.post("/contracts", json=short("queued"))
+    finally:
+        lock.execute("ROLLBACK")
+        lock.close()
+
+    for answer in (late, queued):
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        assert "no answer within 0.3 seconds" in answer.json()["detail"]
+    assert client.post("/contracts", json=short("after")).status_code == 201
+    assert "queued" not in client.get("/datasets").json()["datasets"]
+
+
+def test_a_slow_read_is_answered_in_time(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = serve(limits=Limits(seconds=0.3))
+    let_go = threading.Event()
+    monkeypatch.setattr("treaty.registry.local.Registry.search", lambda *_, **__: let_go.wait(20))
+
+    answer = client.get("/api/v1/contracts")
+    let_go.set()
+
+    assert (answer.status_code, api_error(answer)["error"]) == (503, "unavailable")
+    assert answer.headers["retry-after"] == "2"
