@@ -15,7 +15,7 @@ from treaty.governance.lifecycle import day_of
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import Registration
-from treaty.registry.candidates import Judgement, judge
+from treaty.registry.candidates import Judgement, judge_after, predecessor_of
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.preparing import Prepared, searched, summary_of
 from treaty.registry.proposing import open_proposal
@@ -104,7 +104,8 @@ def _judged(
     contract = candidate.contract
     alone = contract.treaty.parent is None and not is_policy(contract)
     connection = transaction.beside(contract.id) if alone else transaction.connection
-    judgement = judge(connection, rules, candidate, mode, transaction.now.date())
+    before = None if transaction.is_new(contract.id) else predecessor_of(connection, candidate)
+    judgement = judge_after(connection, rules, candidate, mode, transaction.now.date(), before)
     if actor is not None:
         check_may_register(actor, candidate, judgement.before)
     _refuse_if_not_new(transaction, judgement)

@@ -30,7 +30,6 @@ _HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
 _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
 _VERSION = _OF_CONTRACT.where(_V.version == bindparam("version"))
 _LATEST = _OF_CONTRACT.where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
-_ANY_VERSION = "SELECT 1 FROM versions WHERE contract = {} LIMIT 1"
 _LATEST_TEXT = (
     "SELECT parsed, form, deprecation_uri FROM versions WHERE contract = {} AND status = 'active' "
     "ORDER BY major DESC, minor DESC, patch DESC LIMIT 1"
@@ -75,8 +74,6 @@ class Kept:
 
 def predecessor(connection: Connection, contract: str, major: int) -> Kept | None:
     """Return the highest version of the line, else the highest of all."""
-    if quick_row(connection, _ANY_VERSION, contract) is None:  # most are new: a short question first
-        return None
     return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -11,11 +12,20 @@ from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.exc import DataError, DBAPIError
 
 Bind: TypeAlias = Callable[[Any], Any]
-Written: TypeAlias = tuple[str, Callable[[Any], tuple[Any, ...]], tuple[tuple[int, Bind], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement as one kind of database wants it, and how values are made ready for it."""
+
+    opening: str
+    marks: str
+    pick: Callable[[Any], tuple[Any, ...]]
+    binds: tuple[tuple[int, Bind], ...]
 
 
 class QuickInsert:
-    """Adds rows to a table, as `insert(table)` does, for a fraction of what building that statement costs."""
+    """Adds rows to a table by one statement; building that anew each time would cost more than running it."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -23,25 +33,37 @@ class QuickInsert:
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add the rows; each names every column."""
-        sql, pick, binds = self._for(connection.dialect)
-        values = [list(pick(row)) for row in rows]
-        for place, bind in binds:
-            for row in values:
-                row[place] = bind(row[place])
+        written = self._for(connection.dialect)
+        values: list[Any] = []
+        for row in rows:
+            own = list(written.pick(row))
+            for place, bind in written.binds:
+                own[place] = bind(own[place])
+            values += own
         with _driver(connection) as cursor:
-            cursor.executemany(sql, values)
+            cursor.execute(written.opening + ", ".join([written.marks] * len(rows)), values)
 
     def _for(self, dialect: Dialect) -> Written:
         if dialect.name not in self._written:
             columns = self.table.columns
-            names = ", ".join(dialect.identifier_preparer.quote(column.name) for column in columns)
-            marks = ", ".join([placeholder(dialect)] * len(columns))
+            quote = dialect.identifier_preparer.quote
+            names = ", ".join(quote(column.name) for column in columns)
             found = [(place, _bind(column.type, dialect)) for place, column in enumerate(columns)]
-            binds = tuple((place, bind) for place, bind in found if bind is not None)
-            table = dialect.identifier_preparer.quote(self.table.name)
-            sql = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608
-            self._written[dialect.name] = sql, itemgetter(*columns.keys()), binds
+            self._written[dialect.name] = Written(
+                f"INSERT INTO {quote(self.table.name)} ({names}) VALUES ",  # noqa: S608
+                f"({', '.join([placeholder(dialect)] * len(columns))})",
+                itemgetter(*columns.keys()),
+                tuple((place, bind) for place, bind in found if bind is not None),
+            )
         return self._written[dialect.name]
+
+
+def quick_existing(connection: Connection, sql: str, values: Sequence[Any]) -> set[Any]:
+    """Return which of the values a question knows; `{}` in it stands for all of them."""
+    marks = ", ".join([placeholder(connection.dialect)] * len(values))
+    with _driver(connection) as cursor:
+        cursor.execute(sql.format(marks), tuple(values))
+        return {row[0] for row in cursor.fetchall()}
 
 
 def quick_row(connection: Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from sqlalchemy.engine import CursorResult
 
 from treaty.registry.store import tables
 from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
-from treaty.registry.store.quick import QuickInsert, quick_row
+from treaty.registry.store.quick import QuickInsert, quick_existing, quick_row
 
 T = TypeVar("T")
 
@@ -21,6 +21,7 @@ _PARENTS_FIRST = {table.name: place for place, table in enumerate(tables.METADAT
 _ADD_ENTRIES = QuickInsert(tables.audit)
 _ADD_NOTICES = QuickInsert(tables.notices)
 _ADD_DELIVERIES = QuickInsert(tables.deliveries)
+_REGISTERED = "SELECT id FROM contracts WHERE id IN ({})"
 _ANY_CHANNEL = "SELECT id FROM channels LIMIT 1"
 _HEADS = "SELECT seq, hash, (SELECT max(seq) FROM notices) AS last_notice FROM audit ORDER BY seq DESC LIMIT 1"
 
@@ -36,9 +37,11 @@ class Mark:
 class Transaction:
     """Reads and writes under the write lock; audit entries and notices are written with everything else."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: Connection, now: datetime, about: Sequence[str] = ()) -> None:
         self._connection = connection
         self.now = now
+        self._about = tuple(dict.fromkeys(about))
+        self._added: set[str] = set()
         self._writes = 0
         self._waiting: dict[QuickInsert, list[dict[str, Any]]] = {}
         self._waiting_for: set[str] = set()
@@ -58,6 +61,14 @@ class Transaction:
         """Return the connection for what concerns this contract alone: rows of others may go on waiting."""
         return self.connection if contract in self._waiting_for else self._connection
 
+    def is_new(self, contract: str) -> bool:
+        """Tell whether nothing of a contract is registered; asked once for all that this transaction is about."""
+        if contract in self._added:
+            return False
+        if contract not in self._about:
+            return not quick_existing(self._connection, _REGISTERED, [contract])
+        return contract not in self.once("registered", lambda it: quick_existing(it, _REGISTERED, self._about))
+
     def once(self, name: str, question: Callable[[Connection], T]) -> T:
         """Ask something whose answer holds for the whole transaction, unless it is forgotten."""
         if name not in self._known:
@@ -74,6 +85,7 @@ class Transaction:
         self._writes += 1
         self._waiting.setdefault(statement, []).append(row)
         self._waiting_for.add(contract)
+        self._added.add(contract)
 
     def read(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> CursorResult[Any]:
         """Run a query."""

@@ -43,7 +43,7 @@ class Writer:
     """Takes units of work from many threads; each is whole or not there at all.
 
     A unit is called with the transaction. One that has a method `prepare` can make itself ready before that, while
-    nobody waits for the database.
+    nobody waits for the database; `about` then names the contract it is about.
     """
 
     def __init__(
@@ -89,7 +89,8 @@ class Writer:
         with self._turn(), self._engine.connect().execution_options(writes=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-            transaction = Transaction(connection, self._clock())
+            about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
+            transaction = Transaction(connection, self._clock(), about)
             outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
             transaction.flush()
         return outcomes

@@ -1,0 +1,66 @@
+"""What the registry answers: the same values from a local registry, over HTTP and on the command line."""
+
+from treaty.registry.answers.access import AuditAnswer, AuditCheckAnswer, BreakAnswer, MintedAnswer, TokenAnswer
+from treaty.registry.answers.answer import Answer, Page
+from treaty.registry.answers.consumers import (
+    AffectedAnswer,
+    DecisionAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    NodeAnswer,
+    ReasonAnswer,
+    SubscriptionAnswer,
+)
+from treaty.registry.answers.contracts import (
+    ChangeAnswer,
+    ContractAnswer,
+    DiffAnswer,
+    DocumentAnswer,
+    LineAnswer,
+    OwnerAnswer,
+    Registration,
+    StepAnswer,
+    VersionAnswer,
+)
+from treaty.registry.answers.governance import (
+    ChildAnswer,
+    PolicyCheckAnswer,
+    ProposalAnswer,
+    ViolationAnswer,
+    WaiverAnswer,
+)
+from treaty.registry.answers.notices import ChannelAnswer, DeliveryAnswer, NoticeAnswer
+
+__all__ = [
+    "AffectedAnswer",
+    "Answer",
+    "AuditAnswer",
+    "AuditCheckAnswer",
+    "BreakAnswer",
+    "ChangeAnswer",
+    "ChannelAnswer",
+    "ChildAnswer",
+    "ContractAnswer",
+    "DecisionAnswer",
+    "DeliveryAnswer",
+    "DiffAnswer",
+    "DocumentAnswer",
+    "GraphAnswer",
+    "ImpactAnswer",
+    "LineAnswer",
+    "MintedAnswer",
+    "NodeAnswer",
+    "NoticeAnswer",
+    "OwnerAnswer",
+    "Page",
+    "PolicyCheckAnswer",
+    "ProposalAnswer",
+    "ReasonAnswer",
+    "Registration",
+    "StepAnswer",
+    "SubscriptionAnswer",
+    "TokenAnswer",
+    "VersionAnswer",
+    "ViolationAnswer",
+    "WaiverAnswer",
+]

@@ -1,0 +1,127 @@
+"""Contracts, versions and lines as the registry answers them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, Literal
+
+from pydantic import Field, model_serializer
+
+from treaty.registry.answers.answer import Answer
+from treaty.registry.report import CompatibilityIssue, CompatibilityReport
+
+
+class Registration(Answer):
+    """What became of a version that was handed in."""
+
+    status: Literal["registered", "proposed"]
+    dataset_id: str
+    version: str
+    compatibility: CompatibilityReport
+    proposal: int | None = Field(default=None, description="Set where the version waits for somebody's approval.")
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: Any) -> Any:
+        data = handler(self)
+        if data.get("proposal") is None:
+            data.pop("proposal", None)
+        return data
+
+
+class OwnerAnswer(Answer):
+    """A team that answers for a contract, and where to reach it."""
+
+    team: str
+    contact: str | None = None
+
+
+class VersionAnswer(Answer):
+    """One version: what was registered, and where it stands in its life."""
+
+    contract: str
+    version: str
+    line: str
+    status: str
+    form: str
+    digest: str
+    mode: str
+    owners: list[OwnerAnswer]
+    registered_at: datetime
+    registered_by: str
+    deprecation_uri: str | None = None
+    announced_on: date | None = None
+    sunset_on: date | None = None
+    retire_on: date | None = None
+
+
+class DocumentAnswer(VersionAnswer):
+    """One version with its document, in the form it was registered in, at its present status."""
+
+    document: dict[str, Any]
+
+
+class ContractAnswer(Answer):
+    """A contract as a search finds it."""
+
+    id: str
+    version: str
+    name: str | None = None
+    domain: str | None = None
+    tier: str | None = None
+    parent: str | None = None
+    summary: str | None = None
+    updated_at: datetime
+
+
+class LineAnswer(Answer):
+    """A line of a contract: the versions that share a MAJOR."""
+
+    line: str
+    namespace: str
+    status: str
+    versions: int
+    latest: str
+    latest_active: str | None = None
+    sunset_on: date | None = None
+    retire_on: date | None = None
+    consumers: int
+
+
+class ChangeAnswer(Answer):
+    """One term that differs between two versions."""
+
+    kind: str
+    path: str
+    field: str | None
+    direction: str
+    before: Any = None
+    after: Any = None
+    bump: str
+    breaks: list[str]
+    severity: str
+    message: str
+
+
+class DiffAnswer(Answer):
+    """What judging two versions says."""
+
+    contract: str
+    before: str | None
+    after: str
+    mode: str
+    compatible: bool
+    admissible: bool
+    required_bump: str
+    required_version: str | None
+    changes: list[ChangeAnswer]
+    issues: list[CompatibilityIssue]
+
+
+class StepAnswer(Answer):
+    """One version that moved from one status to another."""
+
+    contract: str
+    version: str
+    before: str
+    after: str
+    reason: str
