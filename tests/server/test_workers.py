@@ -1,0 +1,71 @@
+"""Several processes on one port: they answer as one, and none outlives the one that began them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from select import select
+
+import pytest
+
+from tests.server.contracts import short
+from tests.server.running import PATIENCE, client_of
+from treaty.registry.local import Registry
+
+WORKERS = 2
+_OPENING = "Treaty serves at "
+
+
+class Crew:
+    """`treaty serve --workers 2`, begun by a test."""
+
+    def __init__(self, database: Path) -> None:
+        treaty = str(Path(sys.executable).with_name("treaty"))
+        command = [treaty, "serve", "--port", "0", "--workers", str(WORKERS), "--database", str(database)]
+        self.process = subprocess.Popen(
+            command, cwd=database.parent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        self.output = self.process.stdout
+        self.address = self.output.readline().strip().removeprefix(_OPENING)
+
+    def ended(self) -> bool:
+        """Wait until every process has let go of the output."""
+        while select([self.output], [], [], PATIENCE)[0]:
+            if not self.output.readline():
+                return True
+        return False
+
+
+@pytest.fixture
+def crew(tmp_path: Path) -> Iterator[Crew]:
+    one = Crew(tmp_path / "registry.db")
+    yield one
+    one.process.kill()
+    one.process.wait()
+    one.output.close()
+
+
+def test_they_answer_as_one(crew: Crew, tmp_path: Path) -> None:
+    for number in range(12):
+        with client_of(crew.address) as client:  # a new connection each: whichever process takes it
+            assert client.post("/contracts", json=short("orders", f"1.{number}.0")).status_code == 201
+            assert client.get("/contracts/orders/latest").json()["version"] == f"1.{number}.0"
+
+    crew.process.send_signal(signal.SIGTERM)
+    assert crew.process.wait(PATIENCE) == 0
+    assert crew.ended()
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        assert registry.access.verify_audit().entries == 12
+
+
+def test_none_outlives_the_one_that_began_them(crew: Crew) -> None:
+    with client_of(crew.address) as client:
+        assert client.get("/readyz").status_code == 200
+
+    crew.process.kill()
+
+    assert crew.ended()
