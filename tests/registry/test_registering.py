@@ -96,7 +96,7 @@ def test_a_breaking_major_needs_a_plan(registry: AnyRegistry) -> None:
     with pytest.raises(VersionRefused) as refused:
         registry.register(without("ltv", "2.0.0"))
 
-    assert issues_of(refused.value) == [("warning", "migration_missing", None), ("error", "field_removed", "ltv")]
+    assert issues_of(refused.value) == [("error", "field_removed", "ltv"), ("warning", "migration_missing", None)]
     assert [one.line for one in registry.lines(USERS)] == [f"{USERS}@1"]
 
 

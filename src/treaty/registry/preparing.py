@@ -17,11 +17,11 @@ from treaty.contracts.reading.limits import refuse
 from treaty.contracts.values import EMPTY, Json
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
+from treaty.registry.limits import LARGEST_PART
 
 JSON = "application/json"
 YAML = "application/yaml"
 _LONGEST_ID = 256
-_LARGEST_PART = 999_999_999
 _LONGEST_SUMMARY = 500
 
 
@@ -88,8 +88,8 @@ def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
     prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
-    if contract.semantic_version and max(prepared.parts) > _LARGEST_PART:
-        raise refuse(f"version {contract.version} has a part above {_LARGEST_PART:,}", reading.place(("version",)))
+    if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
+        raise refuse(f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",)))
     return prepared
 
 

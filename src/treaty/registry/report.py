@@ -64,7 +64,7 @@ def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> Comp
     return CompatibilityReport(
         compatible=not verdict.errors and not stands,
         mode=verdict.mode.value,
-        issues=issues + further,
+        issues=sorted(issues + further, key=lambda issue: issue.severity),  # errors first
         admissible=verdict.admissible and not stands,
         required_version=verdict.required_version,
     )

@@ -46,7 +46,7 @@ FIRST_API = {Conflict: 400, Refused: 400}
 """Where the first API has a status of its own."""
 
 _LOG = structlog.get_logger("treaty.server")
-_NOT_NOW = "the registry cannot reach what it needs just now; nothing was done; try again in a moment"
+_NOT_NOW = "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 

@@ -27,8 +27,6 @@ _LOG = structlog.get_logger("treaty.server")
 _ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_BEGINNING = token_hex(6)
-_COUNT = count()
 _QUIET = frozenset({"/healthz"})
 _MISTAKE = "the registry made a mistake; its log has the details under this request's id"
 
@@ -40,6 +38,8 @@ class Gate:
         self._app = app
         self._limits = limits
         self._loopback_only = loopback_only
+        self._beginning = token_hex(6)  # ids that no other process has: a random beginning, and a count
+        self._count = count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, within its limits."""
@@ -48,7 +48,7 @@ class Gate:
             return
         headers = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        request_id = given.decode() if _ID.fullmatch(given) else _next_id()
+        request_id = given.decode() if _ID.fullmatch(given) else f"{self._beginning}{next(self._count):08x}"
         scope.setdefault("state", {})["request_id"] = request_id
         passage = _Passage(scope, receive, send, request_id, self._limits.body)
         try:
@@ -148,11 +148,6 @@ class _Passage:
             status=self._status,
             milliseconds=round((time.perf_counter() - self._began) * 1_000, 1),
         )
-
-
-def _next_id() -> str:
-    """Return an id that no other request of any process has: a random beginning, and a count."""
-    return f"{_BEGINNING}{next(_COUNT):08x}"
 
 
 def _host(headers: dict[bytes, bytes]) -> str:

@@ -22,6 +22,7 @@ class Tending:
         self._registry = registry
         database = registry.desk.database
         self._courier = Courier(database, outlet.send, database.clock)
+        database.on_notices(self._courier.wake)
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 

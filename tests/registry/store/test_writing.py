@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def entries(database: Database) -> list[str]:
         return list(connection.execute(text("SELECT subject FROM audit ORDER BY seq")).scalars())
 
 
-def note(subject: str) -> object:
+def note(subject: str) -> Callable[[Transaction], int]:
     return lambda transaction: transaction.record("somebody", "did", subject)
 
 
@@ -34,7 +34,8 @@ def test_a_unit_that_fails_after_it_wrote_leaves_nothing_and_spoils_no_other(dat
         transaction.record("somebody", "did", "half of it")
         raise Conflict("not so")
 
-    handed_in = [database.submit(unit) for unit in (note("one"), fails, note("two"))]  # type: ignore[arg-type]
+    units: list[Callable[[Transaction], int | None]] = [note("one"), fails, note("two")]
+    handed_in = [database.submit(unit) for unit in units]
 
     with pytest.raises(Conflict):
         handed_in[1].result()
@@ -68,14 +69,14 @@ def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
         database.write(lambda transaction: transaction.write(text("SELECT * FROM nowhere")))
     with pytest.raises(Unavailable, match="no such table: nowhere"):
         database.ask(lambda connection: connection.execute(text("SELECT * FROM nowhere"))).result()
-    assert database.write(note("afterwards")) == 1  # type: ignore[arg-type]
+    assert database.write(note("afterwards")) == 1
 
 
 def test_a_database_that_is_closed_takes_nothing_more(database: Database) -> None:
     database.close()
 
     with pytest.raises(Unavailable, match="the registry is closed"):
-        database.write(note("too late"))  # type: ignore[arg-type]
+        database.write(note("too late"))
 
 
 def test_a_question_that_fails_does_not_take_the_others_with_it(database: Database) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, TreatyError, Unavailable
+from treaty.registry.store.at_hand import AtHand
 from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.migrating import migrate
 from treaty.registry.store.transaction import Transaction
@@ -69,6 +70,7 @@ class Database:
         on_sqlite = url.get_backend_name() == "sqlite"
         self._writer = Writer(self._engine, clock, turns_at(url.database if on_sqlite else None))
         self._reader = Batches("treaty-reader", self._answer)
+        self.at_hand = AtHand(url.database if on_sqlite else None)
 
     @classmethod
     def open(cls, reference: str, clock: Clock = utc_now) -> Database:
@@ -112,6 +114,10 @@ class Database:
         """Run a change of a part that knows only connections, as one transaction."""
         return self.write(lambda transaction: transaction.change(unit))
 
+    def on_notices(self, wake: Callable[[], None]) -> None:
+        """Let somebody know whenever notices were put into the outbox."""
+        self._writer.on_notices = wake
+
     def ping(self) -> None:
         """Raise Unavailable where the database does not answer."""
         with self.read() as connection:
@@ -121,6 +127,7 @@ class Database:
         """Finish what was handed in, and let go of the database."""
         self._writer.close()
         self._reader.close()
+        self.at_hand.close()
         self._engine.dispose()
 
     def _answer(self, batch: list[Job]) -> None:

@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 from treaty.consumers.subscriptions import Line
 from treaty.contracts.model import Contract
 from treaty.contracts.owners import Owner
+from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
+from treaty.registry.limits import LARGEST_PART
 from treaty.registry.store.contract_cache import ContractCache
 from treaty.registry.store.quick import quick_row
 from treaty.registry.store.tables import versions
@@ -28,7 +30,9 @@ _NEWEST = (_V.major.desc(), _V.minor.desc(), _V.patch.desc())
 _OF_CONTRACT: Select[Any] = select(*_SUMMARY).where(_V.contract == bindparam("contract"))
 _HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
 _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
-_VERSION = _OF_CONTRACT.where(_V.version == bindparam("version"))
+_VERSION = _OF_CONTRACT.where(
+    _V.major == bindparam("major"), _V.minor == bindparam("minor"), _V.patch == bindparam("patch")
+)
 _LATEST = _OF_CONTRACT.where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
 _LATEST_TEXT = (
     "SELECT parsed, form, deprecation_uri FROM versions WHERE contract = {} AND status = 'active' "
@@ -79,7 +83,7 @@ def predecessor(connection: Connection, contract: str, major: int) -> Kept | Non
 
 def version_of(connection: Connection, contract: str, version: str) -> Kept:
     """Return one version, or say that there is none."""
-    found = _one(connection, _VERSION, {"contract": contract, "version": version})
+    found = _at(connection, contract, version)
     if found is None:
         raise missing(connection, contract, f"has no version {version!r}")
     return found
@@ -87,7 +91,15 @@ def version_of(connection: Connection, contract: str, version: str) -> Kept:
 
 def is_registered(connection: Connection, contract: str, version: str) -> bool:
     """Tell whether a version is there."""
-    return _one(connection, _VERSION, {"contract": contract, "version": version}) is not None
+    return _at(connection, contract, version) is not None
+
+
+def _at(connection: Connection, contract: str, version: str) -> Kept | None:
+    parts = version_or_none(version)
+    if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
+        return None
+    asked = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
+    return _one(connection, _VERSION, asked)
 
 
 def latest(connection: Connection, contract: str) -> Kept:

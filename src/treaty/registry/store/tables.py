@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from treaty.registry.store.types import Moment, Name
+from treaty.registry.store.types import Moment, Name, Number
 
 METADATA = MetaData(
     naming_convention={
@@ -62,7 +62,7 @@ contracts = Table(
 versions = Table(
     "versions",
     METADATA,
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", Number, primary_key=True, autoincrement=False),
     Column("contract", Name, ForeignKey("contracts.id"), nullable=False),
     Column("version", Text, nullable=False),
     Column("major", BigInteger, nullable=False),
@@ -83,8 +83,7 @@ versions = Table(
     Column("sunset_on", Date),
     Column("retire_on", Date),
     Column("expires_on", Date),
-    UniqueConstraint("contract", "version"),
-    Index("ix_versions_contract_order", "contract", "major", "minor", "patch"),
+    UniqueConstraint("contract", "major", "minor", "patch"),
     _partial_index("ix_versions_dated", "announced_on IS NOT NULL OR expires_on IS NOT NULL", "seq"),
 )
 """Every version that was ever registered; a trigger refuses changes to what was registered."""
@@ -125,7 +124,7 @@ subscriptions = Table(
 proposals = Table(
     "proposals",
     METADATA,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Number, primary_key=True, autoincrement=False),
     Column("contract", Name, nullable=False),
     Column("version", Text, nullable=False),
     Column("media", Text, nullable=False),
@@ -144,7 +143,7 @@ proposals = Table(
 waivers = Table(
     "waivers",
     METADATA,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Number, primary_key=True, autoincrement=False),
     Column("rule", Text, nullable=False),
     Column("contract", Name, nullable=False),
     Column("path", Text, nullable=False),
@@ -159,7 +158,7 @@ waivers = Table(
 audit = Table(
     "audit",
     METADATA,
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", Number, primary_key=True, autoincrement=False),
     Column("at", Moment, nullable=False),
     Column("actor", Text, nullable=False),
     Column("action", Text, nullable=False),
@@ -175,11 +174,11 @@ audit = Table(
 notices = Table(
     "notices",
     METADATA,
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", Number, primary_key=True, autoincrement=False),
     Column("id", String(40), nullable=False),
     Column("at", Moment, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("contract", Name, nullable=False, index=True),
+    Column("contract", Name, nullable=False),
     Column("version", Text),
     Column("headline", Text, nullable=False),
     Column("details", JSON, nullable=False),
@@ -189,7 +188,7 @@ notices = Table(
 channels = Table(
     "channels",
     METADATA,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Number, primary_key=True, autoincrement=False),
     Column("party", Name, nullable=False, index=True),
     Column("kind", String(16), nullable=False),
     Column("target", Text, nullable=False),

@@ -182,7 +182,7 @@ class Transaction:
             _ADD_DELIVERIES.run(self._connection, self._deliveries)
 
     @property
-    def notices_queued(self) -> bool:
+    def has_notices(self) -> bool:
         """Whether somebody has to be told once this is durable."""
         return bool(self._deliveries)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 try:
     import fcntl
@@ -21,19 +20,31 @@ def turns_at(database: str | None) -> Callable[[], AbstractContextManager[None]]
     """
     if fcntl is None or database is None:
         return nullcontext
-    path = Path(f"{database}-turn")
+    return _Turns(f"{database}-turn").turn
+
+
+class _Turns:
+    """A lock on a file beside the database, for the one thread that writes."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._handle: int | None = None
 
     @contextmanager
-    def turn() -> Iterator[None]:
-        try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:  # a folder that cannot be written to: SQLite will say so
+    def turn(self) -> Iterator[None]:
+        """Wait for one's turn; a folder that cannot be written to has none, and SQLite will say so."""
+        if self._handle is None:
+            with suppress(OSError):
+                self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if self._handle is None:
             yield
             return
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(handle)
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
 
-    return turn
+    def __del__(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)

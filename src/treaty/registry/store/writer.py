@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.transaction import Transaction
@@ -52,6 +52,8 @@ class Writer:
         self._engine = engine
         self._clock = clock
         self._turn = turn
+        self._connection: Connection | None = None
+        self.on_notices: Callable[[], None] = _nobody_to_wake
         self._batches = Batches("treaty-writer", self._write)
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
@@ -61,6 +63,7 @@ class Writer:
     def close(self) -> None:
         """Finish what was handed in, and stop."""
         self._batches.close()
+        self._let_go()
 
     def _write(self, batch: list[Job]) -> None:
         batch = [job for job in batch if _prepared(job)]
@@ -86,14 +89,36 @@ class Writer:
 
     def _transact(self, batch: list[Job]) -> list[_Outcome]:
         """Run the units one after the other in one transaction; what is returned is durable."""
-        with self._turn(), self._engine.connect().execution_options(writes=True) as connection, connection.begin():
+        with self._turn(), self._connected() as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
             transaction = Transaction(connection, self._clock(), about)
             outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
             transaction.flush()
+        if transaction.has_notices:
+            self.on_notices()
         return outcomes
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """Give the writer's connection: kept open on a file, where nothing can break it; else one of the pool."""
+        if self._engine.dialect.name != "sqlite":
+            with self._engine.connect().execution_options(writes=True) as connection:
+                yield connection
+            return
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(writes=True)
+        try:
+            yield self._connection
+        except TROUBLE:
+            self._let_go()
+            raise
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _attempt(self, transaction: Transaction, job: Job, alone: bool) -> _Outcome:
         mark = transaction.mark()
@@ -111,6 +136,10 @@ class Writer:
             return error
         _LOG.warning("a write failed: %s", type(error).__name__)
         return in_words(self._engine.url.render_as_string(), error)
+
+
+def _nobody_to_wake() -> None:
+    """Do nothing: notices wait for whoever delivers them."""
 
 
 def _prepared(job: Job) -> bool:

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from treaty.registry.store.types import Moment, Name
+from treaty.registry.store.types import Moment, Name, Number
 
 revision = "0001"
 down_revision = None
@@ -52,7 +52,7 @@ def _guards() -> tuple[tuple[str, str], ...]:
 def _tables() -> None:
     op.create_table(
         "audit",
-        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("seq", Number, autoincrement=False, nullable=False),
         sa.Column("at", Moment(), nullable=False),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("action", sa.Text(), nullable=False),
@@ -66,7 +66,7 @@ def _tables() -> None:
     )
     op.create_table(
         "channels",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", Number, autoincrement=False, nullable=False),
         sa.Column("party", Name, nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
         sa.Column("target", sa.Text(), nullable=False),
@@ -106,7 +106,7 @@ def _tables() -> None:
     )
     op.create_table(
         "notices",
-        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("seq", Number, autoincrement=False, nullable=False),
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("at", Moment(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
@@ -117,10 +117,9 @@ def _tables() -> None:
         sa.Column("parties", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_notices")),
     )
-    op.create_index(op.f("ix_notices_contract"), "notices", ["contract"], unique=False)
     op.create_table(
         "proposals",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", Number, autoincrement=False, nullable=False),
         sa.Column("contract", Name, nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("media", sa.Text(), nullable=False),
@@ -182,7 +181,7 @@ def _tables() -> None:
     op.create_index(op.f("ix_upstreams_revision"), "upstreams", ["revision"], unique=False)
     op.create_table(
         "waivers",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", Number, autoincrement=False, nullable=False),
         sa.Column("rule", sa.Text(), nullable=False),
         sa.Column("contract", Name, nullable=False),
         sa.Column("path", sa.Text(), nullable=False),
@@ -220,7 +219,7 @@ def _tables() -> None:
     )
     op.create_table(
         "versions",
-        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("seq", Number, autoincrement=False, nullable=False),
         sa.Column("contract", Name, nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("major", sa.BigInteger(), nullable=False),
@@ -243,9 +242,8 @@ def _tables() -> None:
         sa.Column("expires_on", sa.Date(), nullable=True),
         sa.ForeignKeyConstraint(["contract"], ["contracts.id"], name=op.f("fk_versions_contract")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_versions")),
-        sa.UniqueConstraint("contract", "version", name=op.f("uq_versions_contract_version")),
+        sa.UniqueConstraint("contract", "major", "minor", "patch", name=op.f("uq_versions_contract_major_minor_patch")),
     )
-    op.create_index("ix_versions_contract_order", "versions", ["contract", "major", "minor", "patch"], unique=False)
     op.create_index(
         "ix_versions_dated",
         "versions",

@@ -1,0 +1,70 @@
+"""Answers kept at hand while nothing is written: SQLite says for next to nothing whether anybody wrote since."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+_MOST = 10_000
+
+
+class AtHand:
+    """Documents that were read since the last write to a SQLite file, by whichever process; none for other databases.
+
+    `PRAGMA data_version` of a connection that never writes changes with every commit of any other. A text is kept with
+    the mark that held before it was read, so one that was read while somebody wrote is never given out.
+    """
+
+    def __init__(self, database: str | None) -> None:
+        self._path = database
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._mark: int | None = None
+        self._kept: dict[str, bytes] = {}
+
+    def mark(self) -> int | None:
+        """Return what changes with every write; None where that cannot be told."""
+        with self._lock:
+            return self._look()
+
+    def get(self, name: str) -> bytes | None:
+        """Return what is at hand, if nobody wrote since it was read."""
+        with self._lock:
+            return self._kept.get(name) if self._look() is not None else None
+
+    def put(self, name: str, content: bytes, mark: int | None) -> None:
+        """Keep what was read after the mark was taken."""
+        with self._lock:
+            if mark is not None and mark == self._look():
+                if len(self._kept) >= _MOST:
+                    self._kept.clear()
+                self._kept[name] = content
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._path = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _look(self) -> int | None:
+        try:
+            mark = self._ask()
+        except sqlite3.Error:
+            mark = None
+        if mark != self._mark:
+            self._kept.clear()
+            self._mark = mark
+        return mark
+
+    def _ask(self) -> int | None:
+        if self._path is None:
+            return None
+        if self._connection is None:
+            where = f"{Path(self._path).absolute().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(
+                where, uri=True, check_same_thread=False, isolation_level=None, timeout=0
+            )
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
