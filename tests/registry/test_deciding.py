@@ -45,8 +45,8 @@ def test_a_breaking_change_without_a_plan_may_not_and_names_whom_it_hits(registr
     assert publish(registry, orders("2.0.0", [ID, PLAN_FIELD])) == (
         False,
         [
-            ("warning", "migration_missing", NO_PLAN),
             ("error", "field_removed", REMOVED),
+            ("warning", "migration_missing", NO_PLAN),
             ("warning", "consumer_hit", "dashboard is hit (ltv)"),
             ("warning", "consumer_unknown", "somebody may be hit: it never said which fields it reads"),
             ("warning", "line_hit", "marts@1 is hit (ltv)"),
@@ -91,12 +91,12 @@ def test_a_version_that_is_taken_may_not_be_published_again(registry: AnyRegistr
 
 def test_a_line_that_ended_takes_no_new_version(registry: AnyRegistry) -> None:
     registry.register(orders())
-    registry.archive(ORDERS, "1.0.0")
+    registry.retire(ORDERS, "1.0.0", override="nobody reads it")
 
     answer, reasons = publish(registry, orders("1.0.1", description={"purpose": "said better"}))
 
     assert not answer
-    assert reasons == [("error", "line_ended", "orders@1 is archived; open a new line")]
+    assert reasons == [("error", "line_ended", "the line orders@1 is retired; open a new one")]
 
 
 def test_the_answer_agrees_with_what_registering_does(registry: AnyRegistry) -> None:

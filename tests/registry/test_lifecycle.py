@@ -299,7 +299,7 @@ def test_one_version_of_a_line_may_go_while_another_serves_its_consumers(registr
     in_sunset(registry, clock)
 
     assert registry.retire(ORDERS, "1.0.0").status == "retired"
-    with pytest.raises(Refused, match="dashboard still read"):
+    with pytest.raises(Refused, match="dashboard still need"):
         registry.archive(ORDERS, "1.0.1")
 
 
@@ -343,7 +343,7 @@ def test_archiving_is_refused_where_it_leaves_consumers_with_nothing(registry: A
     reads(registry, "dashboard")
     reads(registry, "scoring")
 
-    with pytest.raises(Refused, match="dashboard, scoring still read orders@1; move them first"):
+    with pytest.raises(Refused, match="dashboard, scoring still need orders@1; move them first"):
         registry.archive(ORDERS, "1.0.0")
 
     assert registry.archive(ORDERS, "1.0.0", override="moved by hand").status == "archived"
@@ -482,7 +482,7 @@ def test_nothing_follows_in_a_line_that_was_retired(registry: AnyRegistry) -> No
     registry.register(orders())
     registry.retire(ORDERS, "1.0.0", override="nobody reads it any more")
 
-    with pytest.raises(Refused, match="the line orders@1 was retired; open a new one"):
+    with pytest.raises(Refused, match="the line orders@1 is retired; open a new one"):
         registry.register(orders("1.0.1"))
     registry.register(orders("2.0.0", migration=PLAN))
 

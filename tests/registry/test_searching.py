@@ -29,7 +29,13 @@ CONTRACTS = [
     ),
     orders(id="sales.100%_sure", domain="sales_x", tags=["50%"], fields=[ID], owners=[{"team": "a_b"}]),
     orders(id="sales.100 X sure", domain="salesYx", tags=["500"], fields=[ID], owners=[{"team": "aXb"}]),
-    orders(id="straße/größe", name="STRASSE", fields=[{"name": "ΠΛΑΤΟΣ", "logicalType": "number"}], tier="edge"),
+    orders(
+        id="straße/größe",
+        name="STRASSE",
+        fields=[{"name": "ΠΛΑΤΟΣ", "logicalType": "number"}],
+        tier="edge",
+        expires="2099-12-31",
+    ),
     orders(id="заказы", fields=[ID], description={"purpose": "всё о Заказах"}, tier="domain"),
     users(),
 ]

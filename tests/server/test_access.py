@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 import httpx2
@@ -189,7 +190,7 @@ class World(NamedTuple):
         if "{channel}" in path:
             made["channel"] = registry.notices.add_channel("growth", kind="log", target="growth").id
         if "{token}" in path:
-            made["token"] = registry.access.create_token("ci", role="viewer").id
+            made["token"] = registry.access.create_token(f"ci-{token_hex(4)}", role="viewer").id
         if "{proposal}" in path:
             made["proposal"] = registry.register(breaking(contract)).proposal
         return contract, path.format(c=contract, **made)

@@ -297,9 +297,17 @@ def test_a_guarded_registry_may_be_opened_to_other_machines(open_registry: Calla
     check_exposure(registry, Serving("0.0.0.0", 8090, AccessSettings(required=how == "a setting"), oidc))  # noqa: S104
 
 
-def test_a_revoked_token_does_not_guard(open_registry: Callable[..., Registry]) -> None:
+def test_a_registry_that_was_guarded_once_is_never_open_again(open_registry: Callable[..., Registry]) -> None:
     registry = open_registry()
     registry.access.revoke_token(registry.access.create_token("ops", role="admin").id)
 
-    with pytest.raises(Refused):
-        check_exposure(registry, Serving("0.0.0.0", 8090, AccessSettings()))  # noqa: S104
+    with running(create_app(registry)) as address, client_of(address) as client:
+        assert client.post("/api/v1/tokens", json={"name": "mine", "role": "admin"}).status_code == 401
+
+
+def test_a_guarded_server_answers_under_any_name(open_registry: Callable[..., Registry]) -> None:
+    registry = open_registry()
+    registry.access.create_token("ops", role="admin")
+
+    with running(create_app(registry)) as address, client_of(address) as client:
+        assert client.get("/datasets", headers={"Host": "registry.example.org"}).status_code == 200

@@ -110,7 +110,8 @@ def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
 def _fields(child: Contract, policy: Contract) -> Iterator[Change]:
     """Hold every object of the child to the fields that the policy asks for."""
     wanted = [field for item in policy.schema for field in item.fields]
-    for item in child.schema if wanted else ():
+    held = child.schema if is_policy(child) else child.schema or (SchemaObject(child.id),)
+    for item in held if wanted else ():
         yield from (change for change in _of_object(item, wanted, len(child.schema) > 1) if _weakens(change))
 
 

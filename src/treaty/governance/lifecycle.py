@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
@@ -55,6 +56,21 @@ EXISTING_CONSUMERS: dict[Status, Welcome] = {
     Status.RETIRED: Welcome.REFUSED,
     Status.ARCHIVED: Welcome.REFUSED,
 }
+
+
+_BEST_FIRST = (
+    Status.ACTIVE,
+    Status.DEPRECATED,
+    Status.SUNSET,
+    Status.DRAFT,
+    Status.RETIRED,
+    Status.ARCHIVED,
+)
+
+
+def line_status(statuses: Iterable[Status]) -> Status:
+    """Return where a line stands: as its best version does."""
+    return min(statuses, key=_BEST_FIRST.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, update
 from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.blocks import Deprecation
 from treaty.errors import InvalidDocument, NotFound, Refused
-from treaty.governance.lifecycle import Periods, Status, check_step, timetable
+from treaty.governance.inheritance import is_policy
+from treaty.governance.lifecycle import Periods, Status, check_step, line_status, timetable
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import StepAnswer
@@ -25,24 +26,26 @@ from treaty.registry.store.transaction import Transaction
 SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
 """The statuses in which a version is still there to be read."""
 
-_STANDING = (Status.ACTIVE, Status.DEPRECATED, Status.SUNSET, Status.DRAFT, Status.RETIRED, Status.ARCHIVED)
 _LONGEST_URI = 2048
 _CLOCK = "calendar"
 
 
-def line_status(members: list[Kept]) -> Status:
+def standing(members: list[Kept]) -> Status:
     """Return where a line stands: as its best version does."""
-    return min((one.status for one in members), key=_STANDING.index)
+    return line_status([one.status for one in members])
 
 
-def activate(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
+def activate(transaction: Transaction, actor: Actor, rules: GroundRules, contract: str, version: str) -> Kept:
     """Let a draft be read, or take a deprecation back."""
     before = _own(transaction, actor, contract, version)
     if before.status is Status.ACTIVE:
         return before
     check_step(before.status, Status.ACTIVE, f"{contract} {version}")
-    if before.status is Status.DRAFT:  # the days that its document announces are still to come
-        return _step(transaction, actor.name, before, Status.ACTIVE, "activated")
+    if before.status is Status.DRAFT and before.announced_on:  # counted from today: nobody could know of it before
+        announced = max(before.announced_on, transaction.now.date())
+        sunset = max(before.sunset_on or announced, announced + rules.periods.deprecation)
+        days = _days(rules.periods, announced, sunset)
+        return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **days)
     cleared = {"deprecation_uri": None, "announced_on": None, "sunset_on": None, "retire_on": None}
     return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **cleared)
 
@@ -61,11 +64,19 @@ def deprecate(
         raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
     before = _own(transaction, actor, contract, version)
     if before.status is Status.DEPRECATED:
+        _refuse_if_sooner(transaction, rules.periods, before, sunset)
         days = _days(rules.periods, before.announced_on or transaction.now.date(), sunset or before.sunset_on)
         return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated anew", deprecation_uri=uri, **days)
     check_step(before.status, Status.DEPRECATED, f"{contract} {version}")
     days = _days(rules.periods, transaction.now.date(), sunset)
     return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated", deprecation_uri=uri, **days)
+
+
+def _refuse_if_sooner(transaction: Transaction, periods: Periods, before: Kept, sunset: date | None) -> None:
+    """Refuse to bring an announced sunset forward to where consumers would have less than the least period from now."""
+    earliest = transaction.now.date() + periods.deprecation
+    if sunset and before.sunset_on and sunset < min(before.sunset_on, earliest):
+        raise Refused(f"the sunset was announced for {before.sunset_on}; use {earliest} or later")
 
 
 def archive(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
@@ -98,7 +109,7 @@ def retire(transaction: Transaction, actor: Actor, contract: str, version: str, 
 def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[Kept]:
     """End every version of a line that is not gone, together or not at all; all that stands against it is named."""
     leaving = step_line(transaction, line, SERVING | {Status.DRAFT})
-    authorize(actor, Action.ADVANCE, _resource(leaving[0]))
+    _authorize_step(transaction.connection, actor, leaving[0])
     obstacles = list(obstacles_to_retiring(transaction.connection, leaving, transaction.now.date()))
     if obstacles and override is None:
         raise Refused(f"{line} cannot be retired: " + "; ".join(obstacles))
@@ -112,20 +123,15 @@ def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> li
         raise NotFound(f"no line {line} is registered")
     meant = [one for one in members if one.status in of]
     if not meant:
-        raise Refused(f"{line} is {line_status(members)}; no version of it is {' or '.join(sorted(of))}")
+        raise Refused(f"{line} is {standing(members)}; no version of it is {' or '.join(sorted(of))}")
     return meant
 
 
-def tick(transaction: Transaction, rules: GroundRules) -> list[StepAnswer]:
-    """Advance every version whose day has come."""
+def tick(transaction: Transaction, rules: GroundRules, limit: int = 500) -> list[StepAnswer]:
+    """Advance versions whose day has come, so many at once that nobody waits for long; none is left when none moved."""
     today = transaction.now.date()
-    steps: list[StepAnswer] = []
-    after = 0
-    while due := kept.due(transaction.connection, today, after):
-        for one in due:
-            steps += _advance(transaction, rules.periods, one, today)
-        after = due[-1].seq
-    return steps
+    due = kept.due(transaction.connection, today, limit=limit)
+    return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
 
 
 def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
@@ -137,25 +143,40 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
             yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
         elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
             yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
-    for one_left in stranded(connection, members):
-        yield f"{one_left.consumer} still reads {members[0].line}"
+    for left in stranded(connection, members):
+        yield f"{left.consumer} still reads {members[0].line}"
+    for line in stranded_lines(connection, members):
+        yield f"{line} is made from {members[0].line}"
 
 
 def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
     """Return who would be left with nothing to read if these versions of a line went away."""
-    gone = {one.seq for one in leaving}
-    staying = [one for one in kept.in_line(connection, leaving[0].line) if one.seq not in gone]
-    if any(one.status in SERVING for one in staying):
+    if _is_served_without(connection, leaving):
         return []
     return [one.subscription for one in dependence.subscribers(connection, leaving[0].line)]
 
 
+def stranded_lines(connection: Connection, leaving: list[Kept]) -> list[Line]:
+    """Return which lines in use would be left without what they are made from if these versions went away."""
+    if _is_served_without(connection, leaving):
+        return []
+    made = [line for line, _ in dependence.made_from(connection, leaving[0].line) if line != leaving[0].line]
+    return [line for line in made if any(one.status in SERVING for one in kept.in_line(connection, line))]
+
+
+def _is_served_without(connection: Connection, leaving: list[Kept]) -> bool:
+    gone = {one.seq for one in leaving}
+    members = kept.in_line(connection, leaving[0].line)
+    return any(one.status in SERVING for one in members if one.seq not in gone)
+
+
 def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done: str, override: str | None) -> None:
     names = [left.consumer for left in stranded(transaction.connection, [one])]
+    names += [str(line) for line in stranded_lines(transaction.connection, [one])]
     if names and override is None:
         readers = ", ".join(names)
         raise Refused(
-            f"{one.contract} {one.version} cannot be {done}: {readers} still read {one.line}; "
+            f"{one.contract} {one.version} cannot be {done}: {readers} still need {one.line}; "
             "move them first, or override it with a reason"
         )
     if names:
@@ -191,8 +212,14 @@ def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, d
 
 def _own(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
     found = kept.version_of(transaction.connection, contract, version)
-    authorize(actor, Action.ADVANCE, _resource(found))
+    _authorize_step(transaction.connection, actor, found)
     return found
+
+
+def _authorize_step(connection: Connection, actor: Actor, one: Kept) -> None:
+    """Refuse a step that is not the actor's; the life of a policy is led by those who govern."""
+    action = Action.GOVERN if is_policy(kept.contract_of(connection, one)) else Action.ADVANCE
+    authorize(actor, action, _resource(one))
 
 
 def _resource(one: Kept) -> Resource:
@@ -214,6 +241,8 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
     readers = dependence.subscribers(transaction.connection, before.line)
     parties = set(before.teams) | {one.subscription.consumer for one in readers}
     parties |= {one.team for one in readers if one.team}
+    for line, _ in dependence.made_from(transaction.connection, before.line):
+        parties |= kept.owners_of(transaction.connection, line)
     transaction.notify(
         f"contract.{status}",
         before.contract,

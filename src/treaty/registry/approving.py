@@ -41,8 +41,8 @@ def approve(
 def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
     """Turn a proposed version down; who proposed it may take it back."""
     row = _open(transaction, identity)
-    if actor.name != row.proposed_by:
-        _check(transaction, actor, row, reason, Action.APPROVE)
+    own = actor.name == row.proposed_by
+    _check(transaction, actor, row, reason, Action.REGISTER if own else Action.APPROVE)
     transaction.record(
         actor.name,
         "proposal.decline",

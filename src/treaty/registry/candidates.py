@@ -14,8 +14,9 @@ from treaty.compatibility import Mode, Verdict, admit
 from treaty.compatibility.judging import effective_mode
 from treaty.contracts.blocks import Deprecation
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import Bump
 from treaty.errors import Refused
-from treaty.governance.lifecycle import Status, Timetable, timetable
+from treaty.governance.lifecycle import Status, Timetable, line_status, timetable
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.policies import Child, Held, children_in_breach, held_against, policies_above
 from treaty.registry.preparing import Prepared
@@ -24,6 +25,8 @@ from treaty.registry.store import kept
 from treaty.registry.store.kept import Kept
 
 _LEAVING = frozenset({Status.DEPRECATED, Status.SUNSET})
+_ENDED = frozenset({Status.SUNSET, Status.RETIRED})
+_LEFT = _ENDED | {Status.ARCHIVED}
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ class Judgement:
 
     @property
     def breaks_consumers(self) -> bool:
-        """Whether it is a breaking change that a migration plan makes admissible."""
-        return bool(self.verdict.errors)
+        """Whether it asks consumers to act, whatever the mode or a migration plan allows."""
+        return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
 
     @cached_property
     def report(self) -> CompatibilityReport:
@@ -55,6 +58,9 @@ class Judgement:
         return report_on(self.verdict, self._more_issues())
 
     def _more_issues(self) -> Iterator[CompatibilityIssue]:
+        if self.candidate.contract.treaty.tier == "edge" and self.candidate.contract.treaty.expires is None:
+            message = "an edge contract needs an end; add expires: with a date"
+            yield CompatibilityIssue(severity="error", field=None, kind="expiry_missing", message=message)
         if self.ended:
             yield CompatibilityIssue(severity="error", field=None, kind="line_ended", message=self.ended)
         if self.too_soon:
@@ -105,11 +111,11 @@ def _history(connection: Connection, candidate: Prepared, before: Kept | None, m
 
 
 def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> str | None:
-    """Say that a line was retired: consumers were told that nothing follows in it."""
-    if before is None or before.status is not Status.RETIRED or before.line != candidate.line:
+    """Say that a line is on its way out or gone: consumers were told that nothing follows in it."""
+    if before is None or before.status not in _LEFT or before.line != candidate.line:
         return None
-    others = {one.status for one in kept.in_line(connection, before.line)} - {Status.RETIRED, Status.ARCHIVED}
-    return None if others else f"the line {before.line} was retired; open a new one"
+    status = line_status([one.status for one in kept.in_line(connection, before.line)])
+    return f"the line {before.line} is {status}; open a new one" if status in _ENDED else None
 
 
 def _days(candidate: Prepared, rules: GroundRules, today: date) -> tuple[Timetable | None, str | None]:

@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 from treaty.consumers.exposure import Exposure
 from treaty.consumers.subscriptions import Line
 from treaty.errors import NotFound
-from treaty.governance.lifecycle import NEW_CONSUMERS, Status, Welcome
-from treaty.registry.advancing import SERVING, line_status, obstacles_to_retiring, stranded
+from treaty.governance.lifecycle import Status
+from treaty.registry.advancing import SERVING, obstacles_to_retiring, standing, stranded
 from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ReasonAnswer
 from treaty.registry.candidates import Judgement
-from treaty.registry.depending import impact_answer
+from treaty.registry.depending import impact_answer, struck
 from treaty.registry.store import kept
 
 
@@ -22,7 +22,7 @@ def can_i_publish(connection: Connection, judgement: Judgement, found: Exposure)
     """Say whether a candidate may be published: admissible, within policy, and nobody on its line is hit by it."""
     contract = judgement.candidate.contract
     affected = impact_answer(judgement, found).affected
-    reasons = [*_against_publishing(connection, judgement, affected)]
+    reasons = [*_against_publishing(connection, judgement, struck(found))]
     return DecisionAnswer(
         question=f"can {contract.id} {contract.version} be published?",
         answer=not any(one.severity == "error" for one in reasons),
@@ -44,7 +44,7 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
         obstacles = obstacles_to_retiring(connection, staying, today)
         reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
     else:
-        reasons = [ReasonAnswer(kind="gone", message=f"{name} is {line_status(leaving)} already", severity="warning")]
+        reasons = [ReasonAnswer(kind="gone", message=f"{name} is {standing(leaving)} already", severity="warning")]
     return DecisionAnswer(
         question=f"can {name} be retired?",
         answer=not any(one.severity == "error" for one in reasons),
@@ -78,10 +78,6 @@ def _against_publishing(
         stands = issue.severity == "error" and issue.kind not in excused
         yield ReasonAnswer(kind=issue.kind, message=issue.message, severity="error" if stands else "warning")
     yield from _hits(judgement, affected)
-    members = kept.in_line(connection, judgement.candidate.line)
-    if members and NEW_CONSUMERS[line_status(members)] is Welcome.REFUSED:
-        said = f"{judgement.candidate.line} is {line_status(members)}; open a new line"
-        yield ReasonAnswer(kind="line_ended", message=said)
 
 
 def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:

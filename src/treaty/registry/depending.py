@@ -13,7 +13,7 @@ from treaty.compatibility import Judged, Verdict
 from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
 from treaty.consumers.exposure import Exposure, LineImpact, exposure
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.impact import Impact
+from treaty.consumers.impact import Effect, Impact
 from treaty.consumers.subscriptions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.answers import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
@@ -130,6 +130,12 @@ def exposure_of(connection: Connection, dependencies: Dependencies, judgement: J
 def impact_of(connection: Connection, dependencies: Dependencies, judgement: Judgement) -> ImpactAnswer:
     """Return whom a candidate hits, by field."""
     return impact_answer(judgement, exposure_of(connection, dependencies, judgement))
+
+
+def struck(found: Exposure) -> list[AffectedAnswer]:
+    """Return everybody whom a change hits or may hit directly, however many."""
+    consumers = [_consumer(one) for one in found.consumers if one.effect is not Effect.SAFE]
+    return consumers + [_line(one) for one in found.lines if one.effect is not Effect.SAFE]
 
 
 def _affected(found: Exposure) -> Iterator[AffectedAnswer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from treaty.errors import InvalidDocument
+from treaty.errors import Conflict, InvalidDocument
 from treaty.registry.access import token_store
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.rules import Action, Resource, authorize, scopes_for
@@ -13,6 +13,9 @@ from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, mint
 from treaty.registry.answers import MintedAnswer, TokenAnswer
 from treaty.registry.names import check_name
 from treaty.registry.store.transaction import Transaction
+
+_RESERVED = frozenset({"local", "calendar", "anonymous"})
+"""Names that the registry itself acts under."""
 
 
 def create_token(
@@ -27,6 +30,8 @@ def create_token(
     """Give out a token; its secret is in this answer and nowhere else."""
     check_name(name, "token")
     authorize(actor, Action.MANAGE_TOKENS, Resource("token", name))
+    if name in _RESERVED or token_store.is_taken(transaction.connection, name, transaction.now):
+        raise Conflict(f"the name {name!r} is taken: the audit log tells people apart by it; choose another")
     wanted = _role(role)
     lifetime = timedelta(days=days) if days is not None else DEFAULT_LIFETIME
     within = [_scope(one) for one in scopes] or scopes_for([Grant(wanted, team)])

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from treaty.compatibility import Mode
 from treaty.consumers.impact import BreakingChanges, Effect, impact
-from treaty.consumers.subscriptions import Line
+from treaty.contracts.model import Contract
 from treaty.errors import Conflict, Refused
 from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import day_of
@@ -67,12 +67,26 @@ def register_approved(
     keep(transaction, proposer, _judged(transaction, rules, candidate, mode, None))
 
 
-def check_may_register(actor: Actor, candidate: Prepared, before: Kept | None) -> None:
-    """Refuse what is not the actor's to change: those who own a contract now decide, else those it names."""
-    contract = candidate.contract
-    teams = before.teams if before else frozenset(owner.team for owner in contract.owners)
-    action = Action.GOVERN if is_policy(contract) else Action.REGISTER
-    authorize(actor, action, Resource("contract", contract.id, teams))
+def check_may_register(actor: Actor, rules: GroundRules, judgement: Judgement, asked: Mode) -> None:
+    """Refuse what is not the actor's to change: those who own a contract now decide, else those it names.
+
+    Giving a contract to other teams, or asking for less than the registry's mode, is for its owners; what concerns
+    policies (being one, ceasing to be one, leaving one) for those who govern.
+    """
+    contract, before, predecessor = judgement.candidate.contract, judgement.before, judgement.verdict.before
+    named = frozenset(owner.team for owner in contract.owners)
+    resource = Resource("contract", contract.id, before.teams if before else named)
+    actions = {Action.GOVERN if is_policy(contract) else Action.REGISTER}
+    if before is not None and (before.teams != named or not asked.covers(rules.mode)):
+        actions.add(Action.ADVANCE)
+    if predecessor is not None and (is_policy(predecessor) or _leaves_policy(predecessor, contract)):
+        actions.add(Action.GOVERN)
+    for action in sorted(actions):
+        authorize(actor, action, resource)
+
+
+def _leaves_policy(before: Contract, after: Contract) -> bool:
+    return before.treaty.parent is not None and before.treaty.parent != after.treaty.parent
 
 
 def keep(transaction: Transaction, actor: str, judgement: Judgement) -> None:
@@ -107,7 +121,7 @@ def _judged(
     before = None if transaction.is_new(contract.id) else predecessor_of(connection, candidate)
     judgement = judge_after(connection, rules, candidate, mode, transaction.now.date(), before)
     if actor is not None:
-        check_may_register(actor, candidate, judgement.before)
+        check_may_register(actor, rules, judgement, mode)
     _refuse_if_not_new(transaction, judgement)
     _refuse_if_inadmissible(judgement)
     return judgement
@@ -197,7 +211,7 @@ def _tell(transaction: Transaction, judgement: Judgement) -> None:
         parties |= {team for one in asked if (team := teams[one.subscription.consumer])}
         made = dependence.made_from(transaction.connection, judgement.before.line)
         struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
-        parties |= {team for line in struck for team in _owners_of(transaction, line)}
+        parties |= {team for line in struck for team in kept.owners_of(transaction.connection, line)}
         details["lines"] = [str(line) for line in struck]
         details["changes"] = [item.message for item in verdict.judged][:50]
         details["consumers"] = {
@@ -218,11 +232,6 @@ def _tell(transaction: Transaction, judgement: Judgement) -> None:
             details={"violations": [str(violation) for violation in child.violations]},
             parties=child.teams,
         )
-
-
-def _owners_of(transaction: Transaction, line: Line) -> frozenset[str]:
-    members = kept.in_line(transaction.connection, line)
-    return members[0].teams if members else frozenset()
 
 
 def _plan(judgement: Judgement) -> dict[str, str] | None:

@@ -11,7 +11,7 @@ from treaty.errors import InvalidDocument, NotFound, Refused
 from treaty.governance.lifecycle import NEW_CONSUMERS, Welcome
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
-from treaty.registry.advancing import line_status
+from treaty.registry.advancing import standing
 from treaty.registry.answers import SubscriptionAnswer
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.dependence import Subscribed
@@ -26,9 +26,12 @@ def subscribe(
     line = subscription.line
     there = dependence.find_subscription(transaction.connection, subscription.consumer, line)
     is_new = there is None or not there.active
-    authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, there, team))
-    if team is not None and there is not None and there.active and there.team != team:
-        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, None, team))
+    teams = _teams_of(transaction.connection, subscription.consumer)
+    team = team if team is not None else next(iter(sorted(teams)), None)
+    for owner in teams or {team or subscription.consumer}:
+        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, owner))
+    if team is not None and team not in teams:
+        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, team))
     members = kept.in_line(transaction.connection, line)
     if not members:
         raise NotFound(f"no line {line} is registered; see which there are with: treaty history {line.contract}")
@@ -64,7 +67,7 @@ def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Lin
     there = dependence.find_subscription(transaction.connection, consumer, line)
     if there is None or not there.active:
         raise NotFound(f"{consumer!r} does not read {line}")
-    authorize(actor, Action.SUBSCRIBE, _resource(consumer, there, None))
+    authorize(actor, Action.SUBSCRIBE, _resource(consumer, there.team or consumer))
     revision = transaction.record(actor.name, "subscription.end", f"{consumer} -> {line}")
     dependence.end_subscription(transaction, there.subscription, actor.name, revision)
     owners = kept.in_line(transaction.connection, line)[0].teams
@@ -92,17 +95,20 @@ def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
 def warnings_for(connection: Connection, line: Line) -> list[str]:
     """Return what somebody who reads a line should know."""
     members = kept.in_line(connection, line)
-    return [] if not members or line_status(members) == "active" else [_standing(line, members)]
+    return [] if not members or standing(members) == "active" else [_standing(line, members)]
 
 
-def _resource(consumer: str, there: Subscribed | None, team: str | None) -> Resource:
-    """Name who may change a subscription: the consumer's team, by default the one that has its name."""
-    owner = there.team if there is not None and there.active else team
-    return Resource("subscription", consumer, frozenset({owner or consumer}))
+def _resource(consumer: str, team: str) -> Resource:
+    return Resource("subscription", consumer, frozenset({team}))
+
+
+def _teams_of(connection: Connection, consumer: str) -> set[str]:
+    """Return who speaks for a consumer: the teams of what it reads already, by default the one that has its name."""
+    return {one.team or consumer for one in dependence.subscriptions_of(connection, consumer)}
 
 
 def _welcome(line: Line, members: list[Kept], subscription: Subscription, is_new: bool) -> list[str]:
-    status = line_status(members)
+    status = standing(members)
     welcome = NEW_CONSUMERS[status]
     if is_new and welcome is Welcome.REFUSED:
         raise Refused(
@@ -113,7 +119,7 @@ def _welcome(line: Line, members: list[Kept], subscription: Subscription, is_new
 
 def _standing(line: Line, members: list[Kept]) -> str:
     latest = members[0]
-    said = f"{line} is {line_status(members)}"
+    said = f"{line} is {standing(members)}"
     if latest.sunset_on:
         said += f"; sunset on {latest.sunset_on}, retirement from {latest.retire_on}"
     return said + (f"; see {latest.deprecation_uri}" if latest.deprecation_uri else "")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, Text, cast, insert, select, update
 
+from treaty.contracts.reading import Limits, check_plain
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
@@ -23,6 +25,8 @@ EVERYBODY = "*"
 BREACHES = ("sla_breach", "exception")
 _LONGEST_TEXT = 2_000
 _LEAST_SECRET = 16
+_DEEPEST = 16
+_LARGEST_DETAILS = 16_000
 
 
 def check_target(rules: GroundRules, kind: str, target: str, secret: str | None) -> ChannelKind:
@@ -39,7 +43,7 @@ def add_channel(
 ) -> ChannelAnswer:
     """Send a party its notices from now on; `*` stands for every party, and is for stewards."""
     check_name(party, "party")
-    authorize(actor, Action.NOTIFY, _party(party))
+    authorize(actor, Action.NOTIFY, party_resource(party))
     shown = shown_target(Channel(0, party, kind, target))
     identity = transaction.record(
         actor.name, "channel.add", f"{party} by {kind}", details={"target": shown, "signed": secret is not None}
@@ -55,13 +59,14 @@ def add_channel(
             added_by=actor.name,
         )
     )
+    transaction.forget("channels")
     return channel_answer(_channel(transaction.connection, identity))
 
 
 def remove_channel(transaction: Transaction, actor: Actor, identity: int) -> ChannelAnswer:
     """Send nothing to a channel any more; what waits for it is given up."""
     row = _channel(transaction.connection, identity)
-    authorize(actor, Action.NOTIFY, _party(row.party))
+    authorize(actor, Action.NOTIFY, party_resource(row.party))
     transaction.record(actor.name, "channel.remove", f"{row.party} by {row.kind}", details={"channel": identity})
     transaction.write(update(channels).where(channels.c.id == identity).values(removed_at=transaction.now))
     transaction.change(lambda connection: outbox.abandon(connection, identity, "the channel was removed"))
@@ -82,6 +87,9 @@ def report_breach(
         raise InvalidDocument(f"unknown kind of breach {kind[:40]!r}; use one of: {', '.join(BREACHES)}")
     if not message.strip() or len(message) > _LONGEST_TEXT:
         raise InvalidDocument(f"say in 1 to {_LONGEST_TEXT:,} characters what was breached")
+    check_plain(dict(details), "details", Limits(depth=_DEEPEST))
+    if len(json.dumps(dict(details))) > _LARGEST_DETAILS:
+        raise InvalidDocument(f"the details have more than {_LARGEST_DETAILS:,} characters; link the rest")
     owned = kept.highest(transaction.connection, contract)
     if owned is None:
         raise kept.missing(transaction.connection, contract, "")
@@ -113,12 +121,9 @@ def page_of_notices(
     asked = select(notices).where(notices.c.seq > after).order_by(notices.c.seq)
     if contract is not None:
         asked = asked.where(notices.c.contract == contract)
-    found: list[Row[Any]] = []
-    for row in connection.execute(asked if party else asked.limit(limit)):
-        if party is None or party in row.parties:
-            found.append(row)
-        if len(found) >= limit:
-            break
+    if party is not None:  # in the list as it is written; quotes keep one name from being found in another
+        asked = asked.where(cast(notices.c.parties, Text).contains(json.dumps(party), autoescape=True))
+    found = list(connection.execute(asked.limit(limit)))
     sent = _deliveries(connection, [row.seq for row in found])
     return [(row.seq, _notice_answer(row, sent.get(row.seq, []))) for row in found]
 
@@ -126,7 +131,7 @@ def page_of_notices(
 def retry(transaction: Transaction, actor: Actor, channel: int | None) -> int:
     """Try again to deliver what was given up."""
     party = _channel(transaction.connection, channel).party if channel is not None else EVERYBODY
-    authorize(actor, Action.NOTIFY, _party(party))
+    authorize(actor, Action.NOTIFY, party_resource(party))
     again = transaction.change(lambda connection: outbox.retry(connection, transaction.now, channel))
     transaction.record(actor.name, "notice.retry", party, details={"channel": channel, "deliveries": again})
     return again
@@ -146,7 +151,8 @@ def channel_answer(row: Row[Any]) -> ChannelAnswer:
     )
 
 
-def _party(name: str) -> Resource:
+def party_resource(name: str) -> Resource:
+    """Return what is acted on where a party's channels are."""
     return Resource("channel of", name, frozenset() if name == EVERYBODY else frozenset({name}))
 
 

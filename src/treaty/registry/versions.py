@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from treaty.registry.advancing import line_status
+from treaty.registry.advancing import standing
 from treaty.registry.answers import DocumentAnswer, LineAnswer, OwnerAnswer, VersionAnswer
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.kept import Kept
@@ -37,7 +37,7 @@ def _line_answer(connection: Connection, members: list[Kept]) -> LineAnswer:
     return LineAnswer(
         line=str(line),
         namespace=line.namespace,
-        status=line_status(members).value,
+        status=standing(members).value,
         versions=len(members),
         latest=latest.version,
         latest_active=next((one.version for one in members if one.status == "active"), None),

@@ -43,7 +43,8 @@ def create_app(
         app.include_router(routes.router)
     add_error_handlers(app)
     app.add_middleware(Express, registry=registry, doorman=doorman)
-    app.add_middleware(Gate, limits=limits or Limits(), loopback_only=lambda: not doorman.guarded_as_far_as_known)
+    doorman.is_guarded()
+    app.add_middleware(Gate, limits=limits or Limits(), doorman=doorman)
     return app
 
 

@@ -18,6 +18,9 @@ _ENVELOPE = ("contract", "compatibility")
 _SMALL = 50_000
 """Bytes that are read where they are; a larger document is read in a thread, so that nobody waits for it."""
 
+_SMALL_YAML = 2_000
+"""The same for YAML, which takes far longer to read."""
+
 _YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
 
 
@@ -25,17 +28,21 @@ async def read_candidate(request: Request, limits: Limits) -> HandedIn:
     """Read the document in a request's body."""
     body = await request.body()
     media = media_of(request.headers.get("content-type"))
-    if len(body) <= _SMALL:
+    if _is_quick(body, media):
         return candidate(body, media, limits)
     return await asyncio.to_thread(candidate, body, media, limits)
 
 
 async def unread_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
     """Return a way to read a document later, in the thread that registers it; a large one is read right now."""
-    if len(body) <= _SMALL:
+    if _is_quick(body, media):
         return lambda: candidate(body, media, limits)
     read = await asyncio.to_thread(candidate, body, media, limits)
     return lambda: read
+
+
+def _is_quick(body: bytes, media: str) -> bool:
+    return len(body) <= (_SMALL_YAML if media in _YAML else _SMALL)
 
 
 def media_of(content_type: str | None) -> str:

@@ -61,7 +61,7 @@ class Doorman:
             now = self._database.clock()
             if not self._guarded and (self._looked_at is None or now - self._looked_at >= _LOOKED):
                 with self._database.read() as connection:
-                    self._guarded = token_store.any_in_force(connection, now)
+                    self._guarded = token_store.any_ever(connection)
                 self._looked_at = now
             return self._guarded
 

@@ -13,10 +13,12 @@ from secrets import token_hex
 from typing import Any
 
 import structlog
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from treaty.registry.access.tokens import redact
+from treaty.server.identity import Doorman
 from treaty.server.settings import Limits, is_loopback
 
 Scope = dict[str, Any]
@@ -28,16 +30,22 @@ _ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _QUIET = frozenset({"/healthz"})
+_FOREIGN = (403, "not_allowed", "this server is open to its own machine only; name it localhost")
+_ELSEWHERE = (
+    403,
+    "not_allowed",
+    "this server is open to its own machine only; a page from elsewhere may not use it",
+)
 _MISTAKE = "the registry made a mistake; its log has the details under this request's id"
 
 
 class Gate:
     """The outermost layer, without a framework's cost: a request that may not pass is answered here."""
 
-    def __init__(self, app: Any, limits: Limits, loopback_only: Callable[[], bool]) -> None:
+    def __init__(self, app: Any, limits: Limits, doorman: Doorman) -> None:
         self._app = app
         self._limits = limits
-        self._loopback_only = loopback_only
+        self._doorman = doorman
         self._beginning = token_hex(6)  # ids that no other process has: a random beginning, and a count
         self._count = count()
 
@@ -53,6 +61,8 @@ class Gate:
         passage = _Passage(scope, receive, send, request_id, self._limits.body)
         try:
             refusal = self._refusal(scope, headers)
+            if refusal is _FOREIGN and await run_in_threadpool(self._doorman.is_guarded):
+                refusal = self._refusal(scope, headers)  # a token was made meanwhile
             if refusal is not None:
                 await passage.refuse(*refusal)
             else:
@@ -78,14 +88,11 @@ class Gate:
             return 413, "too_large", f"the body is larger than {self._limits.body:,} bytes"
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             return 422, "invalid", "the address holds a NUL character, which no name has"
-        if self._loopback_only() and not is_loopback(_host(headers)):
-            return 403, "not_allowed", "this server is open to its own machine only; name it localhost"
-        if self._loopback_only() and scope["method"] not in _SAFE and not is_loopback(_origin(headers)):
-            return (
-                403,
-                "not_allowed",
-                "this server is open to its own machine only; a page from elsewhere may not use it",
-            )
+        if not self._doorman.guarded_as_far_as_known:
+            if not is_loopback(_host(headers)):
+                return _FOREIGN
+            if scope["method"] not in _SAFE and not is_loopback(_origin(headers)):
+                return _ELSEWHERE
         has_body = length != b"0" or b"transfer-encoding" in headers
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if has_body and scope["method"] in ("POST", "PUT", "PATCH") and media not in _MEDIA:

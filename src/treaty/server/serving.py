@@ -7,7 +7,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 import uvicorn
@@ -47,7 +47,8 @@ def run_server(
     """Answer in this process, on a socket of its own or one that it was given."""
     _log_as_json()
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
-    app = create_app(registry, serving.access, oidc, serving.limits, Tending(registry, serving.outlet))
+    access = serving.access if is_loopback(serving.host) else replace(serving.access, required=True)
+    app = create_app(registry, access, oidc, serving.limits, Tending(registry, serving.outlet))
     config = uvicorn.Config(
         app,
         host=serving.host,

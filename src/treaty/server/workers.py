@@ -14,7 +14,9 @@ from treaty.registry.local import Registry
 from treaty.server.serving import Serving, check_exposure, run_server
 
 _SETTLED = 5.0
-"""Seconds that a process must have lived to be replaced when it falls: one that cannot start is not tried for ever."""
+"""Seconds that one process must have lived before any that falls is replaced: what cannot start is told."""
+
+_PAUSE = 1.0
 
 
 def serve_together(
@@ -38,6 +40,7 @@ class _Crew:
         self._size = workers
         self._since: dict[int, float] = {}
         self._leaving = False
+        self._settled = False
         self._watched, self._held = os.pipe()  # held open by the first process alone: its end is seen by the others
 
     def run(self) -> None:
@@ -48,11 +51,15 @@ class _Crew:
         while self._since:
             pid, _ = os.wait()
             lived = time.monotonic() - self._since.pop(pid, 0.0)
-            if not self._leaving:
-                if lived < _SETTLED:
-                    self._leave()
-                    raise Unavailable("a worker could not start; its reason stands above")
-                self._start()
+            if self._leaving:
+                continue
+            self._settled = self._settled or lived >= _SETTLED
+            if not self._settled:
+                self._leave()
+                raise Unavailable("a worker could not start; its reason stands above")
+            if lived < _SETTLED:
+                time.sleep(_PAUSE)
+            self._start()
 
     def _start(self) -> None:
         pid = os.fork()

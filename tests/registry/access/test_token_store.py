@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from treaty.errors import Conflict, NotAllowed, NotFound
 from treaty.registry.access.actors import Role, Scope
-from treaty.registry.access.token_store import add, any_in_force, find, listed, revoke, sign_in
+from treaty.registry.access.token_store import add, any_ever, find, is_taken, listed, revoke, sign_in
 from treaty.registry.access.tokens import Minted, mint
 from treaty.registry.store.tables import METADATA
 
@@ -90,15 +90,22 @@ def test_a_token_that_is_not_there_cannot_be_revoked(connection: Connection) -> 
         revoke(connection, "abc", NOW)
 
 
-def test_tokens_are_in_force_until_they_expire_or_are_revoked(connection: Connection) -> None:
-    assert not any_in_force(connection, NOW)
-
+def test_a_name_is_taken_until_its_token_expires_or_is_revoked(connection: Connection) -> None:
     token = kept(connection, lifetime=timedelta(days=1))
-    assert any_in_force(connection, NOW)
-    assert not any_in_force(connection, LATER)
+    name = token.record.name
+    assert is_taken(connection, name, NOW)
+    assert not is_taken(connection, name, LATER)
+    assert not is_taken(connection, "somebody else", NOW)
 
     revoke(connection, token.record.id, NOW)
-    assert not any_in_force(connection, NOW)
+    assert not is_taken(connection, name, NOW)
+
+
+def test_that_there_were_tokens_is_never_forgotten(connection: Connection) -> None:
+    assert not any_ever(connection)
+    revoke(connection, kept(connection).record.id, NOW)
+
+    assert any_ever(connection)
 
 
 def test_a_token_signs_in(connection: Connection) -> None:

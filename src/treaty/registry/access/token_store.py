@@ -60,9 +60,14 @@ def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
     return record
 
 
-def any_in_force(connection: Connection, now: datetime) -> bool:
-    """Say whether somebody could sign in with a token now."""
-    in_force = exists().where(tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
+def any_ever(connection: Connection) -> bool:
+    """Say whether a token was ever given out: who once had to sign in must sign in for good."""
+    return connection.execute(select(tokens.c.id).limit(1)).first() is not None
+
+
+def is_taken(connection: Connection, name: str, now: datetime) -> bool:
+    """Say whether a token of that name is in force."""
+    in_force = exists().where(tokens.c.name == name, tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
     return bool(connection.execute(select(in_force)).scalar_one())
 
 

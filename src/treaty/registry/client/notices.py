@@ -18,7 +18,7 @@ class Notices:
         self._wire = wire
 
     def channels(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[ChannelAnswer]:
-        """List where parties get their notices."""
+        """List where parties get their notices, as far as they are the actor's to know."""
         check_limit(limit)
         return self._wire.get(f"{API}/channels", Page[ChannelAnswer], {"cursor": cursor, "limit": limit})
 

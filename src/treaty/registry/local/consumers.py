@@ -63,14 +63,14 @@ class Consumers:
         """List subscriptions, of one contract or one consumer or of all."""
         check_limit(limit)
         name, of, major = after(cursor, "", "", -1)
-        found = self._desk.read(
-            lambda it: [
-                subscribing.answer(one, [])
-                for one in dependence.page_of_subscriptions(
-                    it, contract, consumer, (str(name), str(of), int(major)) if cursor else None, limit + 1
-                )
-            ]
-        )
+        start = (str(name), str(of), int(major)) if cursor else None
+
+        def read(it: Connection) -> list[SubscriptionAnswer]:
+            listed = dependence.page_of_subscriptions(it, contract, consumer, start, limit + 1)
+            warned = {line: subscribing.warnings_for(it, line) for line in {one.subscription.line for one in listed}}
+            return [subscribing.answer(one, warned[one.subscription.line]) for one in listed]
+
+        found = self._desk.read(read)
         return page_of(found, limit, _place)
 
     def graph(self, node: str, *, direction: str = "downstream", depth: int | None = None) -> GraphAnswer:

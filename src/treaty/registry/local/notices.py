@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treaty.registry import telling
+from treaty.registry.access.rules import Action, may
 from treaty.registry.answers import ChannelAnswer, NoticeAnswer, Page
 from treaty.registry.local.desk import Desk
 from treaty.registry.pages import PAGE, after, check_limit, page_of
@@ -18,11 +19,13 @@ class Notices:
         self._desk = desk
 
     def channels(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[ChannelAnswer]:
-        """List where parties get their notices."""
+        """List where parties get their notices, as far as they are the actor's to know."""
         check_limit(limit)
         (start,) = after(cursor, 0)
         found = self._desk.read(lambda it: telling.page_of_channels(it, int(start), limit + 1))
-        return page_of(found, limit, lambda one: (one.id,))
+        page = page_of(found, limit, lambda one: (one.id,))
+        mine = [one for one in page.items if may(self._desk.actor, Action.NOTIFY, telling.party_resource(one.party))]
+        return Page(items=mine, next=page.next)
 
     def add_channel(self, party: str, *, kind: str, target: str, secret: str | None = None) -> ChannelAnswer:
         """Send a team or consumer its notices: by webhook, slack, email or log."""

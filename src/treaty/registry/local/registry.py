@@ -181,7 +181,7 @@ class Registry:
     def activate(self, contract: str, version: str) -> VersionAnswer:
         """Let a draft be read, or take a deprecation back."""
         desk = self._desk
-        return version_answer(desk.write(lambda it: advancing.activate(it, desk.actor, contract, version)))
+        return version_answer(desk.write(lambda it: advancing.activate(it, desk.actor, desk.rules, contract, version)))
 
     def deprecate(
         self, contract: str, version: str, *, deprecation_uri: str, sunset_on: date | None = None
@@ -227,10 +227,14 @@ class Registry:
         """Advance every version whose day has come."""
         desk = self._desk
         authorize(desk.actor, Action.TICK, EVERYTHING)
-        with desk.database.read() as connection:
-            if not kept.due(connection, desk.today, limit=1):
-                return []
-        return desk.write(lambda it: advancing.tick(it, desk.rules))
+        steps: list[StepAnswer] = []
+        while self._is_due():
+            steps += desk.write(lambda it: advancing.tick(it, desk.rules))
+        return steps
+
+    def _is_due(self) -> bool:
+        with self._desk.database.read() as connection:
+            return bool(kept.due(connection, self._desk.today, limit=1))
 
     def _document(self, find: Callable[[Connection], Kept]) -> DocumentAnswer:
         def read(it: Connection) -> DocumentAnswer:

@@ -6,7 +6,10 @@ import sqlite3
 import threading
 from pathlib import Path
 
-_MOST = 10_000
+_MOST = 32_000_000
+"""Bytes that are kept at most; when they are full, it begins anew."""
+
+_LARGEST = 64_000
 
 
 class AtHand:
@@ -22,6 +25,7 @@ class AtHand:
         self._connection: sqlite3.Connection | None = None
         self._mark: int | None = None
         self._kept: dict[str, bytes] = {}
+        self._size = 0
 
     def mark(self) -> int | None:
         """Return what changes with every write; None where that cannot be told."""
@@ -36,10 +40,12 @@ class AtHand:
     def put(self, name: str, content: bytes, mark: int | None) -> None:
         """Keep what was read after the mark was taken."""
         with self._lock:
-            if mark is not None and mark == self._look():
-                if len(self._kept) >= _MOST:
-                    self._kept.clear()
-                self._kept[name] = content
+            if mark is None or mark != self._look() or len(content) > _LARGEST:
+                return
+            if self._size + len(content) > _MOST:
+                self._clear()
+            self._size += len(content)
+            self._kept[name] = content
 
     def close(self) -> None:
         """Let go of the file."""
@@ -55,9 +61,13 @@ class AtHand:
         except sqlite3.Error:
             mark = None
         if mark != self._mark:
-            self._kept.clear()
+            self._clear()
             self._mark = mark
         return mark
+
+    def _clear(self) -> None:
+        self._kept.clear()
+        self._size = 0
 
     def _ask(self) -> int | None:
         if self._path is None:

@@ -76,4 +76,12 @@ class Batches:
                 batch.append(following)
             # Who gave up waiting asks for nothing any more; what is begun can no longer be given up.
             if wanted := [one for one in batch if one.future.set_running_or_notify_cancel()]:
-                self._work(wanted)
+                self._do(wanted)
+
+    def _do(self, wanted: list[Job]) -> None:
+        try:
+            self._work(wanted)
+        except BaseException as error:  # the thread goes on for everybody else
+            for one in wanted:
+                if not one.future.done():
+                    one.fail(error)

@@ -56,9 +56,12 @@ def database_url(reference: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     if name == "sqlite" and url.database and url.database != ":memory:":
         return url.set(drivername="sqlite+pysqlite")
-    raise InvalidDocument(
-        f"no registry can be kept in {url.render_as_string()}; write sqlite:///file or postgresql://…"
-    )
+    raise InvalidDocument(f"no registry can be kept in {shown(url)}; write sqlite:///file or postgresql://…")
+
+
+def shown(url: URL) -> str:
+    """Return a URL without its password and without its query, which may hold one too."""
+    return url.set(query={}).render_as_string()
 
 
 class Database:
@@ -90,7 +93,7 @@ class Database:
     @property
     def name(self) -> str:
         """The URL, without its password."""
-        return self._engine.url.render_as_string()
+        return shown(self._engine.url)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

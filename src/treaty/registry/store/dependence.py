@@ -155,7 +155,7 @@ def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: i
         declared += [
             Upstream(_named(other), None, tuple(other.fields))
             for other in transaction.read(others)
-            if other.upstream != line.contract
+            if (other.upstream, other.upstream_major) != (line.contract, NO_LINE)
         ]
         replace_upstreams(transaction, Line(row.contract, row.major), declared, revision)
 
@@ -201,8 +201,11 @@ def _resolved(transaction: Transaction, declared: Iterable[Upstream]) -> dict[tu
     for one in declared:
         if one.contract is None:
             continue
-        name, major = _line_named(transaction, one.contract)
-        found.setdefault((name, major), set()).update(one.fields)
+        line = _line_named(transaction, one.contract)
+        known = line not in found or bool(found[line])
+        found.setdefault(line, set()).update(one.fields)
+        if not one.fields or not known:  # from which fields is unknown, whatever else is said of the same line
+            found[line].clear()
     return found
 
 

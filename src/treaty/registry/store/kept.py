@@ -143,6 +143,12 @@ def of_contract(connection: Connection, contract: str) -> list[Kept]:
     return _all(connection, _of(contract).order_by(*_NEWEST))
 
 
+def owners_of(connection: Connection, line: Line) -> frozenset[str]:
+    """Return the teams that own a line, as its highest version names them."""
+    members = in_line(connection, line)
+    return members[0].teams if members else frozenset()
+
+
 def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000) -> list[Kept]:
     """Return versions for which a day has come, in the order they were registered."""
     to_deprecate = (_V.status == Status.ACTIVE.value) & ((_V.announced_on <= today) | (_V.expires_on <= today))

@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.exc import DataError, DBAPIError
 
+_MOST_VALUES = 30_000
+"""The most values in one statement: SQLite takes 32,766, PostgreSQL 65,535."""
+
 Bind: TypeAlias = Callable[[Any], Any]
 
 
@@ -34,6 +37,11 @@ class QuickInsert:
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add the rows; each names every column."""
         written = self._for(connection.dialect)
+        at_once = _MOST_VALUES // len(self.table.columns)
+        for start in range(0, len(rows), at_once):
+            self._run(connection, written, rows[start : start + at_once])
+
+    def _run(self, connection: Connection, written: Written, rows: Sequence[Mapping[str, Any]]) -> None:
         values: list[Any] = []
         for row in rows:
             own = list(written.pick(row))

@@ -21,6 +21,7 @@ _PARENTS_FIRST = {table.name: place for place, table in enumerate(tables.METADAT
 _ADD_ENTRIES = QuickInsert(tables.audit)
 _ADD_NOTICES = QuickInsert(tables.notices)
 _ADD_DELIVERIES = QuickInsert(tables.deliveries)
+_AT_ONCE = 1_000
 _REGISTERED = "SELECT id FROM contracts WHERE id IN ({})"
 _ANY_CHANNEL = "SELECT id FROM channels LIMIT 1"
 _HEADS = "SELECT seq, hash, (SELECT max(seq) FROM notices) AS last_notice FROM audit ORDER BY seq DESC LIMIT 1"
@@ -189,12 +190,12 @@ class Transaction:
     def _channels_of(self, parties: list[str]) -> list[int]:
         if not parties or not self.once("channels", _has_channels):
             return []
-        found = self.read(
-            select(tables.channels.c.id).where(
-                tables.channels.c.party.in_([*parties, "*"]), tables.channels.c.removed_at.is_(None)
-            )
-        )
-        return sorted(found.scalars())
+        found: set[int] = set()
+        for start in range(0, len(parties), _AT_ONCE):
+            named = tables.channels.c.party.in_([*parties[start : start + _AT_ONCE], "*"])
+            asked = select(tables.channels.c.id).where(named, tables.channels.c.removed_at.is_(None))
+            found.update(self._connection.execute(asked).scalars())
+        return sorted(found)
 
     def _heads(self) -> tuple[int, str, int]:
         head = quick_row(self._connection, _HEADS)

@@ -1,8 +1,9 @@
-"""Turns between processes that write to the same SQLite file: whoever waits is woken, instead of looking again."""
+"""Turns between processes that write to the same SQLite file, so that none of them starves."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
@@ -11,12 +12,15 @@ try:
 except ImportError:  # where there is none, SQLite's own waiting does
     fcntl = None  # type: ignore[assignment]
 
+_PATIENCE = 10.0
+_LOOK = 0.001
+
 
 def turns_at(database: str | None) -> Callable[[], AbstractContextManager[None]]:
     """Return a way to wait for one's turn at a SQLite file; without one, everybody has it.
 
     SQLite itself keeps writers apart. It lets a waiting one sleep for ever longer, so that processes under load starve;
-    a lock on a file beside the database wakes the next at once.
+    a lock on a file beside the database is looked at every moment.
     """
     if fcntl is None or database is None:
         return nullcontext
@@ -39,11 +43,24 @@ class _Turns:
         if self._handle is None:
             yield
             return
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        mine = self._wait(self._handle)
         try:
             yield
         finally:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
+            if mine:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def _wait(self, handle: int) -> bool:
+        """Wait, but not for ever: if somebody hangs with the turn, SQLite decides who may write."""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK)
+            else:
+                return True
+        return False
 
     def __del__(self) -> None:
         if self._handle is not None:

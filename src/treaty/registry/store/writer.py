@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -97,7 +97,8 @@ class Writer:
             outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
             transaction.flush()
         if transaction.has_notices:
-            self.on_notices()
+            with suppress(Exception):  # what is written is written
+                self.on_notices()
         return outcomes
 
     @contextmanager
@@ -135,7 +136,7 @@ class Writer:
         if not isinstance(error, TROUBLE):
             return error
         _LOG.warning("a write failed: %s", type(error).__name__)
-        return in_words(self._engine.url.render_as_string(), error)
+        return in_words(self._engine.url.set(query={}).render_as_string(), error)
 
 
 def _nobody_to_wake() -> None:

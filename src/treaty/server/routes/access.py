@@ -24,7 +24,7 @@ def list_tokens(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) ->
     return registry.access.tokens(cursor=cursor, limit=limit)
 
 
-@routes.post("/tokens", Action.MANAGE_TOKENS, status_code=201)
+@routes.post("/tokens", Action.MANAGE_TOKENS, (409,), status_code=201)
 def create_token(registry: Caller, request: Request, body: TokenBody) -> MintedAnswer:
     """Give out a token; its secret is shown this once."""
     minted = registry.access.create_token(
