@@ -103,10 +103,12 @@ def test_the_periods_are_settings() -> None:
         ("deprecated", date(2026, 2, 1), None),
         ("deprecated", date(2026, 2, 2), Status.SUNSET),
         ("sunset", date(2027, 1, 1), None),
-        ("active", date(2027, 1, 1), None),
+        ("active", date(2026, 1, 2), None),
+        ("active", date(2026, 1, 3), Status.DEPRECATED),
+        ("draft", date(2027, 1, 1), None),
     ],
 )
-def test_the_calendar_moves_a_deprecated_version_into_sunset_and_never_retires_it(
+def test_the_calendar_deprecates_and_sunsets_what_was_announced_and_never_retires_it(
     status: str, today: date, due: Status | None
 ) -> None:
     assert due_status(Status(status), timetable(None, ANNOUNCED, Periods()), today) is due

@@ -123,6 +123,8 @@ def due_status(status: Status, days: Timetable, today: date) -> Status | None:
 
     Retirement is only allowed by the calendar, never done by it: somebody retires a version once no consumer is left.
     """
+    if status is Status.ACTIVE and today >= days.announced:
+        return Status.DEPRECATED
     return Status.SUNSET if status is Status.DEPRECATED and today >= days.sunset else None
 
 

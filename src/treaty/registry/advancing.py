@@ -13,7 +13,7 @@ from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.blocks import Deprecation
 from treaty.errors import InvalidDocument, NotFound, Refused
 from treaty.governance.inheritance import is_policy
-from treaty.governance.lifecycle import Periods, Status, check_step, line_status, timetable
+from treaty.governance.lifecycle import Periods, Status, Timetable, check_step, due_status, line_status, timetable
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import StepAnswer
@@ -28,6 +28,7 @@ SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
 
 _LONGEST_URI = 2048
 _CLOCK = "calendar"
+_REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: "its sunset was due"}
 
 
 def standing(members: list[Kept]) -> Status:
@@ -184,18 +185,18 @@ def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done
 
 
 def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
-    if one.status is Status.ACTIVE and one.announced_on and today >= one.announced_on:
-        reason = "the day its document announced"
-        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason)
+    """Move a version on, day by day that has come: what expired is announced today."""
+    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
+        days, reason = _days(periods, today, None), f"expired on {one.expires_on}"
+        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **days)
         yield _told(one, Status.ACTIVE, reason)
-    elif one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
-        reason = f"expired on {one.expires_on}"
-        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **_days(periods, today, None))
-        yield _told(one, Status.ACTIVE, reason)
-    if one.status is Status.DEPRECATED and one.sunset_on and today >= one.sunset_on:
-        reason = f"its sunset was due on {one.sunset_on}"
-        one = _step(transaction, _CLOCK, one, Status.SUNSET, reason)
-        yield _told(one, Status.DEPRECATED, reason)
+    while one.announced_on and one.sunset_on and one.retire_on:
+        status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+        if status is None:
+            return
+        before, reason = one.status, _REASONS[status]
+        one = _step(transaction, _CLOCK, one, status, reason)
+        yield _told(one, before, reason)
 
 
 def _told(one: Kept, before: Status, reason: str) -> StepAnswer:

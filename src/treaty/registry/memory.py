@@ -8,6 +8,7 @@ from treaty.compatibility.admission import admit
 from treaty.compatibility.judging import Verdict
 from treaty.compatibility.modes import DEFAULT_MODE, parse_mode
 from treaty.contracts.short_models import DataContract
+from treaty.contracts.versions import parse_version
 from treaty.errors import Conflict, InvalidDocument, NotFound
 from treaty.registry.report import CompatibilityReport, report_on
 
@@ -51,11 +52,11 @@ class ContractRegistry:
             return self._update(dataset_id, version, status="archived")
 
     def latest(self, dataset_id: str, *, include_non_active: bool = False) -> DataContract:
-        """Return the latest active version, or the latest of all."""
+        """Return the highest active version, or the highest of all."""
         with self._lock:
-            for contract in reversed(self._versions(dataset_id)):
-                if include_non_active or contract.status == "active":
-                    return contract.model_copy(deep=True)
+            found = [one for one in self._versions(dataset_id) if include_non_active or one.status == "active"]
+            if found:
+                return max(found, key=lambda one: parse_version(one.version)).model_copy(deep=True)
         raise NotFound(f"{dataset_id!r} has no active version")
 
     def get(self, dataset_id: str, version: str) -> DataContract:

@@ -8,7 +8,7 @@ from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument, NotFound, Refused
-from treaty.governance.lifecycle import NEW_CONSUMERS, Welcome
+from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Welcome
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.advancing import standing
@@ -95,7 +95,8 @@ def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
 def warnings_for(connection: Connection, line: Line) -> list[str]:
     """Return what somebody who reads a line should know."""
     members = kept.in_line(connection, line)
-    return [] if not members or standing(members) == "active" else [_standing(line, members)]
+    warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not Welcome.ALLOWED
+    return [_standing(line, members)] if warned else []
 
 
 def _resource(consumer: str, team: str) -> Resource:

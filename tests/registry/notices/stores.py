@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, Row, create_engine, event, insert, se
 
 from treaty.registry.notices.channels import Channel, ChannelKind
 from treaty.registry.notices.messages import Notice
-from treaty.registry.notices.outbox import queue
+from treaty.registry.notices.outbox import waiting
 from treaty.registry.store.tables import METADATA, channels, deliveries, notices
 
 T = TypeVar("T")
@@ -64,7 +64,9 @@ class Store:
             }
             lists = {"details": dict(notice.details), "parties": list(notice.parties)}
             connection.execute(insert(notices).values(**row, **lists))
-            queue(connection, notice.seq, notice.contract, channel_ids, notice.at)
+            for channel in dict.fromkeys(channel_ids):
+                row = waiting(notice.seq, channel, notice.contract, notice.at)
+                connection.execute(insert(deliveries).values(**row))
 
         self.change(unit)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Update, insert, select, update
+from sqlalchemy import Connection, Update, select, update
 
 from treaty.registry.notices.channels import Channel
 from treaty.registry.notices.messages import Notice
@@ -42,21 +42,19 @@ class Due:
     leased_until: datetime
 
 
-def queue(connection: Connection, notice_seq: int, contract: str, channel_ids: Iterable[int], now: datetime) -> None:
-    """Put a notice into the outbox, once for each channel, in the transaction of the change it is about."""
-    rows = [
-        {
-            "notice": notice_seq,
-            "channel": channel,
-            "contract": contract,
-            "state": State.PENDING.value,
-            "attempts": 0,
-            "next_at": now,
-        }
-        for channel in dict.fromkeys(channel_ids)
-    ]
-    if rows:
-        connection.execute(insert(deliveries), rows)
+def waiting(notice: int, channel: int, contract: str, now: datetime) -> dict[str, Any]:
+    """Return the row of a notice that waits for a channel, to be added with the change that it is about."""
+    return {
+        "notice": notice,
+        "channel": channel,
+        "contract": contract,
+        "state": State.PENDING.value,
+        "attempts": 0,
+        "next_at": now,
+        "leased_until": None,
+        "error": None,
+        "delivered_at": None,
+    }
 
 
 def delivered(connection: Connection, due: Due, now: datetime) -> None:

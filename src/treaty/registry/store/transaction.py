@@ -11,6 +11,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Executable, select
 from sqlalchemy.engine import CursorResult
 
+from treaty.registry.notices.outbox import waiting
 from treaty.registry.store import tables
 from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
 from treaty.registry.store.quick import QuickInsert, quick_existing, quick_row
@@ -149,19 +150,7 @@ class Transaction:
             }
         )
         for channel in self._channels_of(told):
-            self._deliveries.append(
-                {
-                    "notice": self._notice_seq,
-                    "channel": channel,
-                    "contract": contract,
-                    "state": "pending",
-                    "attempts": 0,
-                    "next_at": self.now,
-                    "leased_until": None,
-                    "error": None,
-                    "delivered_at": None,
-                }
-            )
+            self._deliveries.append(waiting(self._notice_seq, channel, contract, self.now))
         return identity
 
     def mark(self) -> Mark:
