@@ -84,7 +84,7 @@ def node_named(connection: Connection, name: str) -> Node:
         return highest.line
     if dependence.subscriptions_of(connection, name):
         return Consumer(name)
-    raise NotFound(f"neither a line nor a consumer is called {name!r}")
+    raise NotFound(f"neither a line nor a consumer is called {name!r}; find one with: treaty search")
 
 
 def graph_answer(reach: Reach, direction: str) -> GraphAnswer:

@@ -59,7 +59,7 @@ def find(connection: Connection, identity: int) -> ProposalRow:
     """Return a proposal, or say that there is none."""
     row = connection.execute(select(proposals).where(_P.id == identity)).one_or_none()
     if row is None:
-        raise NotFound(f"no proposal {identity}")
+        raise NotFound(f"no proposal {identity}; see: treaty proposals")
     return row
 
 

@@ -160,7 +160,7 @@ def _channel(connection: Connection, identity: int) -> Row[Any]:
     asked = select(channels).where(channels.c.id == identity, channels.c.removed_at.is_(None))
     row = connection.execute(asked).one_or_none()
     if row is None:
-        raise NotFound(f"no channel {identity}")
+        raise NotFound(f"no channel {identity}; see: treaty channel list")
     return row
 
 

@@ -206,5 +206,5 @@ def test_a_grant_that_makes_no_sense_is_refused(text: str) -> None:
 
 
 def test_a_role_of_a_team_needs_its_team() -> None:
-    with pytest.raises(InvalidDocument, match="the role owner is held in a team; write it like owner:growth"):
+    with pytest.raises(InvalidDocument, match="the role owner is held in a team; name it: owner:growth"):
         Grant(Role.OWNER)

@@ -40,7 +40,7 @@ class Grant:
     def __post_init__(self) -> None:
         """Refuse a role without the team it needs, and a team on a role that is held everywhere."""
         if self.role in PER_TEAM and not (self.team and self.team.strip()):
-            raise InvalidDocument(f"the role {self.role} is held in a team; write it like {self.role}:growth")
+            raise InvalidDocument(f"the role {self.role} is held in a team; name it: {self.role}:growth, or --team")
         if self.role not in PER_TEAM and self.team is not None:
             raise InvalidDocument(f"the role {self.role} is held everywhere, not in team {self.team!r}; leave it out")
 

@@ -29,5 +29,5 @@ def find(connection: Connection, identity: int) -> Row[Any]:
     """Return one waiver, or say that there is none."""
     row = connection.execute(select(waivers).where(_W.id == identity)).one_or_none()
     if row is None:
-        raise NotFound(f"no waiver {identity}")
+        raise NotFound(f"no waiver {identity}; see: treaty waivers")
     return row
