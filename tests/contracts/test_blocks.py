@@ -72,6 +72,7 @@ BLOCKS: list[tuple[str, Any, Any]] = [
         (Exclusion("card numbers"), Exclusion("names", "privacy")),
     ),
     ("event", {"type": "OrderPlaced", "meaning": "a customer ordered"}, Event("OrderPlaced", "a customer ordered")),
+    ("content", "closed", "closed"),
     ("source_authority", "the till", "the till"),
     (
         "lineage",
@@ -135,6 +136,7 @@ OTHER_SHAPES: list[tuple[str, Any]] = [
     ("exclusions", []),
     ("exclusions", [{"why": "a"}]),
     ("event", {"meaning": "a"}),
+    ("content", "sealed"),
     ("source_authority", None),
     ("lineage", [{"fields": ["a"]}]),
 ]

@@ -123,6 +123,7 @@ class Blocks:
     parent: str | None = None
     expires: str | None = None
     exclusions: tuple[Exclusion, ...] = ()
+    content: str | None = None
     event: Event | None = None
     source_authority: str | None = None
     lineage: tuple[Upstream, ...] = ()

@@ -178,7 +178,7 @@ EDITS: Sequence[Edit] = (
     _change_level,
     _change_block("ordering", "delivery", "latency"),
     _change_block("owners", "change_policy", "deprecation"),
-    _change_block("tier", "parent", "expires", "exclusions", "event", "source_authority", "lineage"),
+    _change_block("tier", "parent", "expires", "exclusions", "content", "event", "source_authority", "lineage"),
     _change_block("intended_consumers", "migration"),
     _change_object,
     _reorder_fields,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.catalogue import READERS, Grade, kind, moved
+from treaty.compatibility.kinds.catalogue import DATA, READERS, Grade, kind, moved
 from treaty.contracts.values import brief
 from treaty.contracts.versions import Bump
 
@@ -110,6 +110,30 @@ def change_policy_changed(change: Change) -> str:
     Example: `compatibility: full` becomes `compatibility: backward`.
     """
     return f"{change.subject} changed: {change.before or 'none'} -> {change.after or 'none'}"
+
+
+@kind("contract.content", {Direction.TIGHTENED: Grade(Bump.MAJOR, DATA)})
+def content_closed(change: Change) -> str:
+    """Rows may no longer have fields that the contract does not know.
+
+    Why it hurts: rows that were accepted with a field beside the contract's now go to quarantine.
+
+    Example: `content: closed`, before open.
+
+    Instead: look at what schema drift reports first; name the fields that are there.
+    """
+    return "content closed: fields the contract does not know are refused"
+
+
+@kind("contract.content", {Direction.LOOSENED: Grade(Bump.MINOR, READERS)})
+def content_opened(change: Change) -> str:
+    """Rows may now have fields that the contract does not know.
+
+    A reader that refuses unknown fields fails when one comes; others see no difference.
+
+    Example: `content: closed` is struck out.
+    """
+    return "content opened: fields the contract does not know are let through"
 
 
 @kind(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from treaty.compatibility import guarantees, levels
-from treaty.compatibility.comparing import Compare, alternatives, in_both, keyed, replaced, swapped
+from treaty.compatibility.comparing import Compare, alternatives, flag, in_both, keyed, replaced, swapped
 from treaty.compatibility.terms.annotations import Named, custom, definition_notes, definitions
 from treaty.compatibility.terms.term import Term
 from treaty.contracts.model import Contract
@@ -116,6 +116,7 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     _block("delivery", guarantees.delivery),
     _block("latency", guarantees.latency),
     _block("change_policy", guarantees.change_policy),
+    Term("contract.content", lambda contract: contract.treaty.content == "closed", flag, frozenset({"content"})),
     _block("source_authority", replaced),
     _block("deprecation", guarantees.deprecation),
     Term("contract.exclusions", _exclusions, keyed(replaced), frozenset({"exclusions"})),
