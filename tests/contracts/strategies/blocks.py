@@ -52,6 +52,7 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
         "expires": dates(),
         "exclusions": st.lists(exclusion, min_size=1, max_size=2),
         "event": mapping({"type": words()}, {"meaning": words()}),
+        "content": st.sampled_from(["open", "closed"]),
         "source_authority": words(),
         "lineage": st.lists(st.one_of(traced), min_size=1, max_size=2),
     }

@@ -1,0 +1,81 @@
+"""One Spark for the whole run: classic, and over Spark Connect."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
+"""PySpark leaves the sockets open that it collects rows from."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run fast tests first, and all that need Spark in one process, so that one JVM serves them."""
+    for item in filter(_needs_spark, items):
+        item.add_marker(pytest.mark.xdist_group("spark"))
+        item.add_marker(pytest.mark.filterwarnings(_LEFT_OPEN))
+    items.sort(key=_needs_spark)
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(scope="session")
+def connect_address() -> str:
+    """A free place for the Connect server."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"sc://127.0.0.1:{free.getsockname()[1]}"
+
+
+@pytest.fixture(scope="session")
+def spark(connect_address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Start Spark once, with every package and an Iceberg catalog `lake`; its JVM serves Connect too."""
+    from treaty.spark.options import IcebergCatalog, SparkOptions
+    from treaty.spark.packages import Package
+    from treaty.spark.session import spark_session
+
+    folder = tmp_path_factory.mktemp("spark")
+    conf = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "tables"),
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": connect_address.rpartition(":")[2],
+    }
+    lake = IcebergCatalog(f"jdbc:sqlite:{folder / 'lake.db'}", str(folder / "lake"), name="lake")
+    options = SparkOptions("local[2]", memory="1g", packages=frozenset(Package), catalog=lake, conf=conf)
+    session = spark_session(options)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def _remote(spark: SparkSession, connect_address: str) -> Iterator[SparkSession]:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+    session = RemoteSession.builder.remote(connect_address).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=3)])  # a dead server is an error within seconds
+    yield cast("SparkSession", session)
+    session.stop()
+
+
+@pytest.fixture
+def connect_spark(_remote: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
+    """Speak to Spark over Connect: for this test `pyspark.sql.functions` make Connect's columns."""
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    return _remote
+
+
+@pytest.fixture(params=["classic", "connect"])
+def any_spark(request: pytest.FixtureRequest, spark: SparkSession) -> SparkSession:
+    """Run the test on a classic session, and again over Spark Connect."""
+    return spark if request.param == "classic" else cast("SparkSession", request.getfixturevalue("connect_spark"))
