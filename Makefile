@@ -4,6 +4,9 @@ UV_VERSION := 0.13.7
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 export UV_PYTHON_DOWNLOADS := never
 BIN := .venv/bin
+INSTALL_JAVA := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "installing Java for Spark" >&2 \
+	&& export DEBIAN_FRONTEND=noninteractive && apt-get update -qq > /dev/null \
+	&& { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq openjdk-21-jre-headless; } > /dev/null
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format docs bench clean
@@ -16,11 +19,17 @@ help: ## list the targets
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .uv "uv==$(UV_VERSION)"
 
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --extra server --python $(PYTHON)
+	$(UV) sync --quiet --frozen --extra server --extra connect --python $(PYTHON)
 	@$(BIN)/python -m compileall -q .venv/lib src > /dev/null || true
 	@touch $@
 
-setup: .venv/.ready ## install everything into .venv, with the treaty command in it
+# Spark needs Java, and jars that it does not bring along; both are seen to once.
+.venv/.spark-ready: .venv/.ready src/treaty/spark/packages.py
+	@$(BIN)/python -m treaty.spark.java > /dev/null 2>&1 || { $(INSTALL_JAVA); } || $(BIN)/python -m treaty.spark.java
+	@$(BIN)/python -m treaty.spark.jars > /dev/null
+	@touch $@
+
+setup: .venv/.ready .venv/.spark-ready ## install everything into .venv, with the treaty command in it
 
 demo: setup ## walk through the retail contracts: lint, changes, a registry that names whom a change hits
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/retail/demo.sh

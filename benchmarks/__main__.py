@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cold_start, graph, judging, registry
+from benchmarks import cold_start, enforce, graph, judging, registry
 
-BENCHMARKS = {"judging": judging.run, "cold-start": cold_start.run, "registry": registry.run, "graph": graph.run}
+BENCHMARKS = {
+    "judging": judging.run,
+    "cold-start": cold_start.run,
+    "registry": registry.run,
+    "graph": graph.run,
+    "enforce": enforce.run,
+}
 
 
 def main(names: list[str]) -> None:

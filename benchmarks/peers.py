@@ -12,13 +12,14 @@ WORK = HOME / ".bench"
 
 
 def peer_binary(name: str, requirement: str, binary: str) -> str:
-    """Return a peer's program; the first time, it is installed."""
+    """Return a peer's program; the first time, what it requires is installed."""
     home = WORK / name
-    program = home / "bin" / binary
-    if not program.exists():
+    ready = home / "ready"
+    if not ready.exists():
         uv = shutil.which("uv") or str(HOME / ".uv" / "bin" / "uv")
         python = str(home / "bin" / "python")
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(home)], check=True)
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, requirement], check=True)
+        subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(home)], check=True)
+        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *requirement.split()], check=True)
         subprocess.run([python, "-m", "compileall", "-q", str(home / "lib")], check=False)
-    return str(program)
+        ready.touch()
+    return str(home / "bin" / binary)

@@ -16,6 +16,7 @@ from treaty.errors import Refused, TreatyError
 
 CHAPTERS = {
     "Contracts": ("init", "lint", "diff", "next-version", "convert", "kinds", "rules"),
+    "Data": ("infer", "test"),
     "Registry": ("register", "search", "show", "history", "activate", "deprecate", "retire", "archive", "tick"),
     "Consumers": (
         "subscribe",

@@ -25,6 +25,8 @@ ENVIRONMENT = {
     "TREATY_TOKEN": "The token to sign in to a registry's server with; or name a file with --token-file.",
     "TREATY_ACTOR": "Who acts on a registry that is opened directly: your login name by default.",
     "TREATY_SMTP_PASSWORD": "The password of notices.smtp.user.",
+    "TREATY_ICEBERG_PASSWORD": "The password of spark.iceberg.user.",
+    "TREATY_JDBC_PASSWORD": "The password of the database that a JDBC address names, with its user in the address.",
     **{variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
 }
 """Every environment variable and what it is for."""

@@ -32,9 +32,19 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, (str, int, float, bool)) for one in value.values())
+
+
+def _paired(text: str) -> Any:
+    pairs = [pair.partition("=") for pair in text.split(";") if pair.strip()]
+    return {key.strip(): value.strip() for key, _, value in pairs} if all(mark for _, mark, _ in pairs) else text
+
+
 TEXT = Kind("a text", _is_text, str)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool), lambda text: _FLAGS.get(text.lower(), text))
 TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)), _listed)
+PAIRS = Kind("a mapping of names to values", _is_mapping, _paired)
 
 
 def whole(least: int, most: int) -> Kind:

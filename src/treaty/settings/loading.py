@@ -13,9 +13,10 @@ from typing import Any
 from treaty.contracts.reading import Limits, read_document
 from treaty.errors import InvalidDocument, NotFound
 from treaty.settings.documented import DOCUMENTED
-from treaty.settings.model import Secrets, Settings
+from treaty.settings.model import SECRETS, Secrets, Settings
 from treaty.settings.parts import Parts
-from treaty.settings.reading import read_part, read_variables
+from treaty.settings.places import beside
+from treaty.settings.reading import read_part, read_variables, variable
 
 PROJECT_FILE = "treaty.yaml"
 _WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
@@ -53,7 +54,7 @@ def _read(file: Path) -> Settings:
     except OSError as error:
         raise NotFound(f"cannot read {file}: {error.strerror}") from None
     if not content.strip():
-        return Settings(source=str(file), parts=_beside(Parts(), file))
+        return Settings(source=str(file), parts=beside(Parts(), file.parent))
     reading = read_document(content, str(file))
     data = reading.data
     for key in data:
@@ -74,14 +75,7 @@ def _read(file: Path) -> Settings:
 
 
 def _parts(data: Mapping[str, Any], file: Path) -> Parts:
-    return _beside(read_part(Parts, {key: data[key] for key in data if key in _PARTS}, str(file)), file)
-
-
-def _beside(parts: Parts, file: Path) -> Parts:
-    """Return the parts with a registry's file found from the project file, wherever the command runs."""
-    if "://" in parts.registry:
-        return parts
-    return replace(parts, registry=str(file.parent / parts.registry))
+    return beside(read_part(Parts, {key: data[key] for key in data if key in _PARTS}, str(file)), file.parent)
 
 
 def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Path) -> Any:
@@ -128,5 +122,5 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
         limits=_limits({**asdict(settings.limits), **limits}, "the environment"),
         parts=read_variables(settings.parts, environment),
         actor=environment.get("TREATY_ACTOR") or None,
-        secrets=Secrets(environment.get("TREATY_TOKEN") or None, environment.get("TREATY_SMTP_PASSWORD") or None),
+        secrets=Secrets(**{name: environment.get(variable(name)) or None for name in SECRETS}),
     )

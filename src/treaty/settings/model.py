@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from treaty.contracts.reading import Limits
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from treaty.registry.notices.senders import Outlet
     from treaty.server.identity import AccessSettings
     from treaty.server.settings import Limits as RequestLimits
+    from treaty.spark.options import IcebergCatalog, SparkOptions
 
 T = TypeVar("T")
 
@@ -31,6 +33,11 @@ class Secrets:
 
     token: str | None = field(default=None, repr=False)
     smtp_password: str | None = field(default=None, repr=False)
+    iceberg_password: str | None = field(default=None, repr=False)
+    jdbc_password: str | None = field(default=None, repr=False)
+
+
+SECRETS = tuple(one.name for one in fields(Secrets))
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,35 @@ class Settings:
 
         return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
 
+    def spark(self) -> SparkOptions:
+        """Return the Spark session that a command asks for."""
+        from treaty.spark.options import SparkOptions
+
+        part = self.parts.spark
+        return self._named(
+            "spark",
+            lambda: SparkOptions(
+                master=part.master,
+                memory=part.memory,
+                catalog=self._catalog(),
+                conf={key: _as_spark_writes(value) for key, value in part.conf.items()},
+                jars=_path(part.jars),
+                ivy_settings=_path(part.ivy_settings),
+                log=_path(part.log),
+            ),
+        )
+
+    def _catalog(self) -> IcebergCatalog | None:
+        from treaty.spark.options import IcebergCatalog
+
+        part = self.parts.spark.iceberg
+        if part.uri is None and part.warehouse is None:
+            return None
+        if part.uri is None or part.warehouse is None:
+            missing = "uri" if part.uri is None else "warehouse"
+            raise InvalidDocument(f"{missing} is missing; set spark.iceberg.{missing} too")
+        return IcebergCatalog(part.uri, part.warehouse, part.name, part.user, self.secrets.iceberg_password)
+
     def _addresses(self) -> AddressRule:
         from treaty.registry.notices.addresses import AddressRule
 
@@ -134,3 +170,11 @@ class Settings:
 
     def _wrong(self, setting: str, reason: str) -> InvalidDocument:
         return InvalidDocument(f"{self.source or 'the environment'}: {setting}: {reason}")
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text).expanduser()
+
+
+def _as_spark_writes(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

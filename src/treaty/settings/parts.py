@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from treaty.settings.kinds import FLAG, TEXT, TEXTS, Kind, one_of, whole
+from treaty.contracts.values import EMPTY
+from treaty.settings.kinds import FLAG, PAIRS, TEXT, TEXTS, Kind, one_of, whole
 
 DEFAULT_REGISTRY = ".treaty/registry.db"
 
@@ -73,8 +75,31 @@ class Server:
 
 
 @dataclass(frozen=True)
+class Iceberg:
+    """The catalog that Iceberg tables are found in."""
+
+    name: str = _setting("treaty", TEXT, "What the catalog of Iceberg tables is called: treaty.")
+    uri: str | None = _setting(None, TEXT, "The database it is kept in, such as jdbc:sqlite:catalog.db.")
+    warehouse: str | None = _setting(None, TEXT, "The folder or address that its tables are written to.")
+    user: str | None = _setting(None, TEXT, "Who signs in to the database, if anybody.")
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Where Spark runs, and what it is given."""
+
+    master: str = _setting("local[*]", TEXT, "Where Spark runs: local[*], a cluster, or sc://host for Spark Connect.")
+    memory: str = _setting("2g", TEXT, "The memory of a Spark that runs here: 2g.")
+    jars: str | None = _setting(None, TEXT, "The folder that Spark's jars are kept in: ~/.cache/treaty/jars.")
+    ivy_settings: str | None = _setting(None, TEXT, "An Ivy settings file, to fetch the jars from a mirror.")
+    log: str | None = _setting(None, TEXT, "The file that Spark's own messages go to; without one, nowhere.")
+    conf: Mapping[str, Any] = _setting(EMPTY, PAIRS, "Any settings of Spark itself, by their names.")
+    iceberg: Iceberg = field(default_factory=Iceberg)
+
+
+@dataclass(frozen=True)
 class Parts:
-    """The settings of the registry and of what serves it."""
+    """The settings of the registry, of what serves it, and of Spark."""
 
     registry: str = _setting(
         DEFAULT_REGISTRY,
@@ -88,3 +113,4 @@ class Parts:
     access: Access = field(default_factory=Access)
     notices: Notices = field(default_factory=Notices)
     server: Server = field(default_factory=Server)
+    spark: Spark = field(default_factory=Spark)

@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, replace
 from typing import Any, TypeVar
 
+from treaty.contracts.values import freeze
 from treaty.errors import InvalidDocument
 from treaty.settings.kinds import Kind
 from treaty.settings.parts import Parts
 
-_ELSEWHERE = {"notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD"}
+_ELSEWHERE = {
+    "notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD",
+    "spark.iceberg.password": "a password does not belong in a file; set TREATY_ICEBERG_PASSWORD",
+}
 
 Part = TypeVar("Part")
 
@@ -65,7 +69,7 @@ def _checked(one: Field[Any], value: Any, source: str, name: str) -> Any:
     kind: Kind = one.metadata["kind"]
     if not kind.fits(value):
         raise InvalidDocument(f"{source}: {name} must be {kind.words}, not {str(value)[:60]!r}")
-    return tuple(value) if isinstance(value, list) else value
+    return freeze(value)
 
 
 def _part_of(one: Field[Any]) -> type[Any] | None:

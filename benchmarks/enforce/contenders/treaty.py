@@ -1,0 +1,24 @@
+"""Treaty: the contract as it stands."""
+
+from __future__ import annotations
+
+from benchmarks.enforce.work import CONTRACT, Answer, Work
+from treaty.spark import Measures, enforce, write_split
+
+
+def check(work: Work) -> Answer:
+    """Count what breaks each rule."""
+    return _answer(enforce(work.orders, CONTRACT).measures())
+
+
+def split(work: Work) -> Answer:
+    """Write the valid rows and the quarantine with its reasons, and count."""
+    return _answer(write_split(enforce(work.orders, CONTRACT), str(work.folder)).measures)
+
+
+def _answer(measures: Measures) -> Answer:
+    counts = {found.rule.id: found.broken for found in measures.results if found.broken is not None}
+    return {**counts, "row_count:row_count": measures.rows, "quarantined": measures.quarantined}
+
+
+CASES = {"check": check, "split": split}

@@ -1,0 +1,1 @@
+"""What `treaty test` does: read what is asked for, run it on Spark, deliver the report."""

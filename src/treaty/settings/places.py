@@ -1,0 +1,36 @@
+"""Files that the project file names, found from where it stands, wherever a command runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from treaty.settings.parts import Iceberg, Parts, Spark
+
+_SQLITE = "jdbc:sqlite:"
+
+
+def beside(parts: Parts, folder: Path) -> Parts:
+    """Return the parts with every relative file below a folder."""
+    return replace(parts, registry=_below(folder, parts.registry), spark=_spark(parts.spark, folder))
+
+
+def _spark(part: Spark, folder: Path) -> Spark:
+    return replace(
+        part,
+        jars=part.jars and _below(folder, part.jars),
+        ivy_settings=part.ivy_settings and _below(folder, part.ivy_settings),
+        log=part.log and _below(folder, part.log),
+        iceberg=_iceberg(part.iceberg, folder),
+    )
+
+
+def _iceberg(part: Iceberg, folder: Path) -> Iceberg:
+    uri = part.uri
+    if uri is not None and uri.startswith(_SQLITE):
+        uri = _SQLITE + _below(folder, uri.removeprefix(_SQLITE))
+    return replace(part, uri=uri, warehouse=part.warehouse and _below(folder, part.warehouse))
+
+
+def _below(folder: Path, text: str) -> str:
+    return text if "://" in text or text.startswith("~") else str(folder / text)

@@ -1,0 +1,108 @@
+"""Schema drift: what data have against what their contract declares, graded like any change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark
+
+from treaty.compatibility.changes import Changes
+from treaty.compatibility.diffing import diff
+from treaty.compatibility.judging import Judged, judge
+from treaty.compatibility.modes import Mode
+from treaty.contracts.findings import Severity
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.spark.compiling import child_of
+from treaty.spark.from_spark import fields_from
+from treaty.spark.preparing import MALFORMED
+from treaty.spark.reading_values import always_fits
+from treaty.spark.schema import column_name, spark_type, the_object
+
+
+class Texts(StrEnum):
+    """What a text in the data says of its type."""
+
+    TYPED = "typed"
+    UNTYPED = "untyped"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Every difference between declared and actual, with what it would ask for as a change of the contract."""
+
+    changes: Changes
+    judged: tuple[Judged, ...]
+
+    @property
+    def worst(self) -> Severity | None:
+        """How much the gravest difference weighs; None where there is none."""
+        return min((item.severity for item in self.judged), key=lambda severity: severity.rank, default=None)
+
+
+def schema_drift(
+    frame: DataFrame, contract: Contract, *, object_name: str | None = None, texts: Texts = Texts.TYPED
+) -> Drift:
+    """List the differences between the contract's schema and a frame's; texts of untyped files stand for any type."""
+    schema = the_object(contract, object_name)
+    declared, actual = _aligned(schema.fields, frame.schema, texts)
+    before, after = _contract(contract, schema, declared), _contract(contract, schema, actual)
+    changes = diff(before, after)
+    closed = contract.treaty.content == "closed"
+    judged = tuple(_weighed(item, declared, actual, closed=closed) for item in judge(changes, Mode.FULL).judged)
+    return Drift(changes, judged)
+
+
+def _contract(contract: Contract, schema: SchemaObject, struct: spark.StructType) -> Contract:
+    """Return a contract that says nothing but the shape of the data."""
+    shape = SchemaObject(schema.name, properties=fields_from(struct))
+    return Contract(contract.id, contract.version, contract.api_version, objects=(shape,))
+
+
+def _aligned(
+    fields: tuple[Field, ...], have: spark.StructType, texts: Texts
+) -> tuple[spark.StructType, spark.StructType]:
+    """Return both shapes in the contract's spelling: what is declared, and what is there."""
+    declared: list[spark.StructField] = []
+    actual: list[spark.StructField] = []
+    matched: set[str] = set()
+    for field in fields:
+        name, want = column_name(field), spark_type(field)
+        found = child_of(have, name)
+        if found is None:
+            declared.append(spark.StructField(name, want or spark.StringType()))
+            continue
+        matched.add(found.name)
+        one, other = _pair(field, want, found.dataType, texts)
+        declared.append(spark.StructField(name, one))
+        actual.append(spark.StructField(name, other))
+    extra = [item for item in have.fields if item.name not in matched and item.name != MALFORMED]
+    actual.extend(spark.StructField(item.name, item.dataType) for item in extra)
+    return spark.StructType(declared), spark.StructType(actual)
+
+
+def _pair(
+    field: Field, want: spark.DataType | None, have: spark.DataType, texts: Texts
+) -> tuple[spark.DataType, spark.DataType]:
+    if want is None or (texts is Texts.UNTYPED and isinstance(have, spark.StringType)):
+        return have, have
+    if isinstance(want, spark.StructType) and isinstance(have, spark.StructType):
+        return _aligned(field.properties or (), have, texts)
+    if isinstance(want, spark.ArrayType) and isinstance(have, spark.ArrayType) and field.items is not None:
+        one, other = _pair(field.items, want.elementType, have.elementType, texts)
+        return spark.ArrayType(one), spark.ArrayType(other)
+    if isinstance(want, spark.MapType) and isinstance(have, spark.MapType) and field.map_value is not None:
+        one, other = _pair(field.map_value, want.valueType, have.valueType, texts)
+        return spark.MapType(want.keyType, one), spark.MapType(have.keyType, other)
+    return want, have
+
+
+def _weighed(item: Judged, declared: spark.StructType, actual: spark.StructType, *, closed: bool) -> Judged:
+    """Weigh a difference for data that are there: a type whose every value can be read does no harm."""
+    if item.change.kind == "field_added" and closed:
+        return replace(item, severity=Severity.ERROR)
+    name = item.change.field or ""
+    if name in declared.names and name in actual.names and always_fits(actual[name].dataType, declared[name].dataType):
+        return replace(item, severity=Severity.INFO)
+    return item

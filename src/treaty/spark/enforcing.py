@@ -1,0 +1,229 @@
+"""Holding data to a contract: every row is valid or in quarantine, with the reasons, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from treaty.contracts.loading import load
+from treaty.contracts.model import Contract, SchemaObject
+from treaty.errors import InvalidDocument
+from treaty.spark.masks import Masks
+from treaty.spark.measures import Measures
+from treaty.spark.measuring import measure
+from treaty.spark.policy import Policy
+from treaty.spark.preparing import VIOLATIONS, Prepared, named, prepare
+from treaty.spark.references import mark_missing
+from treaty.spark.rule_book import rules_of
+from treaty.spark.rules import (
+    AnyRule,
+    Duplicates,
+    ReferenceRule,
+    RowRule,
+    Rule,
+    RuleSet,
+    Unchecked,
+    UniqueRule,
+    UnknownFields,
+    flag,
+)
+from treaty.spark.schema import column_name, the_object
+from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash, with_suspect_keys
+from treaty.spark.violations import Origin, Reason, violations
+
+_AnyRule = TypeVar("_AnyRule", bound=AnyRule)
+
+
+@dataclass(frozen=True)
+class Enforcement:
+    """Data under a contract; nothing runs until a frame is used or `measures` is called."""
+
+    contract: Contract
+    schema: SchemaObject
+    frame: DataFrame
+    policy: Policy
+    prepared: Prepared
+    book: RuleSet
+    references: Mapping[str, DataFrame]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule the data are held to."""
+        return tuple(item.rule for item in self.book.all)
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """What the contract says that this run does not check, and why."""
+        return self.book.unchecked
+
+    @property
+    def valid(self) -> DataFrame:
+        """The rows that keep every rule, with exactly the contract's schema."""
+        return self.judged.where(self.stays).select(*map(named, self.prepared.typed))
+
+    @property
+    def quarantined(self) -> DataFrame:
+        """The rows that break a rule, as they came, with the violations of each."""
+        reasons = violations(list(self.reasons()), self.origin).alias(VIOLATIONS)
+        return self.judged.where(~self.stays).select(*self.prepared.given_back(), reasons)
+
+    def measures(self, now: datetime | None = None) -> Measures:
+        """Measure every rule in one job (queries that cannot join it run after it)."""
+        return measure(self, now)
+
+    @property
+    def origin(self) -> Origin:
+        """The contract and version that the rows are judged by."""
+        return Origin(self.contract.id, self.contract.version)
+
+    @cached_property
+    def masks(self) -> Masks:
+        """Which bit stands for which row rule."""
+        return Masks(tuple(item.rule for item in self.book.rows))
+
+    @cached_property
+    def masked(self) -> DataFrame:
+        """The rows with the answer of every rule on single rows."""
+        return self.prepared.frame.select("*", *self.masks.columns([item.broken for item in self.book.rows]))
+
+    @cached_property
+    def judged(self) -> DataFrame:
+        """The rows with the answer of every rule that speaks of rows."""
+        return self._judged({})
+
+    def judged_by_hashes(self, hashes: Mapping[int, Sequence[int]]) -> DataFrame:
+        """The same, with the hashes of shared keys known beforehand, so that no key is looked at twice."""
+        return self._judged(hashes)
+
+    def flagged(self, hashes: Mapping[int, Sequence[int]]) -> tuple[DataFrame, dict[int, list[str]]]:
+        """The rows with the answers of rules, and the columns that hold suspect keys, by the place of their rule."""
+        frame, keys = self.masked, {}
+        for place, item in self.key_rules():
+            if place in hashes:
+                frame = with_suspect_keys(frame, item.columns, hashes[place], flag(place))
+                keys[place] = [f"{flag(place)}_{number}" for number in range(len(item.columns))]
+            else:
+                frame = self._with_shared(frame, place, item)
+        return self._with_references(frame), keys
+
+    def key_rules(self) -> list[tuple[int, UniqueRule]]:
+        """The rules on keys that set rows apart; others only count."""
+        return [(place, item) for place, item in self._of(UniqueRule) if item.rule.quarantines]
+
+    def keys_apart(self) -> list[tuple[int, UniqueRule]]:
+        """The rules on keys that can be looked at apart from the rows: which row is first shows only among them."""
+        return [] if self.policy.duplicates is Duplicates.KEEP_FIRST else self.key_rules()
+
+    def flags(self, but: Container[int] = ()) -> list[str]:
+        """The columns that hold the answers of rules on more than one row."""
+        found = [place for place, _ in self.key_rules()] + [place for place, _ in self._of(ReferenceRule)]
+        return [flag(place) for place in found if place not in but]
+
+    def broken_conditions(self) -> Iterator[tuple[int, Column]]:
+        """Yield, by the place of its rule, when a judged row breaks it."""
+        bit = 0
+        for place, item in enumerate(self.book.all):
+            if isinstance(item, RowRule):
+                yield place, self.masks.is_set(bit)
+                bit += 1
+            elif isinstance(item, ReferenceRule) or (isinstance(item, UniqueRule) and item.rule.quarantines):
+                yield place, named(flag(place))
+
+    def reasons(self) -> Iterator[Reason]:
+        """Yield every rule that judged rows can break, with the value that does."""
+        for place, broken in self.broken_conditions():
+            item = self.book.all[place]
+            if isinstance(item, RowRule):
+                yield Reason(item.rule, broken, item.shown, item.is_secret)
+            elif isinstance(item, UniqueRule | ReferenceRule):
+                key = F.to_json(F.struct(*map(named, item.columns)))
+                yield Reason(item.rule, broken, key, item.is_secret)
+
+    @property
+    def stays(self) -> Column:
+        """Tell whether a judged row keeps every rule that would set it apart."""
+        stays = self.masks.none_quarantines()
+        for place, item in enumerate(self.book.all):
+            if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines:
+                stays = stays & ~named(flag(place))
+        return stays
+
+    def _of(self, kind: type[_AnyRule]) -> list[tuple[int, _AnyRule]]:
+        return [(place, item) for place, item in enumerate(self.book.all) if isinstance(item, kind)]
+
+    def _judged(self, hashes: Mapping[int, Sequence[int]]) -> DataFrame:
+        frame = self.masked
+        for place, item in self.key_rules():
+            if place in hashes:
+                frame = by_hash(frame, item.columns, hashes[place], flag(place))
+            else:
+                frame = self._with_shared(frame, place, item)
+        return self._with_references(frame)
+
+    def _with_shared(self, frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
+        if self.policy.duplicates is Duplicates.KEEP_FIRST:
+            return all_but_first(frame, item.columns, self._order(), flag(place))
+        return by_join(frame, item.columns, flag(place))
+
+    def _with_references(self, frame: DataFrame) -> DataFrame:
+        for place, item in self._of(ReferenceRule):
+            other = self.references.get(item.target, self.prepared.frame)
+            frame = mark_missing(frame, item, other, flag(place))
+        return frame
+
+    def _order(self) -> list[Column]:
+        """Order rows of one key: sound rows first, then by the order asked for, then by what they hold."""
+        ordering = self.contract.treaty.ordering
+        asked = self.policy.order or ((ordering.sequence,) if ordering and ordering.sequence else ())
+        columns = {field.name: column_name(field) for field in self.schema.fields}
+        unknown = [name for name in asked if name not in columns]
+        if unknown:
+            raise InvalidDocument(
+                f"cannot order by {unknown[0]!r}: the contract has no such field; it has: "
+                + ", ".join(map(str, columns))
+            )
+        content = content_hash(self.prepared.frame)
+        return [
+            (~self.masks.none_quarantines()).asc(),
+            *[named(columns[name]).asc_nulls_last() for name in asked],
+            content,
+        ]
+
+
+def enforce(
+    frame: DataFrame,
+    contract: Contract | str | Path,
+    *,
+    object_name: str | None = None,
+    policy: Policy | None = None,
+    references: Mapping[str, DataFrame] | None = None,
+) -> Enforcement:
+    """Hold a frame to a contract (or the contract in a file); `references` are other data, by object name."""
+    held_to = contract if isinstance(contract, Contract) else _from_file(Path(contract))
+    chosen = policy or Policy()
+    schema = the_object(held_to, object_name)
+    prepared = prepare(frame, schema, closed=_is_closed(held_to, chosen))
+    others = references or {}
+    book = rules_of(held_to, schema, prepared, chosen, frozenset(others), streams=frame.isStreaming)
+    return Enforcement(held_to, schema, frame, chosen, prepared, book, others)
+
+
+def _from_file(path: Path) -> Contract:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidDocument(f"cannot read the contract {path}: {error.strerror}") from None
+    return load(content, str(path)).contract
+
+
+def _is_closed(contract: Contract, policy: Policy) -> bool:
+    if policy.unknown_fields is not None:
+        return policy.unknown_fields is UnknownFields.REFUSED
+    return contract.treaty.content == "closed"

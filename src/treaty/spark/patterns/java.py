@@ -1,0 +1,138 @@
+"""A contract's pattern as Java's engine may safely run it: the same answers, and no value that stalls it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import factorial
+
+from treaty.contracts.values import brief
+from treaty.errors import InvalidDocument
+from treaty.spark.patterns.ambiguity import Ambiguity, ambiguity
+from treaty.spark.patterns.anchoring import anchored
+from treaty.spark.patterns.automaton import Path, automaton
+from treaty.spark.patterns.building import then
+from treaty.spark.patterns.determinizing import one_reading
+from treaty.spark.patterns.looping import possessive_loops
+from treaty.spark.patterns.parsing import parsed
+from treaty.spark.patterns.rendering import Rendering
+from treaty.spark.patterns.simplifying import simplified
+from treaty.spark.patterns.stacking import longest_by_stack
+from treaty.spark.patterns.tree import END, START, Node, lengths
+
+LONGEST = 1_000_000
+_MOST_STEPS = 2_000_000  # some 10 ms
+_SHORT, _TOO_SHORT = 250, 100
+_COPIED = (1, 64, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A text for `rlike`, and the longest value in characters that may reach it."""
+
+    text: str
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class JavaPattern:
+    """A pattern for `rlike`, perhaps with another text for longer values, and the lengths of what it matches."""
+
+    engines: tuple[Engine, ...]
+    shortest_match: int
+    longest_match: int | None
+
+    @property
+    def text(self) -> str:
+        """What values of usual length are matched with."""
+        return self.engines[0].text
+
+    @property
+    def longest(self) -> int:
+        """The longest value in characters that may be matched at all."""
+        return self.engines[-1].longest
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    tree: Node
+    possessive: frozenset[Path]
+    longest: int
+
+    @property
+    def engine(self) -> Engine:
+        """The pattern in Java's syntax."""
+        rendering = Rendering(self.possessive, searched=not anchored(self.tree).begins)
+        return Engine(rendering.text(self.tree), self.longest)
+
+
+@lru_cache(maxsize=4_096)
+def plain_tree(pattern: str) -> Node:
+    """Read a pattern and say what it asks in the plainest way."""
+    return simplified(parsed(pattern))
+
+
+@lru_cache(maxsize=4_096)
+def java_pattern(pattern: str) -> JavaPattern:
+    """Translate a pattern from RE2 syntax to Java's; values longer than `longest` must not reach it."""
+    tree = plain_tree(pattern)
+    bounds = anchored(tree)
+    shortest, most = lengths(tree)
+    longest_match = most if bounds.begins and bounds.ends else None
+    enough = _at_most(LONGEST // 4, longest_match)
+    judged = [_judged(tree, enough)]
+    if judged[0].longest < enough:
+        rewritten = _rewritten(tree)
+        judged += [rewritten] if rewritten and rewritten.longest > judged[0].longest else []
+    safe = [found for found in judged if found.longest >= _at_most(_SHORT, longest_match)] or judged[-1:]
+    if safe[-1].longest < _at_most(_TOO_SHORT, longest_match):
+        raise InvalidDocument(
+            f"pattern {brief(pattern)!r} can take very long on one value, as its repetitions fit a text in many ways; "
+            "let what is repeated end with a character that stands nowhere else in it, "
+            "such as ([a-z]+,)* instead of ([a-z]+,?)*"
+        )
+    return JavaPattern(tuple(found.engine for found in safe), shortest, longest_match)
+
+
+def _judged(tree: Node, enough: int) -> _Judged:
+    searched = not anchored(tree).begins
+    best = 0
+    for copied in _COPIED:
+        best = max(best, _longest(ambiguity(automaton(tree, copied), searched=searched)))
+        if best >= enough:
+            break
+    return _bounded(tree, best)
+
+
+def _rewritten(tree: Node) -> _Judged | None:
+    """Return the pattern with one reading for every text, where that can be written."""
+    bounds, states = anchored(tree), automaton(tree)
+    if bounds.inner_places or not states.exact:
+        return None
+    found = one_reading(states, searched=not bounds.begins, to_the_end=bounds.ends)
+    if found is None:
+        return None
+    rewritten = then((START, found, *([END] if bounds.ends else [])))
+    # With one reading for every text, a part of a text has at most one for each state that it may end in.
+    ways = len(automaton(rewritten).reads)
+    return _bounded(rewritten, _longest(Ambiguity(exponential=False, ways=max(ways, 1))))
+
+
+def _bounded(tree: Node, longest: int) -> _Judged:
+    bounds = anchored(tree)
+    possessive = frozenset[Path]()
+    if not bounds.inner_places:
+        possessive = possessive_loops(tree, automaton(tree), to_the_end=bounds.ends)
+    return _Judged(tree, possessive, min(longest, longest_by_stack(tree, possessive)))
+
+
+def _longest(found: Ambiguity) -> int:
+    if found.exponential:
+        return 0
+    power = found.degree + 1
+    steps = _MOST_STEPS * factorial(power) / found.ways
+    return min(LONGEST, int(steps ** (1 / power)))
+
+
+def _at_most(limit: int, longest_match: int | None) -> int:
+    return limit if longest_match is None else min(limit, longest_match)

@@ -1,0 +1,107 @@
+"""The input laid out for judging: typed columns by the contract's names, and whatever is needed to give it back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.contracts.model import Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.errors import InvalidDocument
+from treaty.spark.checks import Check, Kind
+from treaty.spark.compiling import Compiled, Surroundings, child_of, compile_field, is_classified, unknown_names
+from treaty.spark.schema import column_name, spark_type
+
+VIOLATIONS = "_violations"
+MALFORMED = "_corrupt_record"
+PRIVATE = "__treaty_"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A frame with every contract column typed, and the input's own columns beside them where they differ."""
+
+    frame: DataFrame
+    typed: tuple[str, ...]
+    inputs: tuple[tuple[str, str], ...]
+    checks: tuple[tuple[Check, Column], ...]
+    unknown: tuple[str, ...]
+
+    def given_back(self) -> list[Column]:
+        """Return the input's columns as they came."""
+        return [named(place).alias(name) for name, place in self.inputs]
+
+
+def named(name: str) -> Column:
+    """Return the column of that name, whatever characters it has."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool) -> Prepared:
+    """Lay out a frame for the rules of an object."""
+    _refuse_names(frame)
+    have = frame.schema
+    columns: list[Column] = []
+    checks: list[tuple[Check, Column]] = []
+    places: dict[str, str] = {}
+    for number, field in enumerate(schema.fields):
+        found = child_of(have, column_name(field))
+        compiled = _compiled(field, found.dataType if found else None, closed=closed)
+        name = column_name(field)
+        source = named(found.name) if found else F.lit(None)
+        columns.append(compiled.read(source).alias(name))
+        place = name
+        if found is not None and not compiled.kept:
+            place = f"{PRIVATE}in_{number}"
+            columns.append(source.alias(place))
+        if found is not None:
+            places[found.name] = place
+        checks.extend((check, named(place) if found else F.lit(None)) for check in compiled.checks)
+    unknown = tuple(name for name in unknown_names(have, schema.fields))
+    for number, name in enumerate(unknown):
+        places[name] = f"{PRIVATE}unknown_{number}"
+        columns.append(named(name).alias(places[name]))
+    checks.extend(_row_checks(unknown, places, closed=closed))
+    typed = tuple(column_name(field) for field in schema.fields)
+    inputs = tuple((name, places[name]) for name in have.names)
+    return Prepared(frame.select(*columns), typed, inputs, tuple(checks), unknown)
+
+
+def _compiled(field: Field, have: spark.DataType | None, *, closed: bool) -> Compiled:
+    return compile_field(field, have, Surroundings(FieldPath().field(field.name or ""), is_classified(field), closed))
+
+
+def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: bool) -> Iterator[tuple[Check, Column]]:
+    if MALFORMED in unknown:
+        line = named(places[MALFORMED])
+        says = "must be a record that can be read"
+        yield Check(Kind.MALFORMED, FieldPath(), says, lambda value: value.isNotNull(), lambda value: value, True), line
+    others = [name for name in unknown if name != MALFORMED]
+    if closed and others:
+        present = reduce(lambda one, other: one | other, [named(places[name]).isNotNull() for name in others])
+        which = F.concat_ws(", ", *[F.when(named(places[name]).isNotNull(), F.lit(name)) for name in others])
+        says = "must have no fields the contract does not know"
+        yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)
+
+
+def _refuse_names(frame: DataFrame) -> None:
+    names = frame.schema.names
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InvalidDocument(
+            f"the data have several columns named {twice[0]!r}; rename them before the contract is held to them"
+        )
+    ours = [name for name in names if name == VIOLATIONS or name.startswith(PRIVATE)]
+    if ours:
+        raise InvalidDocument(f"the data have a column {ours[0]!r}, which Treaty adds itself; drop or rename it first")
+
+
+def open_type(field: Field) -> bool:
+    """Tell whether the contract leaves a field's type open."""
+    return spark_type(field) is None

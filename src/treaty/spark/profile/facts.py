@@ -1,0 +1,101 @@
+"""What a look at the data found, as plain values; guesses are made from these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import types as spark
+
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.values import EMPTY
+from treaty.spark.profile.readings import UNREAD, Reading
+
+LITTLE = 50
+"""Fewer rows than this are little evidence."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the numbers that texts stand for need: digits before the point, decimals behind it, and their range."""
+
+    digits: int
+    fewest_decimals: int
+    most_decimals: int
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the values at one place: from the first look, and for some from a closer one."""
+
+    path: FieldPath
+    kind: spark.DataType
+    present: int = 0
+    missing: int = 0
+    distinct: int | None = None
+    least: Any = None
+    greatest: Any = None
+    shortest: int | None = None
+    longest: int | None = None
+    newest: int | None = None
+    readings: Reading = UNREAD
+    shape: str | None = None
+    runs: str | None = None
+    values: tuple[str, ...] | None = None
+    alphabet: str | None = None
+    formats: tuple[str, ...] = ()
+    moment_patterns: tuple[str, ...] = ()
+    persons: Mapping[str, int] = EMPTY
+    numbers: Numbers | None = None
+    json_type: spark.DataType | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the field, or of the field whose elements these are."""
+        return next((step.text for step in reversed(self.path.steps) if not step.is_mark), "")
+
+    @property
+    def is_column(self) -> bool:
+        """Whether this is a column of its own, nested in nothing."""
+        return len(self.path.steps) == 1
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are stored as text."""
+        return isinstance(self.kind, spark.StringType)
+
+    def are_all(self, readings: Reading) -> bool:
+        """Tell whether every text is one of these."""
+        return bool(self.readings) and not self.readings & ~readings
+
+    def shows(self, trait: str, share: float) -> bool:
+        """Tell whether at least this share of the values show a trait of personal data."""
+        count = self.persons.get(trait, 0)
+        return count > 0 and count >= share * self.present
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a look at a dataset found."""
+
+    schema: spark.StructType
+    rows: int
+    malformed: int
+    facts: tuple[Facts, ...]
+    key: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+    sample: str | None = None
+
+    @cached_property
+    def by_path(self) -> dict[FieldPath, Facts]:
+        """The facts of each place."""
+        return {item.path: item for item in self.facts}
+
+    @property
+    def is_little(self) -> bool:
+        """Whether there are too few rows to conclude much."""
+        return self.rows < LITTLE

@@ -1,0 +1,85 @@
+"""Guesses: what is drafted, how sure it is, and the evidence; never mistaken for what somebody decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from treaty.contracts.model import Field
+from treaty.contracts.values import FrozenMap
+from treaty.spark.profile.facts import Profile
+
+GUESSED = "guessed"
+"""The custom property that says, for each term of a field, how sure it is and why."""
+_PLENTY = 1_000
+
+
+class Confidence(StrEnum):
+    """How much a guess can be relied on."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+_ORDER = tuple(Confidence)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One guess about one term of a field."""
+
+    term: str
+    confidence: Confidence
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.confidence}: {self.evidence}"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A field as far as it is guessed, and the guesses."""
+
+    field: Field
+    guesses: tuple[Guess, ...] = ()
+
+    def guess(self, guess: Guess, **said: object) -> Terms:
+        """Return the terms with one more guess, and what it says."""
+        return Terms(replace(self.field, **said), (*self.guesses, guess))  # type: ignore[arg-type]
+
+    def guess_options(self, guess: Guess, **options: object) -> Terms:
+        """Return the terms with one more guess about the options of the type."""
+        return self.guess(guess, options=FrozenMap({**(self.field.options or {}), **options}))
+
+
+def at_most(limit: Confidence, profile: Profile) -> Confidence:
+    """Return how sure a guess can be: little data and samples make any guess a weak one."""
+    if profile.sample or profile.is_little:
+        return Confidence.LOW
+    by_rows = Confidence.HIGH if profile.rows >= _PLENTY else Confidence.MEDIUM
+    return max(limit, by_rows, key=_ORDER.index)
+
+
+def marked(terms: Terms) -> Field:
+    """Return the field with its guesses noted in it."""
+    if not terms.guesses:
+        return terms.field
+    note = FrozenMap({"property": GUESSED, "value": {guess.term: str(guess) for guess in terms.guesses}})
+    return replace(terms.field, custom_properties=(*(terms.field.custom_properties or ()), note))
+
+
+def guessed_of(field: Field) -> dict[str, str]:
+    """Return what is noted in a field as guessed, by term."""
+    notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED)
+    return {str(term): str(said) for note in notes for term, said in note["value"].items()}
+
+
+def without_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
+    """Return the field with some guesses struck from its notes, and why."""
+    kept = {term: said for term, said in guessed_of(field).items() if term not in set(terms)}
+    others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED)
+    return replace(
+        field, custom_properties=(*others, FrozenMap({"property": GUESSED, "value": {**kept, "dropped": note}}))
+    )

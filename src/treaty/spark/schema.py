@@ -1,0 +1,140 @@
+"""Contract fields as Spark types: the schema that `valid` has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import types as spark
+
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.types import DataType
+from treaty.contracts.values import EMPTY
+from treaty.errors import InvalidDocument, NotFound
+
+_INTEGERS: dict[str, spark.DataType] = {
+    "i8": spark.ByteType(),
+    "i16": spark.ShortType(),
+    "i32": spark.IntegerType(),
+    "i64": spark.LongType(),
+    "i128": spark.DecimalType(38, 0),
+    "u8": spark.ShortType(),
+    "u16": spark.IntegerType(),
+    "u32": spark.LongType(),
+    "u64": spark.DecimalType(20, 0),
+    "u128": spark.DecimalType(38, 0),
+}
+_VECTOR_ELEMENTS: dict[str, spark.DataType] = {
+    "float64": spark.DoubleType(),
+    "int8": spark.ByteType(),
+    "uint8": spark.ShortType(),
+    "binary": spark.BooleanType(),
+}
+_MOST_DIGITS = 38
+_UNSAID_DECIMAL = spark.DecimalType(38, 18)
+
+
+def column_name(field: Field) -> str:
+    """Return the name a field has in the data."""
+    return field.physical_name or field.name or ""
+
+
+def the_object(contract: Contract, name: str | None = None) -> SchemaObject:
+    """Return the object of that name, or the only one."""
+    known = ", ".join(repr(item.name) for item in contract.schema) or "none"
+    if name is not None:
+        found = next((item for item in contract.schema if name in (item.name, item.physical_name)), None)
+        if found is None:
+            raise NotFound(f"contract {contract.id} {contract.version} has no object {name!r}; it has: {known}")
+        return found
+    if len(contract.schema) != 1:
+        raise InvalidDocument(
+            f"contract {contract.id} {contract.version} has {len(contract.schema)} objects ({known}); "
+            "say which one is meant"
+        )
+    return contract.schema[0]
+
+
+def struct_type(schema: SchemaObject) -> spark.StructType:
+    """Return the schema of an object's rows."""
+    return _struct(schema.fields)
+
+
+def spark_type(field: Field) -> spark.DataType | None:
+    """Return the Spark type of a field, or None where the contract leaves it open."""
+    stated = field.type
+    if stated is None:
+        return None
+    reader = _READERS.get(stated.name)
+    return reader(field, stated) if reader else None
+
+
+def lenient_type(field: Field) -> spark.DataType:
+    """Return the type that reads a field's JSON without losing a value: its structure, with texts for leaves."""
+    kind = field.type.name if field.type else None
+    if kind == "object" and field.properties:
+        return spark.StructType([spark.StructField(column_name(item), lenient_type(item)) for item in field.properties])
+    if kind in ("array", "vector"):
+        return spark.ArrayType(lenient_type(field.items) if field.items else spark.StringType())
+    if kind == "map":
+        return spark.MapType(
+            spark.StringType(), lenient_type(field.map_value) if field.map_value else spark.StringType()
+        )
+    return spark.StringType()
+
+
+def _struct(fields: tuple[Field, ...]) -> spark.StructType:
+    parts = [
+        spark.StructField(column_name(item), spark_type(item) or spark.StringType(), not item.is_required)
+        for item in fields
+    ]
+    return spark.StructType(parts)
+
+
+def _inner(field: Field | None) -> spark.DataType:
+    return (spark_type(field) if field else None) or spark.StringType()
+
+
+def _object(field: Field, _: DataType) -> spark.DataType | None:
+    return _struct(field.properties) if field.properties else None
+
+
+def _integer(_: Field, stated: DataType) -> spark.DataType | None:
+    if stated.detail == "decimal":
+        return spark.DecimalType(min(stated.precision or _MOST_DIGITS, _MOST_DIGITS), 0)
+    return _INTEGERS.get(stated.detail or "i32", spark.LongType())
+
+
+def _number(_: Field, stated: DataType) -> spark.DataType | None:
+    if stated.detail == "decimal":
+        if stated.precision is None:
+            return _UNSAID_DECIMAL
+        digits = min(stated.precision, _MOST_DIGITS)
+        return spark.DecimalType(digits, min(stated.scale or 0, digits))
+    return spark.FloatType() if stated.detail == "f32" else spark.DoubleType()
+
+
+def _timestamp(field: Field, stated: DataType) -> spark.DataType | None:
+    said = (field.options or EMPTY).get("timezone")
+    bare = stated.detail == "without time zone" or (said is False and stated.detail != "with time zone")
+    return spark.TimestampNTZType() if bare else spark.TimestampType()
+
+
+def _vector(field: Field, _: DataType) -> spark.DataType | None:
+    return spark.ArrayType(_VECTOR_ELEMENTS.get((field.options or EMPTY).get("elementType"), spark.FloatType()))
+
+
+_READERS: dict[str, Callable[[Field, DataType], spark.DataType | None]] = {
+    "string": lambda field, stated: spark.StringType(),
+    "json": lambda field, stated: spark.StringType(),
+    "time": lambda field, stated: spark.StringType(),
+    "boolean": lambda field, stated: spark.BooleanType(),
+    "date": lambda field, stated: spark.DateType(),
+    "binary": lambda field, stated: spark.BinaryType(),
+    "integer": _integer,
+    "number": _number,
+    "timestamp": _timestamp,
+    "object": _object,
+    "array": lambda field, stated: spark.ArrayType(_inner(field.items)),
+    "map": lambda field, stated: spark.MapType(_inner(field.map_key), _inner(field.map_value)),
+    "vector": _vector,
+}

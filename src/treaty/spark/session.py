@@ -1,0 +1,127 @@
+"""Starting Spark, quietly, or reaching it over Connect; the library itself never starts a session."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from treaty.errors import Unavailable
+from treaty.spark.java import find_java
+from treaty.spark.options import SparkOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CONNECT_PORT = 15002
+_PATIENCE = 10
+_TAIL = 20
+
+
+def active_session() -> SparkSession | None:
+    """Return the session that is running already, if there is one."""
+    return _session_class().getActiveSession()
+
+
+def spark_session(options: SparkOptions | None = None) -> SparkSession:
+    """Return the session that is running already, as it is, or start one."""
+    options = options or SparkOptions()
+    running = active_session()
+    if running is not None:
+        return running
+    return _reached(options) if options.is_remote else _started(options)
+
+
+def _session_class() -> type[SparkSession]:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise Unavailable("this needs Spark, which is not installed: pip install 'treaty[spark]'") from None
+    return SparkSession
+
+
+def _started(options: SparkOptions) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+
+    builder = _session_class().builder
+    conf = SparkConf().setAll(list(options.start_conf().items()))
+    with _log(options.log) as log:
+        try:
+            if SparkContext._gateway is None:
+                SparkContext(conf=conf, gateway=_launched(conf, log))
+            return builder.config(conf=conf).getOrCreate()
+        except (PySparkException, Py4JError) as error:
+            raise Unavailable(f"Spark did not start: {_reason(error, log)}") from None
+
+
+def _launched(conf: Any, log: IO[bytes]) -> Any:
+    """Start the JVM with all that it prints going to the log, so that a command's output is its own."""
+    from pyspark.java_gateway import launch_gateway
+
+    with _java_home(find_java().home):
+        return launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _java_home(home: Path) -> Iterator[None]:
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
+
+
+@contextmanager
+def _log(file: Path | None) -> Iterator[IO[bytes]]:
+    """Open the log; without a file it goes when Spark does."""
+    if file is None:
+        with tempfile.TemporaryFile() as log:
+            yield log
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        log = file.open("a+b")
+    except OSError as error:
+        raise Unavailable(f"cannot write Spark's log to {file}: {error.strerror}") from None
+    with log:
+        yield log
+
+
+def _reason(error: Exception, log: IO[bytes]) -> str:
+    """Return what Java said, or the end of the log where it never came to that."""
+    if (raised := getattr(error, "java_exception", None)) is not None:
+        return str(raised.getMessage())
+    log.seek(0)
+    lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+    return "\n".join(lines[-_TAIL:]) or str(error)
+
+
+def _reached(options: SparkOptions) -> SparkSession:
+    """Open a session on a Connect server, which must be there: its client would ask again for ten minutes."""
+    at = urlsplit(options.master)
+    where = f"{at.hostname}:{at.port or _CONNECT_PORT}"
+    try:
+        socket.create_connection((at.hostname or "", at.port or _CONNECT_PORT), timeout=_PATIENCE).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unavailable(
+            f"no Spark Connect server at {where}: {reason}; start one, or use --master local[*]"
+        ) from None
+    try:
+        session = _session_class().builder.remote(options.master).getOrCreate()
+    except ImportError as error:
+        raise Unavailable(f"Spark Connect needs more packages ({error}): pip install 'treaty[connect]'") from None
+    for key, value in options.session_conf().items():
+        session.conf.set(key, value)
+    return session

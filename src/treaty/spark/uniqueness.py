@@ -1,0 +1,83 @@
+"""Rows that share a key, found exactly: hashes bring suspects together, the keys themselves decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.value_checks import holds_maps
+
+HASH = f"{PRIVATE}hash"
+_OWN_HASH = f"{PRIVATE}own_hash"
+_PLACE = f"{PRIVATE}place"
+
+
+def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
+    """Mark every row whose key another row has too; only keys are moved, and the few shared ones sent around."""
+    keys = frame.select(key_hash(columns).alias(HASH), *map(named, columns)).where(is_whole(columns))
+    together = Window.partitionBy(HASH, *map(named, columns))
+    names = [f"{PRIVATE}key_{number}" for number in range(len(columns))]
+    again = keys.withColumn(flag, F.count(F.lit(1)).over(together)).where(named(flag) > F.lit(1))
+    shared = again.select(*[named(column).alias(name) for column, name in zip(columns, names, strict=True)]).distinct()
+    same = [named(column) == named(name) for column, name in zip(columns, names, strict=True)]
+    joined = frame.join(F.broadcast(shared), reduce(lambda one, other: one & other, same), "left")
+    return joined.withColumn(flag, named(names[0]).isNotNull()).drop(*names)
+
+
+def suspects(frame: DataFrame, columns: Sequence[str], most: int) -> DataFrame:
+    """Return hashes that more than one key of the frame has, up to one more than `most`; it reads the keys only."""
+    hashes = frame.where(is_whole(columns)).select(key_hash(columns).alias(HASH))
+    # a count needs no order of its own, so that one sort by one number is all
+    again = hashes.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH)))
+    return again.where(named(_PLACE) > F.lit(1)).select(named(HASH)).distinct().limit(most + 1)
+
+
+def with_suspect_keys(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], prefix: str) -> DataFrame:
+    """Add the key of each row whose hash is suspect, and null for all others, part by part."""
+    names = [f"{prefix}_{number}" for number in range(len(columns))]
+    marked = by_hash(frame, columns, hashes, _PLACE)
+    keys = [F.when(named(_PLACE), named(column)).alias(name) for column, name in zip(columns, names, strict=True)]
+    return marked.select("*", *keys).drop(_PLACE)
+
+
+def by_hash(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], flag: str) -> DataFrame:
+    """Mark every row whose key has one of these hashes."""
+    if not hashes:
+        return frame.withColumn(flag, F.lit(False))
+    # a literal that is unfolded is the one local table that every kind of session takes
+    text = ",".join(map(str, hashes))
+    local = frame.sparkSession.range(1).select(F.explode(F.split(F.lit(text), ",").cast("array<bigint>")).alias(HASH))
+    known = F.broadcast(local)
+    hashed = frame.withColumn(_OWN_HASH, key_hash(columns))
+    joined = hashed.join(known, named(_OWN_HASH) == named(HASH), "left")
+    return joined.withColumn(flag, named(HASH).isNotNull() & is_whole(columns)).drop(HASH, _OWN_HASH)
+
+
+def all_but_first(frame: DataFrame, columns: Sequence[str], order: Sequence[Column], flag: str) -> DataFrame:
+    """Mark every row whose key a row before it has; rows alike in every way are told apart by chance."""
+    # rows without a whole key are no duplicates; the salt keeps them from all meeting in one place
+    salt = F.when(~is_whole(columns), content_hash(frame))
+    keyed = frame.withColumn(HASH, F.coalesce(salt, key_hash(columns)))
+    together = Window.partitionBy(HASH, *map(named, columns)).orderBy(*order)
+    later = is_whole(columns) & (F.row_number().over(together) > F.lit(1))
+    return keyed.withColumn(flag, later).drop(HASH)
+
+
+def content_hash(frame: DataFrame) -> Column:
+    """Return a hash of a row, but for maps, which have none."""
+    names = [item.name for item in frame.schema.fields if not holds_maps(item.dataType)]
+    return F.xxhash64(*map(named, names)) if names else F.lit(0).cast("long")
+
+
+def key_hash(columns: Sequence[str]) -> Column:
+    """Return a hash of a key: sorting numbers is cheaper than sorting texts."""
+    return F.xxhash64(*map(named, columns))
+
+
+def is_whole(columns: Sequence[str]) -> Column:
+    """Tell whether no part of a key is missing."""
+    return reduce(lambda one, other: one & other, [named(column).isNotNull() for column in columns])

@@ -1,0 +1,190 @@
+"""What a field's terms ask of each of its values: an ordered table of small functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import reduce
+from typing import Any, TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.compatibility.comparing import Bounds
+from treaty.compatibility.terms.values import item_count, text_length, value_range
+from treaty.contracts.model import Field
+from treaty.contracts.values import EMPTY, brief
+from treaty.spark.checks import Kind
+from treaty.spark.formats import FORMATS
+from treaty.spark.patterns import violates
+from treaty.spark.reading_values import OfColumn
+
+Asked: TypeAlias = tuple[Kind, str, OfColumn]
+"""A kind, what is asked in words, and when a value that was read breaks it."""
+_Reader: TypeAlias = Callable[[Field, spark.DataType], Iterator[Asked]]
+
+_WHOLE_BITS: dict[type[spark.DataType], int] = {
+    spark.ByteType: 8,
+    spark.ShortType: 16,
+    spark.IntegerType: 32,
+    spark.LongType: 64,
+}
+_NEARLY = 1e-9
+
+
+def asked_of(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    """Yield what the field's terms ask of a value of this type."""
+    for reader in _READERS:
+        yield from reader(field, kind)
+
+
+def unchecked_options(field: Field) -> Iterator[str]:
+    """Yield what a field says that no check reads."""
+    named = (field.options or EMPTY).get("format")
+    if isinstance(named, str) and field.logical_type == "string" and named not in FORMATS:
+        yield f"format {named!r} is not one that is checked; known are: {', '.join(FORMATS)}"
+
+
+def literal(value: Any, kind: spark.DataType) -> Column:
+    """Return a value of the contract as a column that compares with that type."""
+    if isinstance(kind, tuple(_WHOLE_BITS)) and not isinstance(value, (bool, str)) and value == int(value):
+        return F.lit(int(value))
+    if isinstance(kind, (spark.DecimalType, *_WHOLE_BITS)) and not isinstance(value, (bool, str)):
+        return F.lit(Decimal(str(value)))
+    if isinstance(kind, (spark.FloatType, spark.DoubleType)) and isinstance(value, (int, float)):
+        return F.lit(float(value))
+    return F.lit(str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value).try_cast(
+        kind
+    )
+
+
+def listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
+    """Tell whether a value is one of those listed."""
+    if isinstance(kind, spark.StringType):
+        return value.isin(*[item if isinstance(item, str) else brief(item) for item in allowed])
+    return value.isin(*[literal(item, kind) for item in allowed])
+
+
+def _enum(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    if field.enum is None or isinstance(kind, (spark.StructType, spark.ArrayType, spark.MapType)):
+        return
+    allowed = tuple(item["value"] for item in field.enum if item["value"] is not None)
+    says = "must be one of " + brief(", ".join(str(item) for item in allowed), 200)
+    yield Kind.ENUM, says, lambda value: ~listed(value, allowed, kind)
+
+
+def _range(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    limits = value_range(field)
+    if limits.low is None and limits.high is None:
+        return
+    if isinstance(kind, (spark.StringType, spark.BooleanType, spark.StructType, spark.ArrayType, spark.MapType)):
+        return
+
+    def outside(value: Column) -> Column:
+        parts = []
+        if isinstance(kind, (spark.FloatType, spark.DoubleType)):
+            parts.append(F.isnan(value))
+        if limits.low is not None and not _is_below_all(limits.low, kind):
+            low = literal(limits.low, kind)
+            parts.append(value <= low if limits.low_open else value < low)
+        if limits.high is not None and not _is_above_all(limits.high, kind):
+            high = literal(limits.high, kind)
+            parts.append(value >= high if limits.high_open else value > high)
+        return reduce(lambda one, other: one | other, parts, F.lit(False))
+
+    yield Kind.RANGE, f"must be {limits}", outside
+
+
+def _is_below_all(bound: Any, kind: spark.DataType) -> bool:
+    bits = _WHOLE_BITS.get(type(kind))
+    return bits is not None and isinstance(bound, (int, float)) and bound < -(2 ** (bits - 1))
+
+
+def _is_above_all(bound: Any, kind: spark.DataType) -> bool:
+    bits = _WHOLE_BITS.get(type(kind))
+    return bits is not None and isinstance(bound, (int, float)) and bound >= 2 ** (bits - 1)
+
+
+def _length(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    limits = text_length(field)
+    if (limits.low is None and limits.high is None) or not isinstance(kind, (spark.StringType, spark.BinaryType)):
+        return
+    yield Kind.LENGTH, f"must have a length {limits}", lambda value: _out_of(F.length(value), limits)
+
+
+def _out_of(size: Column, limits: Bounds) -> Column:
+    if limits.low is None:
+        return size > F.lit(limits.high)
+    if limits.high is None:
+        return size < F.lit(limits.low)
+    return (size < F.lit(limits.low)) | (size > F.lit(limits.high))
+
+
+def _pattern(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    pattern = (field.options or EMPTY).get("pattern")
+    if isinstance(pattern, str) and isinstance(kind, spark.StringType):
+        yield Kind.PATTERN, f"must match {pattern}", lambda value: violates(value, pattern)
+
+
+def _format(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    named = (field.options or EMPTY).get("format")
+    if field.type is not None and field.type.name == "time" and isinstance(kind, spark.StringType):
+        if isinstance(named, str):
+            pattern = named
+            yield (
+                Kind.FORMAT,
+                f"must be a time like {named}",
+                lambda value: F.try_to_timestamp(value, F.lit(pattern)).isNull(),
+            )
+        else:
+            yield Kind.FORMAT, "must be a time of day", FORMATS["time"].broken
+    elif isinstance(named, str) and isinstance(kind, spark.StringType) and named in FORMATS:
+        yield Kind.FORMAT, f"must be of format {named}", FORMATS[named].broken
+
+
+def _multiple(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    step = (field.options or EMPTY).get("multipleOf")
+    if not isinstance(step, (int, float)) or isinstance(step, bool) or step <= 0 or not math.isfinite(step):
+        return
+    if isinstance(kind, (spark.FloatType, spark.DoubleType)):
+
+        def uneven(value: Column) -> Column:
+            steps = value / F.lit(float(step))
+            return F.isnan(value) | (F.abs(steps - F.round(steps)) > F.lit(_NEARLY))
+
+        yield Kind.MULTIPLE, f"must be a multiple of {step}", uneven
+    elif isinstance(kind, (spark.DecimalType, *_WHOLE_BITS)):
+        yield Kind.MULTIPLE, f"must be a multiple of {step}", lambda value: (value % literal(step, kind)) != F.lit(0)
+
+
+def _items(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+    if not isinstance(kind, ArrayLike):
+        return
+    options, limits = field.options or EMPTY, item_count(field)
+    if isinstance(options.get("dimensions"), int):
+        limits = Bounds(options["dimensions"], False, options["dimensions"], False)
+    if limits.low is not None or limits.high is not None:
+        yield Kind.ITEM_COUNT, f"must have a number of items {limits}", lambda value: _out_of(F.size(value), limits)
+    if options.get("uniqueItems") is True and isinstance(kind, spark.ArrayType) and not holds_maps(kind.elementType):
+        yield (
+            Kind.UNIQUE_ITEMS,
+            "must not repeat an item",
+            lambda value: F.size(F.array_distinct(value)) < F.size(value),
+        )
+
+
+ArrayLike = (spark.ArrayType, spark.MapType)
+
+
+def holds_maps(kind: spark.DataType) -> bool:
+    """Tell whether values cannot be compared, as Spark has it for maps."""
+    if isinstance(kind, spark.ArrayType):
+        return holds_maps(kind.elementType)
+    if isinstance(kind, spark.StructType):
+        return any(holds_maps(item.dataType) for item in kind.fields)
+    return isinstance(kind, spark.MapType)
+
+
+_READERS: tuple[_Reader, ...] = (_enum, _range, _length, _pattern, _format, _multiple, _items)

@@ -1,0 +1,67 @@
+"""`treaty test` as a process of its own: it starts Spark, says nothing but its report, and stops it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Write
+from treaty.cli.progress import told_steps
+
+SHOWN = """
+import sys
+from treaty.cli.app import main
+sys.argv = ["treaty", "test", "--help"]
+try:
+    main()
+except SystemExit:
+    print("LOADED " + " ".join(sys.modules))
+"""
+
+
+def test_a_process_prints_its_report_and_nothing_else(write: Write, tmp_path: Path) -> None:
+    write("orders.yaml", [{"name": "order_id", "logicalType": "string", "required": True}])
+    write("orders.csv", "order_id,city\nO1,Rome\n,Oslo\n")
+    program = [sys.executable, "-c", "from treaty.cli.app import main; main()"]
+    arguments = ["test", "orders.yaml", "orders.csv", "--format", "json", "--quarantine", "bad", "--master", "local[1]"]
+
+    ran = subprocess.run([*program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (3, "")
+    assert json.loads(ran.stdout)["reasons"] == ["1 of 2 rows is quarantined"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "orders.csv", "orders.yaml"]
+
+
+def test_its_help_does_not_load_spark() -> None:
+    ran = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True)
+
+    loaded = set(ran.stdout.rpartition("LOADED ")[2].split())
+    assert "Test data against their contract" in ran.stdout
+    assert loaded & {"rich", "pydantic", "pyspark", "treaty.compatibility"} == set()
+
+
+def test_steps_are_told_on_a_terminal_and_leave_no_trace(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    with told_steps() as steps:
+        steps.tell("reading a\x1b[31m.csv")
+        with steps.measured_by(lambda: 0.25):
+            drawn = steps.__rich__().plain
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "reading a\\x1b[31m.csv  25%  0 s" in drawn
+    assert captured.err.rstrip("\n").endswith(("\x1b[2K", "\x1b[?25h"))
+
+
+def test_nobody_else_is_disturbed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "0")
+    with told_steps() as steps:
+        steps.tell("reading")
+
+    assert capsys.readouterr().err == ""

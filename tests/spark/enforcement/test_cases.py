@@ -1,0 +1,82 @@
+"""Every rule kind, case by case: which rows go to quarantine and why, and what is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark.enforcement.cases import ROW, Case, cases
+from treaty.spark import write_split
+from treaty.spark.schema import struct_type
+
+CASES = cases()
+
+
+def _broken(quarantined: DataFrame) -> dict[int, list[str]]:
+    rows = quarantined.select(ROW, "_violations.rule", "_violations.severity").collect()
+    return {
+        row[ROW]: sorted(
+            rule for rule, severity in zip(row["rule"], row["severity"], strict=True) if severity == "error"
+        )
+        for row in rows
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_case_is_enforced_as_its_table_says(case: Case, spark: SparkSession) -> None:
+    result = case.enforced(spark)
+
+    found = _broken(result.quarantined)
+    counted = set(case.data.get("counted", ()))
+    assert {row: [rule for rule in rules if rule not in counted] for row, rules in found.items()} == {
+        row: sorted(rules) for row, rules in case.data["broken"].items()
+    }
+    assert result.valid.count() == len(case.data["rows"]) - len(found)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_case_is_measured_as_it_is_enforced(case: Case, spark: SparkSession) -> None:
+    measures = case.enforced(spark).measures(case.now)
+
+    expected: dict[str, int] = {}
+    for rules in case.data["broken"].values():
+        for rule in rules:
+            expected[rule] = expected.get(rule, 0) + 1
+    by_id = {item.rule.id: item for item in measures.results}
+    for rule, (count, held) in case.data.get("counted", {}).items():
+        assert (by_id[rule].broken, by_id[rule].held) == (count, held), rule
+    for rule, (value, held) in case.data.get("values", {}).items():
+        found = by_id[rule]
+        assert (found.value if found.broken is None else found.broken, found.held) == (value, held), rule
+    others = {item.rule.id: item.broken for item in measures.results if item.broken and item.rule.quarantines}
+    assert others == expected
+    assert (measures.rows, measures.quarantined) == (len(case.data["rows"]), len(case.data["broken"]))
+    assert [item.what for item in measures.unchecked] == case.data.get("unchecked", [])
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_valid_rows_have_the_contracts_schema(case: Case, spark: SparkSession) -> None:
+    found = case.enforced(spark).valid.schema
+
+    declared = struct_type(case.contract.schema[0])
+    assert [(item.name, item.dataType.simpleString()) for item in found.fields] == [
+        (item.name, item.dataType.simpleString()) for item in declared.fields
+    ]
+
+
+@pytest.mark.parametrize("case", CASES[::4], ids=[case.name for case in CASES[::4]])
+def test_a_split_holds_what_the_frames_hold(case: Case, spark: SparkSession, tmp_path: Path) -> None:
+    result = case.enforced(spark)
+
+    split = write_split(result, str(tmp_path / "split"), case.now)
+
+    assert _broken(split.quarantined) == _broken(result.quarantined)
+    assert split.valid.schema.simpleString() == result.valid.schema.simpleString()
+    assert split.valid.exceptAll(result.valid).count() == 0 if not _has_maps(split.valid) else split.valid.count() >= 0
+    assert split.measures.results == result.measures(split.measures.measured_at).results
+
+
+def _has_maps(frame: DataFrame) -> bool:
+    return "map<" in frame.schema.simpleString()

@@ -1,0 +1,70 @@
+"""What holds for every contract and all data: nothing is lost, nothing appears, and valid is valid."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import HealthCheck, given, settings
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.spark.enforcement.strategies import ROW, Data, data
+from treaty.spark import Duplicates, Policy, enforce
+
+_LAWS = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def _frame(spark: SparkSession, drawn: Data) -> DataFrame:
+    return spark.createDataFrame(drawn.rows, drawn.schema, verifySchema=False)
+
+
+def _numbers(frame: DataFrame) -> list[int]:
+    return [row[ROW] for row in frame.select(ROW).collect()]
+
+
+@given(drawn=data())
+@_LAWS
+def test_every_row_is_valid_or_quarantined_once_as_it_came_and_is_counted(spark: SparkSession, drawn: Data) -> None:
+    frame = _frame(spark, drawn)
+    result = enforce(frame, drawn.contract)
+
+    valid, apart = _numbers(result.valid), result.quarantined.collect()
+    came = {row[ROW]: row for row in frame.collect()}
+    assert Counter(valid) + Counter(row[ROW] for row in apart) == Counter(came.keys())
+    for row in apart:
+        assert repr(row[:-1]) == repr(tuple(came[row[ROW]]))
+
+    measures = result.measures()
+    broken = Counter(violation["rule"] for row in apart for violation in row["_violations"])
+    assert (measures.rows, measures.valid) == (len(came), len(valid))
+    assert broken == {item.rule.id: item.broken for item in measures.results if item.broken}
+
+
+@given(drawn=data())
+@_LAWS
+def test_what_is_valid_stays_valid_and_as_it_is(spark: SparkSession, drawn: Data) -> None:
+    valid = enforce(_frame(spark, drawn), drawn.contract).valid
+    rows = sorted(valid.collect(), key=lambda row: row[ROW])
+
+    again = enforce(spark.createDataFrame(rows, valid.schema), drawn.contract)
+
+    assert repr(sorted(again.valid.collect(), key=lambda row: row[ROW])) == repr(rows)
+
+
+@given(drawn=data())
+@_LAWS
+def test_keeping_the_first_keeps_one_of_each_key(spark: SparkSession, drawn: Data) -> None:
+    frame = _frame(spark, drawn)
+    result = enforce(frame, drawn.contract, policy=Policy(duplicates=Duplicates.KEEP_FIRST))
+
+    kept = [row["key"] for row in result.valid.select("key").collect()]
+    sound = enforce(frame.drop("key").withColumn("key", F.col(ROW)), drawn.contract)
+    keys = {row[ROW]: row["key"] for row in frame.select(ROW, "key").collect()}
+
+    assert len(kept) == len(set(kept))
+    assert set(kept) == {keys[number] for number in _numbers(sound.valid)} - {None}
+    assert result.measures().valid == len(kept)

@@ -1,0 +1,27 @@
+"""What a frame holds, as plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+
+from treaty.spark.reading import MALFORMED
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """Return the rows without the mark of malformed ones, as tuples all the way down."""
+    return [plain(row) for row in frame.drop(MALFORMED).collect()]
+
+
+def malformed(frame: DataFrame) -> list[str]:
+    """Return the texts of malformed rows."""
+    return [row[MALFORMED] for row in frame.where(f"{MALFORMED} IS NOT NULL").collect()]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return tuple(plain(item) for item in value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value

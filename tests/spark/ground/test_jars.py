@@ -1,0 +1,76 @@
+"""Jars are fetched once and whole; sessions take only those that they need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treaty.errors import NotFound
+from treaty.spark.jars import default_folder, fetch_jars, jars_of
+from treaty.spark.packages import Package, driver_of
+
+RESTED_ON = "org.tukaani_xz-1.10.jar"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A folder with jars that were fetched before."""
+    folder = tmp_path / "jars" / fetch_jars().name
+    folder.mkdir(parents=True)
+    for name in [*(package.jar for package in Package), RESTED_ON]:
+        (folder / name).touch()
+    return tmp_path / "jars"
+
+
+def test_what_is_there_is_not_fetched_again(kept: Path) -> None:
+    said: list[str] = []
+
+    assert fetch_jars(kept, say=said.append).parent == kept
+    assert said == []
+
+
+def test_a_session_takes_the_jars_it_needs_and_what_they_rest_on(kept: Path) -> None:
+    assert jars_of([], kept) == []
+    assert [jar.name for jar in jars_of([Package.AVRO], kept)] == sorted([Package.AVRO.jar, RESTED_ON])
+
+
+def test_where_jars_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TREATY_SPARK_JARS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert default_folder() == Path("/caches/treaty/jars")
+
+    monkeypatch.setenv("TREATY_SPARK_JARS", "/opt/jars")
+    assert default_folder() == Path("/opt/jars")
+
+
+def test_offline_it_says_so_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=1")
+    command = [sys.executable, "-m", "treaty.spark.jars", "--folder", str(tmp_path / "jars")]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert "cannot fetch org.apache.iceberg" in ended.stderr
+    assert "Connection refused" in ended.stderr
+    assert "check the network and run it again" in ended.stderr
+    assert list((tmp_path / "jars").iterdir()) == []
+
+
+def test_ivy_settings_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no Ivy settings file at /nowhere"):
+        fetch_jars(tmp_path / "jars", Path("/nowhere"), say=lambda text: None)
+
+
+@pytest.mark.parametrize(
+    ("url", "drivers"),
+    [
+        ("jdbc:sqlite:shop.db", {Package.SQLITE}),
+        ("jdbc:postgresql://db/shop", {Package.POSTGRESQL}),
+        ("jdbc:mysql://db/shop", set()),
+    ],
+)
+def test_a_database_needs_its_driver(url: str, drivers: set[Package]) -> None:
+    assert driver_of(url) == drivers

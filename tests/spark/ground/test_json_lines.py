@@ -1,0 +1,174 @@
+"""JSON lines are read so that no digit, key or line is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from tests.documents import contract
+from tests.spark.ground.conftest import Write
+from tests.spark.ground.frames import malformed, rows
+from treaty.contracts.model import SchemaObject
+from treaty.errors import InvalidDocument
+from treaty.spark.reading import MALFORMED, open_data, read_data
+
+
+def declared(*fields: dict[str, Any]) -> SchemaObject:
+    return contract(list(fields)).schema[0]
+
+
+NUMBER = {"name": "a", "logicalType": "number"}
+TEXT = {"name": "a", "logicalType": "string"}
+ADDRESS = {"name": "o", "logicalType": "object", "properties": [{"name": "x", "logicalType": "integer"}]}
+LIST = {"name": "l", "logicalType": "array", "items": {"logicalType": "object", "properties": [TEXT]}}
+MAP = {
+    "name": "m",
+    "logicalType": "map",
+    "map": {"key": {"logicalType": "string"}, "value": {"logicalType": "object", "properties": [TEXT]}},
+}
+
+
+VALUES = {
+    '{"a":1.10}': "1.10",
+    '{"a":1e400}': "1e400",
+    '{"a":0.12345678901234567890123}': "0.12345678901234567890123",
+    '{"a":-0}': "-0",
+    '{"a":"x"}': "x",
+    '{"a":true}': "true",
+    '{"a":null}': None,
+    "{}": None,
+    '{"a":NaN}': "NaN",
+    '{"a":{"b":  1.0}}': '{"b":  1.0}',
+    '{"a":1,"a":2}': "2",
+}
+
+
+def test_a_declared_value_is_the_text_it_was(any_spark: SparkSession, write: Write) -> None:
+    frame = read_data(any_spark, write("orders.jsonl", "\n\n".join(VALUES)), declared=declared(NUMBER))
+
+    assert dict(zip(VALUES, (value for (value,) in rows(frame)), strict=True)) == VALUES
+    assert malformed(frame) == []
+
+
+def test_a_byte_order_mark_is_no_part_of_a_record(spark: SparkSession, write: Write) -> None:
+    frame = read_data(spark, write("orders.jsonl", '\ufeff{"a":1,"b":2}\n'), declared=declared(NUMBER))
+
+    assert rows(frame) == [("1", "2")]
+
+
+def test_what_is_no_record_is_kept_as_it_is(spark: SparkSession, write: Write) -> None:
+    lines = ["null", "42", '"text"', '{"a":1', '{"a":01}', "{'a':1}", '{"a":1,}', "a,b", "{a:1}"]
+    frame = read_data(spark, write("orders.jsonl", "\n".join([*lines, '{"a":1}'])), declared=declared(NUMBER))
+
+    assert malformed(frame) == lines
+    assert frame.count() == len(frame.collect()) == len(lines) + 1
+
+
+def test_another_structure_than_declared_is_malformed_whatever_is_asked_for(
+    any_spark: SparkSession, write: Write
+) -> None:
+    good = '{"o":{"x":1},"l":[{"a":"q"}],"m":{"k":{"a":"v"}},"t":3}'
+    bad = ['{"o":"text"}', '{"o":[1]}', '{"l":{"a":1}}', '{"l":[1,{"a":2}]}', '{"m":[1]}', '{"m":{"k":1}}']
+    schema = declared(ADDRESS, LIST, MAP, {"name": "t", "logicalType": "integer"})
+
+    frame = read_data(any_spark, write("orders.jsonl", "\n".join([good, *bad])), declared=schema)
+
+    assert malformed(frame) == bad
+    assert malformed(frame.select("t", MALFORMED)) == bad
+    assert frame.agg(F.count_if(F.col(MALFORMED).isNotNull())).collect()[0][0] == len(bad)
+    assert rows(frame)[0] == (("1",), [("q",)], {"k": ("v",)}, "3")
+
+
+def test_unknown_keys_are_columns_at_every_depth(any_spark: SparkSession, write: Write) -> None:
+    lines = [
+        {"a": "1", "o": {"x": 1, "more": 2}, "l": [{"a": "q"}, {"a": "r", "u": 3}]},
+        {"a": "2", "m": {"k": {"a": "v"}, "j": {"a": "w", "s": [1]}}, "extra": {"deep": True}},
+    ]
+    file = write("orders.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+    frame = read_data(any_spark, file, declared=declared(TEXT, ADDRESS, LIST, MAP))
+
+    assert frame.schema.simpleString() == (
+        "struct<a:string,o:struct<x:string,more:string>,l:array<struct<a:string,u:string>>,"
+        "m:map<string,struct<a:string,s:array<string>>>,extra:struct<deep:string>,_corrupt_record:string>"
+    )
+    assert rows(frame.select("extra", "o.more")) == [(None, "2"), (("true",), None)]
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        pytest.param(TEXT, "struct<b:string>", id="an object in the place of a value stays one"),
+        pytest.param({"name": "a", "logicalType": "object"}, "string", id="an open object is kept as JSON"),
+        pytest.param(
+            {"name": "a", "logicalType": "object", "physicalType": "json"}, "string", id="so is a JSON column"
+        ),
+        pytest.param({"name": "a"}, "string", id="and a field of no type"),
+    ],
+)
+def test_an_object_where_the_contract_has_none(
+    spark: SparkSession, write: Write, field: dict[str, Any], kind: str
+) -> None:
+    frame = read_data(spark, write("orders.jsonl", '{"a":{"b":1}}\n'), declared=declared(field))
+
+    assert frame.schema["a"].dataType.simpleString() == kind
+
+
+def test_a_key_in_another_case_is_read_under_its_own_name(spark: SparkSession, write: Write) -> None:
+    frame = read_data(spark, write("orders.jsonl", '{"A":1}\n'), declared=declared(NUMBER))
+
+    assert (frame.columns, rows(frame)) == (["A", MALFORMED], [("1",)])
+
+
+def test_odd_names_of_keys(spark: SparkSession, write: Write) -> None:
+    line = {"a.b": 1, "c d": 2, "e`f": 3, "g:h": 4, "i,j>": 5, "é": 6}
+    frame = read_data(spark, write("orders.jsonl", json.dumps(line)), declared=declared(NUMBER))
+
+    assert sorted(frame.columns) == sorted([*line, "a", MALFORMED])
+    assert sorted(value for value in rows(frame)[0] if value) == list("123456")
+
+
+def test_without_a_contract_the_types_are_those_of_the_data(spark: SparkSession, write: Write) -> None:
+    lines = '{"a":1,"b":"x","c":1.25,"d":[true],"e":null,"f":1}\n{"a":2,"f":"mixed"}\n'
+    data = open_data(spark, write("orders.json", lines))
+
+    assert data.frame.drop(MALFORMED).schema.simpleString() == (
+        "struct<a:bigint,b:string,c:decimal(3,2),d:array<boolean>,e:string,f:string>"
+    )
+    assert not data.untyped
+
+
+def test_no_lines_are_no_rows_where_it_is_known_what_they_would_be(spark: SparkSession, write: Write) -> None:
+    file = write("orders.jsonl", "")
+
+    assert rows(read_data(spark, file, declared=declared(NUMBER))) == []
+    with pytest.raises(InvalidDocument, match="no records, and nothing says what they would be"):
+        read_data(spark, file)
+
+
+def test_folders_give_columns_as_they_are_named(spark: SparkSession, write: Write) -> None:
+    folder = write("orders/shop=007/a.jsonl", '{"a":1}').partition("/shop")[0]
+
+    assert rows(read_data(spark, folder, declared=declared(NUMBER))) == [("1", "007")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(
+            '{"a":1}{"a":2}\n', r"more than one record on 1 of 1 lines, such as '\{\"a\":1\}\{", id="two at once"
+        ),
+        pytest.param('{"a":1} rest\n{"a":1}\n', "more than one record", id="something after the record"),
+        pytest.param('[{"a":1},{"a":2}]\n{"a":1}\n', "more than one record", id="a list on a line"),
+        pytest.param('[\n{"a":\n1}\n]\n', "no JSON record on any line; if it is one document", id="one document"),
+        pytest.param('{"a":1}\n{"b":1}\n{"B":2}\n', "'B' and 'b', which differ in case only", id="case only"),
+        pytest.param('{"_corrupt_record":1}\n', "a name that Spark needs itself", id="a name of Spark's"),
+    ],
+)
+def test_what_would_be_lost_is_refused(spark: SparkSession, write: Write, text: str, said: str) -> None:
+    with pytest.raises(InvalidDocument, match=said):
+        read_data(spark, write("orders.jsonl", text), declared=declared(NUMBER))

@@ -1,0 +1,99 @@
+"""What a person types is told apart: a database, files, or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treaty.errors import InvalidDocument
+from treaty.spark.options import IcebergCatalog, SparkOptions
+from treaty.spark.packages import Package
+from treaty.spark.reading import Database, DataFormat, Files, Source, Table, needs, options_for, parse_source
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("orders.parquet", Files("orders.parquet")),
+        ("data/orders", Files("data/orders")),
+        ("s3a://lake/orders", Files("s3a://lake/orders")),
+        ("2026-*.csv", Files("2026-*.csv")),
+        ("orders", Table("orders")),
+        ("lake.retail.orders", Table("lake.retail.orders")),
+        ("lake.`odd name`.orders", Table("lake.`odd name`.orders")),
+        ("table:orders.csv", Table("orders.csv")),
+        ("jdbc:sqlite:shop.db#orders", Database("jdbc:sqlite:shop.db", "orders")),
+        ("jdbc:postgresql://db/shop?user=a#s.orders", Database("jdbc:postgresql://db/shop?user=a", "s.orders")),
+    ],
+)
+def test_a_source_is_told_by_how_it_is_written(
+    text: str, expected: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert parse_source(text) == expected
+
+
+def test_a_name_that_is_there_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "orders").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    assert parse_source("orders") == Files("orders")
+
+
+def test_what_is_said_goes_over_what_is_written() -> None:
+    assert parse_source("orders", "csv") == Files("orders", DataFormat.CSV)
+    assert parse_source("jdbc:sqlite:shop.db", table="orders") == Database("jdbc:sqlite:shop.db", "orders")
+
+
+@pytest.mark.parametrize(
+    ("text", "data_format", "said"),
+    [
+        ("orders.xyz", "xml", "unknown format 'xml' of data; use one of: parquet, csv, json, avro, orc"),
+        ("jdbc:postgresql://db/shop?password=hush", None, "which table of jdbc:postgresql://db/shop"),
+        ("table:csv.`", None, "cannot name a table"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(text: str, data_format: str | None, said: str) -> None:
+    with pytest.raises(InvalidDocument, match=said) as caught:
+        parse_source(text, data_format)
+    assert "hush" not in str(caught.value)
+
+
+def test_secrets_in_an_address_are_not_shown() -> None:
+    source = parse_source("jdbc:postgresql://db/shop?user=a&password=hush#orders")
+
+    assert str(source) == "table orders of jdbc:postgresql://db/shop"
+
+
+@pytest.mark.parametrize(
+    ("text", "data_format", "packages"),
+    [
+        ("orders.parquet", None, set()),
+        ("orders.csv.gz", None, set()),
+        ("lake.retail.orders", None, set()),
+        ("orders.avro", None, {Package.AVRO}),
+        ("orders", "avro", {Package.AVRO}),
+        ("jdbc:sqlite:shop.db#orders", None, {Package.SQLITE}),
+        ("jdbc:postgresql://db/shop#orders", None, {Package.POSTGRESQL}),
+        ("jdbc:oracle:thin:@db#orders", None, set()),
+    ],
+)
+def test_each_source_says_what_it_needs(text: str, data_format: str | None, packages: set[Package]) -> None:
+    assert needs(text, data_format) == packages
+
+
+def test_a_folder_of_avro_files_needs_avro(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a.avro").touch()
+
+    assert needs(str(tmp_path)) == {Package.AVRO}
+
+
+def test_a_session_has_the_catalog_only_where_a_source_is_in_it() -> None:
+    lake = IcebergCatalog("jdbc:sqlite:lake.db", "lake", name="lake")
+    options = SparkOptions(catalog=lake)
+
+    assert options_for(options, [Table("lake.retail.orders")]).catalog == lake
+    assert options_for(options, [Table("orders"), Files("a.avro")]) == SparkOptions(packages=frozenset({Package.AVRO}))

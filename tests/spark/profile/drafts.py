@@ -1,0 +1,47 @@
+"""Drafts of test data, and their fields as a document says them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from treaty.contracts import Contract, contract_from, document_of
+from treaty.spark.profile import Inferred, Typing, infer
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ROWS = 120
+
+Text = Callable[[int], str | None]
+"""What the row of a number has in a column."""
+
+
+def texts(spark: SparkSession, columns: dict[str, Text], rows: int = ROWS) -> DataFrame:
+    """Return rows of texts, as a CSV file has them."""
+    names = ", ".join(f"`{name}` string" for name in columns)
+    return spark.createDataFrame([tuple(text(row) for text in columns.values()) for row in range(rows)], names)
+
+
+def drafted(frame: DataFrame, name: str = "orders", typing: Typing = Typing.STORED, **more: Any) -> Inferred:
+    """Draft a contract from a frame, and see that it can be written and read again."""
+    inferred = infer(frame, name, name, typing=typing, now=NOW, **more)
+    assert contract_from(document_of(inferred.contract)) == inferred.contract
+    return inferred
+
+
+def fields_of(contract: Contract) -> dict[str, dict[str, Any]]:
+    """Return the fields at the top, by name, as a document says them."""
+    return {field["name"]: field for field in document_of(contract)["schema"][0]["properties"]}
+
+
+def said(field: dict[str, Any], leaving_out: Sequence[str] = ("name", "description", "customProperties")) -> Any:
+    """Return what a field says, without its guesses."""
+    return {key: value for key, value in field.items() if key not in leaving_out}
+
+
+def guessed(field: dict[str, Any]) -> dict[str, str]:
+    """Return what a field says of its guesses."""
+    (note,) = [entry["value"] for entry in field["customProperties"] if entry["property"] == "guessed"]
+    return dict(note)

@@ -1,0 +1,56 @@
+"""Test reports made by hand: only what a case is about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from treaty.contracts.findings import Severity
+from treaty.spark.checks import Kind
+from treaty.spark.measures import Measures, RuleMeasure
+from treaty.spark.rules import Rule, Unchecked
+from treaty.spark.testing.differences import Difference
+from treaty.spark.testing.report import TestReport as Report
+from treaty.spark.thresholds import NONE_AT_ALL, Threshold
+
+NOW = datetime(2026, 1, 3, 5, tzinfo=UTC)
+
+
+def rows_rule(
+    rule_id: str,
+    broken: int = 0,
+    severity: Severity = Severity.ERROR,
+    allows: Threshold = NONE_AT_ALL,
+    rows: int = 1000,
+) -> RuleMeasure:
+    """Return a rule on rows that so many of them break."""
+    kind, _, field = rule_id.partition(":")
+    rule = Rule(rule_id, Kind(kind), field, "must be right", severity, allows)
+    return RuleMeasure(rule, allows.holds(broken, rows), broken=broken)
+
+
+def dataset_rule(
+    rule_id: str, value: Any, held: bool, allows: Threshold = NONE_AT_ALL, severity: Severity = Severity.ERROR
+) -> RuleMeasure:
+    """Return a rule on the whole dataset, with what it came to."""
+    kind, _, field = rule_id.partition(":")
+    says = "newest row must be at most 1 d old" if kind == Kind.FRESHNESS else "number of rows"
+    return RuleMeasure(Rule(rule_id, Kind(kind), field, says, severity, allows), held, value=value)
+
+
+def measures(
+    *results: RuleMeasure, rows: int = 1000, quarantined: int = 0, unchecked: tuple[Unchecked, ...] = ()
+) -> Measures:
+    """Return the measures of orders 1.0.0."""
+    return Measures("orders", "1.0.0", "orders", rows, rows - quarantined, results, unchecked, NOW)
+
+
+def made(*results: RuleMeasure, rows: int = 1000, quarantined: int = 0, **more: Any) -> Report:
+    """Return a report on orders.csv."""
+    unchecked = more.pop("unchecked", ())
+    return Report("orders.csv", measures(*results, rows=rows, quarantined=quarantined, unchecked=unchecked), **more)
+
+
+def difference(severity: Severity, field: str = "city", says: str = "is not as declared") -> Difference:
+    """Return a difference in schema that weighs so much."""
+    return Difference(field, "field_type_changed", severity, "string", "integer", says)
