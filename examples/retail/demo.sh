@@ -72,6 +72,19 @@ echo; expect 3 treaty can-i-retire $finance@1
 step "13. All of it is in the audit log, each entry chained to the one before."
 expect 0 treaty audit verify
 
+step "14. Data are held to the same contracts: a month of events, with the defects that months have."
+printf '$ python -m examples.retail.history month --orders 2000\n\n'
+python -m examples.retail.history "$work/month" --orders 2000 || exit 1
+placed=$contracts/events/retail.orders.order_placed.yaml
+printf '\n$ treaty test …/retail.orders.order_placed.yaml month/retail.orders.order_placed --quarantine bad\n\n'
+(cd "$work" && treaty test "$OLDPWD/$placed" month/retail.orders.order_placed --quarantine bad --now 2026-02-04T00:00:00Z)
+[ $? -eq 3 ] || { echo "expected exit code 3" >&2; exit 1; }
+
+step "15. Where there is no contract yet, one is drafted from the data; every guess says so."
+printf '$ treaty infer month/retail.returns.return_received --id retail.returns.return_received | head\n\n'
+(cd "$work" && treaty infer month/retail.returns.return_received --id retail.returns.return_received 2>/dev/null) > "$work/draft.yaml" || exit 1
+head -n 30 "$work/draft.yaml"
+
 step "Look further"
 cat <<'TEXT'
   .venv/bin/treaty kinds                     what is graded, and why

@@ -20,6 +20,7 @@ from treaty.spark.schema import column_name, lenient_type, spark_type
 from treaty.spark.value_checks import asked_of
 
 _MALFORMED = "__malformed"
+_STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
 _OPEN_CLASSES = frozenset({"public", "open", "unclassified"})
 
 
@@ -39,10 +40,11 @@ class Surroundings:
     path: FieldPath
     is_secret: bool = False
     closed: bool = False
+    parsed: Column | None = None
 
     def at(self, path: FieldPath, field: Field) -> Surroundings:
         """Return the surroundings of a field inside."""
-        return replace(self, path=path, is_secret=self.is_secret or is_classified(field))
+        return replace(self, path=path, is_secret=self.is_secret or is_classified(field), parsed=None)
 
 
 def is_classified(field: Field) -> bool:
@@ -251,25 +253,37 @@ def _repeats_keys(read: OfColumn) -> OfColumn:
     return repeats
 
 
-def _from_json(field: Field, want: spark.DataType, around: Surroundings) -> Compiled:
-    """Read a text that holds JSON, then go on as with any structure."""
+def holds_json(field: Field, have: spark.DataType) -> bool:
+    """Tell whether a text must be parsed to have the structure of the field."""
+    return isinstance(have, spark.StringType) and isinstance(spark_type(field), _STRUCTURES)
+
+
+def parsed_json(field: Field, text: Column) -> Column:
+    """Return the structure that a text holds, with texts for leaves; null where it cannot be read."""
+    marked = _marked(field)
+    parsed = F.from_json(text, marked.json(), {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _MALFORMED})
+    is_object = isinstance(marked, spark.StructType)
+    return F.when(parsed.getField(_MALFORMED).isNull(), parsed) if is_object else parsed
+
+
+def _marked(field: Field) -> spark.DataType:
     lenient = lenient_type(field)
-    marked: spark.DataType
     if isinstance(lenient, spark.StructType):
-        marked = spark.StructType([*lenient.fields, spark.StructField(_MALFORMED, spark.StringType())])
-        options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _MALFORMED}
-    else:
-        marked, options = lenient, {"mode": "PERMISSIVE"}
+        return spark.StructType([*lenient.fields, spark.StructField(_MALFORMED, spark.StringType())])
+    return lenient
+
+
+def _from_json(field: Field, want: spark.DataType, around: Surroundings) -> Compiled:
+    """Read a text that holds JSON, then go on as with any structure; at the top it was parsed beforehand."""
+    ready = around.parsed
 
     def parse(value: Column) -> Column:
-        parsed = F.from_json(value, marked.json(), options)
-        whole = isinstance(marked, spark.StructType)
-        return F.when(parsed.getField(_MALFORMED).isNull(), parsed) if whole else parsed
+        return parsed_json(field, value) if ready is None else ready
 
     def unread(value: Column) -> Column:
         return value.isNotNull() & parse(value).isNull()
 
-    inner = _inside(field, marked, want, replace(around, closed=False))
+    inner = _inside(field, _marked(field), want, replace(around, closed=False, parsed=None))
     broken = _check(Kind.TYPE, f"must hold JSON for {field.type}", unread, spark.StringType(), around)
     read = inner.read
     checks = (broken, *(check.reached_by(parse) for check in inner.checks))

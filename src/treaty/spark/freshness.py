@@ -42,7 +42,7 @@ def _rule(level: Mapping[str, Any], contract: Contract, schema: SchemaObject) ->
     if field is None or not isinstance(spark_type(field), _MOMENTS):
         return Unchecked(what, f"its element {element!r} is not a date or timestamp at the top of {schema.name}")
     says = f"newest row must be at most {level.get('value')} {level.get('unit') or 's'} old"
-    rule = Rule(f"freshness:{field.name}", Kind.FRESHNESS, field.name or "", says)
+    rule = Rule(f"freshness:{field.name}", Kind.FRESHNESS, field.name or "", says, of_rows=False)
     return FreshnessRule(rule, column_name(field), float(promised))
 
 

@@ -15,8 +15,18 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Check, Kind
-from treaty.spark.compiling import Compiled, Surroundings, child_of, compile_field, is_classified, unknown_names
-from treaty.spark.schema import column_name, spark_type
+from treaty.spark.compiling import (
+    Compiled,
+    Surroundings,
+    child_of,
+    compile_field,
+    holds_json,
+    is_classified,
+    parsed_json,
+    unknown_names,
+)
+from treaty.spark.schema import column_name
+from treaty.spark.settling import settled
 
 VIOLATIONS = "_violations"
 MALFORMED = "_corrupt_record"
@@ -47,13 +57,16 @@ def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool) -> Prepared
     """Lay out a frame for the rules of an object."""
     _refuse_names(frame)
     have = frame.schema
+    parsed = _parsed(schema, have)
+    staged = frame.select("*", *[column.alias(name) for name, column in parsed.items()]) if parsed else frame
     columns: list[Column] = []
     checks: list[tuple[Check, Column]] = []
     places: dict[str, str] = {}
     for number, field in enumerate(schema.fields):
         found = child_of(have, column_name(field))
-        compiled = _compiled(field, found.dataType if found else None, closed=closed)
         name = column_name(field)
+        ready = named(_json_name(name)) if _json_name(name) in parsed else None
+        compiled = _compiled(field, found.dataType if found else None, ready, closed=closed)
         source = named(found.name) if found else F.lit(None)
         columns.append(compiled.read(source).alias(name))
         place = name
@@ -70,11 +83,26 @@ def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool) -> Prepared
     checks.extend(_row_checks(unknown, places, closed=closed))
     typed = tuple(column_name(field) for field in schema.fields)
     inputs = tuple((name, places[name]) for name in have.names)
-    return Prepared(frame.select(*columns), typed, inputs, tuple(checks), unknown)
+    return Prepared(staged.select(*columns, *map(named, parsed)), typed, inputs, tuple(checks), unknown)
 
 
-def _compiled(field: Field, have: spark.DataType | None, *, closed: bool) -> Compiled:
-    return compile_field(field, have, Surroundings(FieldPath().field(field.name or ""), is_classified(field), closed))
+def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
+    """Return the texts that hold JSON, parsed once each."""
+    found = [(field, child_of(have, column_name(field))) for field in schema.fields]
+    return {
+        _json_name(column_name(field)): settled(parsed_json(field, named(item.name)))
+        for field, item in found
+        if item is not None and holds_json(field, item.dataType)
+    }
+
+
+def _json_name(column: str) -> str:
+    return f"{PRIVATE}json_{column}"
+
+
+def _compiled(field: Field, have: spark.DataType | None, parsed: Column | None, *, closed: bool) -> Compiled:
+    path = FieldPath().field(field.name or "")
+    return compile_field(field, have, Surroundings(path, is_classified(field), closed, parsed))
 
 
 def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: bool) -> Iterator[tuple[Check, Column]]:
@@ -100,8 +128,3 @@ def _refuse_names(frame: DataFrame) -> None:
     ours = [name for name in names if name == VIOLATIONS or name.startswith(PRIVATE)]
     if ours:
         raise InvalidDocument(f"the data have a column {ours[0]!r}, which Treaty adds itself; drop or rename it first")
-
-
-def open_type(field: Field) -> bool:
-    """Tell whether the contract leaves a field's type open."""
-    return spark_type(field) is None

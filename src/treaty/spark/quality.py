@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -77,7 +77,7 @@ def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     metric, kind = checked.get("metric"), checked.get("type")
     if metric == "rowCount":
         stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", threshold_of(rule) or NONE_AT_ALL)
-        return MetricRule(stated, aggregate="count(1)")
+        return MetricRule(replace(stated, of_rows=False), aggregate="count(1)")
     if metric in ("duplicateValues", "duplicateCount", "duplicates"):
         return _duplicates(site, rule)
     if kind == "sql" or (kind is None and "query" in checked):
@@ -127,7 +127,7 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     allows = threshold_of(rule)
     if isinstance(found, RowCondition):
         return _row_condition(site, rule, found, allows)
-    if isinstance(found, RowsCounted) and allows is not None and allows.tolerates_none:
+    if isinstance(found, RowsCounted) and allows is not None and allows.holds(0, 1):
         broken = _analysed(site, rule_id, found.condition)
         stated = _stated(site, rule, Kind.SQL, f"must not be: {found.condition}", allows)
         return RowRule(stated, broken, _row_shown(site, found.fields), _reads_classified(site, found.fields))
@@ -139,9 +139,9 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         aggregate = found.expression
     else:
         stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
-        return MetricRule(stated, query=found)
+        return MetricRule(replace(stated, of_rows=False), query=found)
     stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
-    return MetricRule(stated, aggregate=aggregate)
+    return MetricRule(replace(stated, of_rows=False), aggregate=aggregate)
 
 
 def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, allows: Threshold | None) -> RowRule:

@@ -117,7 +117,7 @@ def _weighed(rule: Rule, policy: Policy) -> Rule:
     if severity is not Severity.ERROR and rule.kind in _ALWAYS_ERRORS:
         if rule.id in policy.severity or rule.kind in policy.severity:
             raise InvalidDocument(
-                f"rule {rule.id} cannot be a {severity}: valid rows would not have the contract's schema; "
+                f"rule {rule.id} cannot weigh less than an error: valid rows would not have the contract's schema; "
                 "change the contract where the field may be missing or of another type"
             )
         return rule

@@ -25,11 +25,12 @@ class Rule:
     says: str
     severity: Severity = Severity.ERROR
     allows: Threshold = NONE_AT_ALL
+    of_rows: bool = True
 
     @property
     def quarantines(self) -> bool:
-        """Whether a row that breaks the rule is set apart; otherwise it is counted."""
-        return self.severity is Severity.ERROR and self.allows.tolerates_none
+        """Whether a row that breaks the rule is set apart; otherwise it is counted, or the whole is judged."""
+        return self.of_rows and self.severity is Severity.ERROR and self.allows.tolerates_none
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def mutated(draw: st.DrawFn) -> str:
 @example("date(" * 20 + "day" + ")" * 20 + " > day")
 @example("struct(" * 20 + "n" + ")" * 20 + " = n")
 @example("CAST(n AS " + "STRUCT<a: " * 20 + "INT" + ">" * 20 + ") = n")
+@example("list[if(" * 11 + "list[0]" + " = 1, 0, 1)]" * 11 + " = 1")
 @settings(max_examples=1_500, deadline=None)
 def test_a_text_is_refused_or_becomes_sql_of_known_parts(text: str) -> None:
     started = time.process_time()

@@ -47,6 +47,8 @@ def test_it_is_refused(case: dict[str, Any]) -> None:
         "WITH a AS (SELECT n FROM things)" + ", a AS (SELECT n FROM things)" * 50 + " SELECT count(*) FROM a",
         "SELECT count(*) FROM things" + " JOIN owners o ON things.id = o.id" * 50,
         "SELECT n FROM things" + " UNION ALL SELECT n FROM things" * 100,
+        "if(upper(" * 11 + "text" + ") RLIKE 'a', 'b', 'c')" * 11 + " = 'b'",
+        "SELECT 1" + " + max(n)" * 90 + " FROM things WHERE flag" + " OR n = 1" * 300,
         "interval " * 1_000,
         "\0",
         "n > 0 \x1b[31m",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.spark.guarded_sql.things import THINGS, cases, read
+from treaty.contracts import load
 from treaty.contracts.paths import parse_path
-from treaty.spark.guarded_sql import AggregateMetric, Query, RowCondition, RowsCounted, Scope
+from treaty.spark.guarded_sql import AggregateMetric, Query, RowCondition, RowsCounted, Scope, read_rule_sql
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 _VIEWS = {"things": "v_things", "owners": "v_owners"}
 
 
@@ -58,6 +61,14 @@ def test_the_scope_of_a_rule_knows_the_other_objects() -> None:
     scope = Scope.of(THINGS, THINGS.schema[1])
 
     assert scope.table_names == ("owners", "things")
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("contracts/**/*.yaml")), ids=lambda file: file.stem)
+def test_every_rule_of_the_examples_can_be_read(file: Path) -> None:
+    contract = load(file.read_bytes(), file.name).contract
+    rules = [(item, rule["query"]) for item in contract.schema for rule in item.quality or () if "query" in rule]
+
+    assert all(not isinstance(read_rule_sql(query, Scope.of(contract, item)), Query) for item, query in rules)
 
 
 def _sql(found: RowCondition | RowsCounted | AggregateMetric | Query) -> str:

@@ -39,6 +39,12 @@ def test_no_columns_are_refused(spark: SparkSession) -> None:
         infer(spark.range(3).select(), "a", "b")
 
 
+@pytest.mark.parametrize("columns", [("id AS a", "id AS a"), ("id AS _violations",)])
+def test_names_that_no_contract_can_stand_for_are_refused(spark: SparkSession, columns: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidDocument, match="rename"):
+        infer(spark.range(3).selectExpr(*columns), "a", "b")
+
+
 @pytest.mark.parametrize("sample", [Sample(percent=40), Sample(rows=300)])
 def test_of_a_sample_nothing_is_claimed_as_exact(any_spark: SparkSession, sample: Sample) -> None:
     inferred = drafted(texts(any_spark, COLUMNS, rows=1_000), typing=Typing.NONE, sample=sample)

@@ -1,63 +1,66 @@
-"""What holds for every draft: no row of the data breaks it, types and nulls are those of the data."""
+"""What holds for every draft: no row of the data breaks it, and types and nulls are those of the data."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as spark_types
 
 from tests.spark.profile.drafts import NOW, drafted
 from tests.spark.profile.strategies import Data, typed_data, untyped_data
-from treaty.contracts import contract_from, document_of
+from treaty.contracts import Contract, contract_from, document_of
 from treaty.spark import enforce
 from treaty.spark.profile import Typing
 from treaty.spark.reading_values import same_type
 from treaty.spark.schema import spark_type
 
 _LAWS = settings(
-    max_examples=12,
+    max_examples=8,
+    derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+_LITTLE = 50
 
 
 def _frame(spark: SparkSession, drawn: Data) -> DataFrame:
     return spark.createDataFrame(drawn.rows, drawn.schema, verifySchema=False)
 
 
-def _breaks_nothing(frame: DataFrame, typing: Typing) -> None:
+def _kept_by_all(frame: DataFrame, typing: Typing) -> Contract:
     contract = drafted(frame, typing=typing).contract
-    read_again = contract_from(document_of(contract))
 
-    measures = enforce(frame, read_again).measures(NOW)
+    measures = enforce(frame, contract_from(document_of(contract))).measures(NOW)
 
     assert [(item.rule.id, item.broken) for item in measures.breaches] == []
     assert measures.valid == measures.rows == frame.count()
     assert measures.unchecked == ()
-    assert [str(spark_type(field)) for field in contract.schema[0].fields if "dropped" in str(field)] == []
+    assert "dropped" not in str(contract), "a guess had to be taken back"
+    return contract
+
+
+def _has_text(kind: spark_types.DataType) -> bool:
+    return "string" in kind.simpleString()
 
 
 @given(drawn=untyped_data())
 @_LAWS
 def test_no_row_of_texts_breaks_the_draft_made_from_them(spark: SparkSession, drawn: Data) -> None:
-    _breaks_nothing(_frame(spark, drawn), Typing.NONE)
+    _kept_by_all(_frame(spark, drawn), Typing.NONE)
 
 
 @given(drawn=typed_data())
 @_LAWS
-def test_no_row_breaks_the_draft_made_from_them(spark: SparkSession, drawn: Data) -> None:
-    _breaks_nothing(_frame(spark, drawn), Typing.STORED)
-
-
-@given(drawn=typed_data())
-@_LAWS
-def test_types_and_nulls_are_those_of_the_data(spark: SparkSession, drawn: Data) -> None:
+def test_no_row_breaks_the_draft_made_from_them_and_it_has_their_types_and_nulls(
+    spark: SparkSession, drawn: Data
+) -> None:
     frame = _frame(spark, drawn)
 
-    fields = drafted(frame).contract.schema[0].fields
+    contract = _kept_by_all(frame, Typing.STORED)
 
-    for field, column in zip(fields, frame.schema.fields, strict=True):
-        place = frame.schema.names.index(column.name)
-        has_nulls = any(row[place] is None for row in drawn.rows)
+    for place, (field, column) in enumerate(zip(contract.schema[0].fields, frame.schema.fields, strict=True)):
         stored = spark_type(field)
-        assert stored is None or column.dataType.typeName() == "string" or same_type(stored, column.dataType)
-        assert bool(field.required) == (len(drawn.rows) >= 50 and not has_nulls)
+        assert stored is None or _has_text(column.dataType) or same_type(stored, column.dataType)
+        assert bool(field.required) == (
+            len(drawn.rows) >= _LITTLE and all(row[place] is not None for row in drawn.rows)
+        )

@@ -31,9 +31,10 @@ def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
         _say_indented(one.topic.ljust(width), one.says)
     draft = str(file) if file else "DRAFT"
     shown = "DATA" if data.startswith("jdbc:") or len(data) > _LONGEST_DATA else data
+    lint, test = f"treaty lint {draft}", f"treaty test {draft} {shown}"
     _say("Next")
-    _say_indented(f"treaty lint {draft}", "what a reader would still have to ask")
-    _say_indented(f"treaty test {draft} {shown}", "these data keep it; do the next ones?")
+    _say_indented(lint.ljust(len(test)), "what a reader would still have to ask")
+    _say_indented(test, "these data keep it; do the next ones?")
 
 
 def _say_indented(topic: str, text: str) -> None:

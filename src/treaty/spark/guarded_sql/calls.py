@@ -108,15 +108,14 @@ def _arguments(w: Writing, name: str, arguments: list[Any]) -> list[str]:
 def _lambda_arguments(w: Writing, node: exp.Anonymous, name: str) -> list[str]:
     """Write lists and lambdas; what a lambda is handed from a list that was built, or from itself, counts as built."""
     written = []
-    before = w.notes.growth - FUNCTIONS[name].grows
+    start = w.notes.growth
     for argument in node.expressions:
         if not isinstance(argument, exp.Lambda):
             written.append(w.sql(argument))
             continue
         if w.lambdas >= _MOST_LAMBDAS:
             raise w.refuse(argument, f"has lambdas more than {_MOST_LAMBDAS} deep", "write it as several rules")
-        is_built = w.notes.growth - FUNCTIONS[name].grows > before
-        written.append(_lambda(w, argument, is_built=is_built, folds=name in FOLDS))
+        written.append(_lambda(w, argument, is_built=w.notes.growth > start, folds=name in FOLDS))
     return written
 
 
@@ -125,7 +124,7 @@ def _lambda(w: Writing, node: exp.Lambda, *, is_built: bool, folds: bool) -> str
     if not names or len(names) != len(node.expressions) or node.args.get("colon"):
         raise w.refuse(node, "has a lambda that cannot be read", "write it like x -> x.amount > 0")
     grown = {name.lower(): is_built or (folds and not number) for number, name in enumerate(names)}
-    body = w.inside(variables={**w.variables, **grown}, lambdas=w.lambdas + 1).sql(node.this)
+    body = w.inside(variables={**w.variables, **grown}, lambdas=w.lambdas + 1, may=May.NOTHING).sql(node.this)
     spelt = [w.name(node, name) for name in names]
     return f"{spelt[0] if len(spelt) == 1 else '(' + ', '.join(spelt) + ')'} -> {body}"
 

@@ -161,7 +161,7 @@ def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
     depth = run = 0
     for lexeme in found:
         word = lexeme.value.upper() if lexeme.kind in (Kind.WORD, Kind.SIGN) else ""
-        depth += (word in ("(", "[", "CASE")) - (word in (")", "]", "END"))
+        depth = max(0, depth + (word in ("(", "[", "CASE")) - (word in (")", "]", "END")))
         run = run + 1 if word in _PREFIXES else 0
         if depth > DEEPEST or run > _LONGEST_RUN:
             raise refused(

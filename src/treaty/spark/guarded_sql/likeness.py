@@ -1,6 +1,6 @@
 r"""Texts compared with patterns: LIKE by means that no text can stall, RLIKE as patterns of fields.
 
-Spark turns LIKE into a backtracking regular expression: `LIKE '%a%a%b'` needs 14 seconds for one text of 1,000 letters.
+Spark turns LIKE into a backtracking regular expression: `LIKE '%a%a%b'` needs seconds for one text of 1,000 letters.
 A text between two `%` may as well be taken where it first stands, which needs no going back.
 """
 

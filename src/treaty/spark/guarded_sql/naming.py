@@ -77,7 +77,8 @@ def _only(w: Writing, node: Any, name: str, found: tuple[Field, ...]) -> Field:
 
 def _reach(outside: Writing, node: Any) -> Reached:
     if not isinstance(node, (exp.Column, exp.Dot, exp.Bracket)):
-        return Reached(outside.sql(node))
+        sql = outside.sql(node)
+        return Reached(sql if isinstance(node, exp.Identifier) else f"({sql})")
     outside.known(node)
     w = outside.deeper(node)
     if isinstance(node, exp.Column):
@@ -160,8 +161,13 @@ def _grown(w: Writing, node: Any, name: str, *, is_grown: bool) -> None:
 
 
 def field_of(w: Writing, node: Any) -> Field | None:
-    """Return the field that a node reads, where it is known."""
-    return _reach(w, node).field if isinstance(node, (exp.Column, exp.Dot, exp.Bracket)) else None
+    """Return the field that a node reads, where a plain path leads to it."""
+    if not isinstance(node, (exp.Column, exp.Dot, exp.Bracket)):
+        return None
+    is_plain = all(
+        isinstance(item, (exp.Column, exp.Dot, exp.Bracket, exp.Identifier, exp.Literal)) for item in node.walk()
+    )
+    return _reach(w, node).field if is_plain else None
 
 
 def _path(w: Writing, node: exp.Column | exp.Dot | exp.Bracket) -> str:
@@ -169,6 +175,10 @@ def _path(w: Writing, node: exp.Column | exp.Dot | exp.Bracket) -> str:
     if reached.path is not None:
         w.notes.paths.add(reached.path)
     return reached.sql
+
+
+def _all_columns(w: Writing, node: exp.Star) -> str:
+    raise w.refuse(node, "asks for all columns", "only count(*) may; name the columns")
 
 
 def _identifier(w: Writing, node: exp.Identifier) -> str:
@@ -180,4 +190,5 @@ WRITERS: dict[type[exp.Expr], Writer] = {
     exp.Dot: writer(_path, "this expression"),
     exp.Bracket: writer(_path, "this expressions"),
     exp.Identifier: writer(_identifier, "this quoted"),
+    exp.Star: writer(_all_columns),
 }

@@ -12,6 +12,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from treaty.errors import InvalidDocument
 from treaty.spark.guarded_sql.lexing import Kind, Lexeme
 from treaty.spark.guarded_sql.refusing import refused
 
@@ -70,9 +71,11 @@ class _Plain(Spark):
 def tree(text: str, found: Sequence[Lexeme]) -> exp.Expr:
     """Return the syntax tree of one query or one condition."""
     parser = _PlainParser(dialect=_dialect(), error_level=ErrorLevel.IMMEDIATE)
-    tokens = _tokens(text, found)
     try:
+        tokens = _tokens(text, found)
         trees = parser.parse(tokens, text) if _is_query(found) else parser.parse_into(exp.Condition, tokens, text)
+    except InvalidDocument:
+        raise
     except SqlglotError as error:
         raise _unreadable(text, error) from None
     except Exception:  # whatever a foreign parser trips over is one text that cannot be read

@@ -18,6 +18,7 @@ from treaty.spark.guarded_sql.refusing import refused
 from treaty.spark.guarded_sql.scope import Scope
 
 DEEPEST = 100
+LONGEST = 100_000
 
 Write: TypeAlias = Callable[["Writing", Any], str]
 
@@ -81,7 +82,10 @@ class Writing:
 
     def sql(self, node: Any) -> str:
         """Return the SQL of a node."""
-        return self.known(node).write(self.deeper(node), node)
+        text = self.known(node).write(self.deeper(node), node)
+        if len(text) > LONGEST:
+            raise self.refuse(node, "repeats itself too often when it is written out", "write several rules")
+        return text
 
     def known(self, node: Any) -> Writer:
         """Return the writer of a node whose parts are all understood."""

@@ -18,7 +18,7 @@ from treaty.spark.patterns.parsing import parsed
 from treaty.spark.patterns.rendering import Rendering
 from treaty.spark.patterns.simplifying import simplified
 from treaty.spark.patterns.stacking import longest_by_stack
-from treaty.spark.patterns.tree import END, START, Node, lengths
+from treaty.spark.patterns.tree import END, START, Node, Then, lengths, places
 
 LONGEST = 1_000_000
 _MOST_STEPS = 2_000_000  # some 10 ms
@@ -82,7 +82,7 @@ def java_pattern(pattern: str) -> JavaPattern:
     enough = _at_most(LONGEST // 4, longest_match)
     judged = [_judged(tree, enough)]
     if judged[0].longest < enough:
-        rewritten = _rewritten(tree)
+        rewritten = _rewritten(tree) or _rewritten_in_parts(tree, enough)
         judged += [rewritten] if rewritten and rewritten.longest > judged[0].longest else []
     safe = [found for found in judged if found.longest >= _at_most(_SHORT, longest_match)] or judged[-1:]
     if safe[-1].longest < _at_most(_TOO_SHORT, longest_match):
@@ -98,8 +98,9 @@ def _judged(tree: Node, enough: int) -> _Judged:
     searched = not anchored(tree).begins
     best = 0
     for copied in _COPIED:
-        best = max(best, _longest(ambiguity(automaton(tree, copied), searched=searched)))
-        if best >= enough:
+        states = automaton(tree, copied)
+        best = max(best, _longest(ambiguity(states, searched=searched)))
+        if best >= enough or states.exact:
             break
     return _bounded(tree, best)
 
@@ -116,6 +117,19 @@ def _rewritten(tree: Node) -> _Judged | None:
     # With one reading for every text, a part of a text has at most one for each state that it may end in.
     ways = len(automaton(rewritten).reads)
     return _bounded(rewritten, _longest(Ambiguity(exponential=False, ways=max(ways, 1))))
+
+
+def _rewritten_in_parts(tree: Node, enough: int) -> _Judged | None:
+    """Return the pattern with one reading for each of its parts, where that can be written."""
+    rewritten = then(map(_with_one_reading, tree.parts)) if isinstance(tree, Then) else tree
+    return _judged(rewritten, enough) if rewritten != tree else None
+
+
+def _with_one_reading(part: Node) -> Node:
+    states = automaton(part)
+    if places(part) or not states.exact or not ambiguity(states, searched=False).exponential:
+        return part
+    return one_reading(states, searched=False, to_the_end=True) or part
 
 
 def _bounded(tree: Node, longest: int) -> _Judged:

@@ -123,8 +123,3 @@ class Draft:
         said = {"from": seen} | ({} if freshness is None else {"freshness": str(freshness.guess)})
         owners = FrozenMap({"property": "owners", "value": [{"team": TODO}]})
         return FrozenMap({"property": GUESSED, "value": said}), owners
-
-
-def skeleton(draft: Draft) -> Contract:
-    """Draft types and names only, for what is judged by them alone."""
-    return replace(draft, personal={}).contract()

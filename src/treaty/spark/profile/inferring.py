@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame
 
-from treaty.contracts.model import Contract
+from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.preparing import MALFORMED
+from treaty.spark.preparing import MALFORMED, prepare
 from treaty.spark.profile.asking import folders_of
-from treaty.spark.profile.drafting import Draft, skeleton
+from treaty.spark.profile.drafting import Draft
 from treaty.spark.profile.facts import Profile
 from treaty.spark.profile.first_look import first_look
 from treaty.spark.profile.keys import find_key
@@ -47,18 +47,19 @@ def infer(
     """Draft a contract that every row of the frame (or of the sample) keeps; each term is marked as a guess."""
     if frame.isStreaming:
         raise InvalidDocument("an endless stream has no profile; infer from a table or file that it was written to")
+    if not [name for name in frame.schema.names if name != MALFORMED]:
+        raise InvalidDocument("the data have no columns; there is nothing to draft a contract from")
+    prepare(frame, SchemaObject(object_name), closed=False)  # refuses names that no contract can stand for
     moment = now or datetime.now(UTC)
     with _part_of(frame, sample) as looked_at:
         say("looking at every column")
         profile = first_look(looked_at)
-        if not [name for name in frame.schema.names if name != MALFORMED]:
-            raise InvalidDocument("the data have no columns; there is nothing to draft a contract from")
         if sample is not None:
             profile = replace(profile, sample=sample.words(profile.rows))
         say("looking closer at texts")
         profile = second_look(looked_at, profile)
         draft = Draft(contract_id, object_name, profile, typing, {}, moment)
-        personal = personal_fields(skeleton(draft), profile)
+        personal = personal_fields(draft.contract(), profile)
         say("looking for a key")
         key = find_key(looked_at, profile, object_name, set(personal))
         profile = replace(profile, key=key, partitions=_partitions(frame))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field
@@ -15,11 +17,9 @@ _NUMBERS = (spark.DecimalType, spark.FloatType, spark.DoubleType)
 def json_field(kind: spark.DataType) -> Field:
     """Return the field for texts that hold JSON of this type; JSON of no one shape is left as it is."""
     found = _field(None, kind)
-    if found.logical_type == "object" and not found.properties:
+    if found.properties is None and found.items is None:
         return Field(logical_type="object", physical_type="json")
-    if found.logical_type not in ("object", "array"):
-        return Field(logical_type="object", physical_type="json")
-    return found
+    return replace(found, physical_type="string")
 
 
 def _field(name: str | None, kind: spark.DataType) -> Field:

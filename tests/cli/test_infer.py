@@ -1,0 +1,154 @@
+"""`treaty infer`: through the command, on the Spark of the tests."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from tests.cli.conftest import Treaty, Write
+from treaty.contracts import load
+
+ROWS = 60
+CSV = "order_id,status,placed_on\n" + "".join(
+    f"ORD-{row:04d},{('new', 'paid')[row % 2]},2026-01-{row % 28 + 1:02d}\n" for row in range(ROWS)
+)
+JSON_LINES = "".join(
+    json.dumps({"order_id": f"ORD-{row:04d}", "status": ("new", "paid")[row % 2], "lines": [{"price": row + 0.25}]})
+    + "\n"
+    for row in range(ROWS)
+)
+COLUMNS = "concat('ORD-', 1000 + id) AS order_id", "if(id % 2 = 0, 'new', 'paid') AS status"
+
+
+def _fields(text: str) -> dict[str, dict[str, Any]]:
+    return {field["name"]: field for field in yaml.safe_load(text)["schema"][0]["properties"]}
+
+
+def test_a_draft_is_printed_and_can_be_loaded(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    result = treaty("infer", write("orders.csv", CSV))
+
+    contract = load(result.output).contract
+    fields = _fields(result.output)
+    assert result.code == 0, result.errors
+    assert (contract.id, contract.version, contract.status) == ("orders", "0.1.0", "draft")
+    assert contract.schema[0].primary_key == ("order_id",)
+    assert [value["value"] for value in fields["status"]["enum"]] == ["new", "paid"]
+    assert fields["placed_on"]["logicalType"] == "date"
+    assert fields["order_id"]["logicalTypeOptions"] == {"pattern": "^ORD-[0-9]{4}$"}
+
+
+def test_the_command_says_what_to_look_at_first(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    said = treaty("infer", write("orders.csv", CSV)).errors
+
+    assert "drafted orders: 3 fields from 60 rows; every term is a guess" in said
+    assert "key         order_id (medium: no two of 60 rows share it, counted exactly)" in said
+    assert "choices     status: only the values that were seen are allowed; are there others?" in said
+    assert "to do       the purpose, the owner, and what each of 3 fields means" in said
+    assert "treaty lint DRAFT" in said
+    assert "treaty test DRAFT orders.csv" in said
+
+
+def test_a_draft_is_written_to_a_file_and_its_data_keep_it(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    data = write("orders.jsonl", JSON_LINES)
+
+    inferred = treaty("infer", data, "--id", "shop.orders", "--object", "sales", "--output", "draft.yaml")
+    tested = treaty("test", "draft.yaml", data)
+    linted = treaty("lint", "draft.yaml")
+
+    assert (inferred.code, inferred.output) == (0, "")
+    assert "wrote draft.yaml" in inferred.errors
+    assert tested.code == 0, tested.output + tested.errors
+    assert linted.code == 3
+    assert "description-missing" in linted.output
+
+
+def test_names_are_those_that_are_asked_for(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    output = treaty("infer", write("orders.jsonl", JSON_LINES), "--id", "shop.orders", "--object", "sales").output
+
+    contract = load(output).contract
+    assert (contract.id, contract.schema[0].name) == ("shop.orders", "sales")
+    assert _fields(output)["lines"]["items"]["properties"][0]["physicalType"] == "decimal(9,2)"
+
+
+@pytest.mark.parametrize("form", ["parquet", "avro", "orc"])
+def test_files_of_any_format_are_drafted(treaty: Treaty, spark: SparkSession, tmp_path: Path, form: str) -> None:
+    spark.range(ROWS).selectExpr(*COLUMNS).write.format(form).save(str(tmp_path / "orders"))
+
+    contract = load(treaty("infer", "orders").output).contract
+
+    assert (contract.id, contract.schema[0].primary_key) == ("orders", ("order_id",))
+
+
+def test_an_iceberg_table_is_drafted(treaty: Treaty, spark: SparkSession) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.inferred")
+    spark.range(ROWS).selectExpr(*COLUMNS).writeTo("lake.inferred.orders").createOrReplace()
+
+    contract = load(treaty("infer", "lake.inferred.orders").output).contract
+
+    assert (contract.id, contract.schema[0].primary_key) == ("orders", ("order_id",))
+
+
+def test_a_table_of_a_database_is_drafted(treaty: Treaty, spark: SparkSession, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.execute("CREATE TABLE orders (order_id INTEGER NOT NULL, status TEXT)")
+        database.executemany("INSERT INTO orders VALUES (?, ?)", [(row, "new") for row in range(ROWS)])
+        database.commit()
+
+    result = treaty("infer", f"jdbc:sqlite:{tmp_path}/shop.db#orders")
+
+    contract = load(result.output).contract
+    assert (contract.id, contract.schema[0].primary_key) == ("orders", ("order_id",))
+    assert "treaty test DRAFT DATA" in result.errors
+
+
+def test_a_draft_is_written_as_json(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    result = treaty("infer", write("orders.csv", CSV), "--format", "json")
+
+    assert json.loads(result.output)["id"] == "orders"
+
+
+def test_the_reader_takes_options(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    file = write("orders.txt", CSV.replace(",", ";"))
+
+    result = treaty("infer", file, "--data-format", "csv", "--option", "sep=;")
+
+    assert list(_fields(result.output)) == ["order_id", "status", "placed_on"]
+
+
+def test_a_sample_is_told(treaty: Treaty, write: Write, spark: SparkSession) -> None:
+    result = treaty("infer", write("orders.csv", CSV), "--sample", "55")
+
+    assert "sample      the first 55 rows that Spark met, which is no random sample" in result.errors
+    assert "high:" not in result.output
+
+
+WRONG = [
+    (("nowhere.csv",), 1, "there is nothing at nowhere.csv"),
+    (("no.such.table",), 1, "there is no table no.such.table"),
+    (("orders.csv", "--sample", "many"), 2, "'many' is no sample"),
+    (("orders.csv", "--option", "header"), 2, "'header' is no pair"),
+    (("orders.csv", "--data-format", "excel"), 1, "unknown format 'excel'"),
+    (("orders.csv", "--output", "no/such/file.yaml"), 2, "there is no folder no/such"),
+    (("empty.csv",), 1, "empty.csv is empty"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "says"), WRONG, ids=[" ".join(case[0]) for case in WRONG])
+def test_what_cannot_be_done_is_one_clear_error(
+    treaty: Treaty, write: Write, spark: SparkSession, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    write("orders.csv", CSV)
+    write("empty.csv", "")
+
+    result = treaty("infer", *arguments)
+
+    assert (result.code, result.output) == (code, "")
+    assert says in " ".join(result.errors.replace("│", " ").split())
+    assert "Traceback" not in result.errors
