@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -35,7 +35,7 @@ from treaty.spark.rules import (
     flag,
 )
 from treaty.spark.schema import column_name, the_object
-from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash, with_suspect_keys
+from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash
 from treaty.spark.violations import Origin, Reason, violations
 
 _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
@@ -102,17 +102,6 @@ class Enforcement:
         """The same, with the hashes of shared keys known beforehand, so that no key is looked at twice."""
         return self._judged(hashes)
 
-    def flagged(self, hashes: Mapping[int, Sequence[int]]) -> tuple[DataFrame, dict[int, list[str]]]:
-        """The rows with the answers of rules, and the columns that hold suspect keys, by the place of their rule."""
-        frame, keys = self.masked, {}
-        for place, item in self.key_rules():
-            if place in hashes:
-                frame = with_suspect_keys(frame, item.columns, hashes[place], flag(place))
-                keys[place] = [f"{flag(place)}_{number}" for number in range(len(item.columns))]
-            else:
-                frame = self._with_shared(frame, place, item)
-        return self._with_references(frame), keys
-
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that set rows apart; others only count."""
         return [(place, item) for place, item in self._of(UniqueRule) if item.rule.quarantines]
@@ -121,10 +110,10 @@ class Enforcement:
         """The rules on keys that can be looked at apart from the rows: which row is first shows only among them."""
         return [] if self.policy.duplicates is Duplicates.KEEP_FIRST else self.key_rules()
 
-    def flags(self, but: Container[int] = ()) -> list[str]:
+    def flags(self) -> list[str]:
         """The columns that hold the answers of rules on more than one row."""
         found = [place for place, _ in self.key_rules()] + [place for place, _ in self._of(ReferenceRule)]
-        return [flag(place) for place in found if place not in but]
+        return [flag(place) for place in found]
 
     def broken_conditions(self) -> Iterator[tuple[int, Column]]:
         """Yield, by the place of its rule, when a judged row breaks it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column, Window
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument
@@ -82,17 +82,14 @@ def _fresh(item: FreshnessRule, newest: int | None, moment: datetime) -> RuleMea
 
 
 def _totals(enforcement: Enforcement) -> Totals:
-    """Count everything: one job over the rows, one over the keys alone, one for aggregates if there are any."""
+    """Count everything: a job over the rows, one or two over keys alone, one for aggregates if there are any."""
     book = enforcement.book
-    frame, keys = enforcement.flagged(_suspects(enforcement))
+    frame = enforcement.judged_by_hashes(shared_hashes(enforcement))
     newest = newest_moments(enforcement)
     # one group for each set of broken rules: a handful of rows, from which every count follows
-    answers = [*enforcement.masks.names, *enforcement.flags(keys), *[name for names in keys.values() for name in names]]
+    answers = [*enforcement.masks.names, *enforcement.flags()]
     largest = [F.max(column).alias(number_name(place)) for place, column in newest]
     grouped = frame.groupBy(*map(named, answers)).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
-    for place, names in keys.items():
-        together = F.sum(named(_ROWS)).over(Window.partitionBy(*map(named, names)))
-        grouped = grouped.withColumn(flag(place), is_whole(names) & (together > F.lit(1)))
     summed = grouped.agg(
         F.sum(named(_ROWS)).alias("rows"),
         F.sum(F.when(enforcement.stays, named(_ROWS))).alias("valid"),

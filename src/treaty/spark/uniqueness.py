@@ -36,14 +36,6 @@ def suspects(frame: DataFrame, columns: Sequence[str], most: int) -> DataFrame:
     return again.where(named(_PLACE) > F.lit(1)).select(named(HASH)).distinct().limit(most + 1)
 
 
-def with_suspect_keys(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], prefix: str) -> DataFrame:
-    """Add the key of each row whose hash is suspect, and null for all others, part by part."""
-    names = [f"{prefix}_{number}" for number in range(len(columns))]
-    marked = by_hash(frame, columns, hashes, _PLACE)
-    keys = [F.when(named(_PLACE), named(column)).alias(name) for column, name in zip(columns, names, strict=True)]
-    return marked.select("*", *keys).drop(_PLACE)
-
-
 def by_hash(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], flag: str) -> DataFrame:
     """Mark every row whose key has one of these hashes."""
     if not hashes:
