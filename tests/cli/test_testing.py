@@ -202,7 +202,7 @@ MISTAKES_ON_SPARK = [
     (["orders.yaml", "nothing.csv"], "there is nothing at nothing.csv; check the path"),
     (["orders.yaml", "no_such_table"], "there is no table no_such_table"),
     ([*CONTRACT, "--severity", "enum:status=info"], "there is no rule 'enum:status' to weigh anew; the rules are: "),
-    ([*CONTRACT, "--severity", "type:quantity=info"], "rule type:quantity cannot be a info"),
+    ([*CONTRACT, "--severity", "type:quantity=info"], "rule type:quantity cannot weigh less than an error"),
     ([*CONTRACT, "--duplicates", "keep-first", "--order", "size"], "cannot order by 'size'"),
 ]
 
