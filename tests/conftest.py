@@ -15,6 +15,7 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 """PySpark leaves the sockets open that it collects rows from."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run fast tests first, and all that need Spark in one process, so that one JVM serves them."""
     for item in filter(_needs_spark, items):

@@ -16,6 +16,7 @@ ROW = "row_number_of_case"
 _WORDS = st.sampled_from(["", "a", "EUR", "USD", "ORD-1", "x" * 40, "ä\n€", "1", "-7", "2026-02-30", "NaN", "null"])
 _MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1)).map(lambda moment: moment.replace(tzinfo=UTC))
 _HUGE = Decimal("9" * 28 + "." + "9" * 10)
+_HUGE_NEGATIVE = Decimal("-" + "9" * 28 + "." + "9" * 10)  # a minus sign would round
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ def _whole_in_text(name: str) -> Column:
 
 def _decimal(name: str) -> Column:
     field = {"name": name, "logicalType": "number", "physicalType": "decimal(10,2)"}
-    values = st.decimals(-100, 100, places=3) | st.sampled_from([_HUGE, -_HUGE, Decimal("0.005"), Decimal("-0.0")])
+    values = st.decimals(-100, 100, places=3) | st.sampled_from(
+        [_HUGE, _HUGE_NEGATIVE, Decimal("0.005"), Decimal("-0.0")]
+    )
     return Column(field, spark.DecimalType(38, 10), values)
 
 

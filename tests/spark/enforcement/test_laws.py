@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.spark.enforcement.strategies import ROW, Data, data
+from tests.spark.laws import LAWS
 from treaty.spark import Duplicates, Policy, enforce
-
-_LAWS = settings(
-    max_examples=8,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 def _frame(spark: SparkSession, drawn: Data) -> DataFrame:
@@ -27,7 +22,7 @@ def _numbers(frame: DataFrame) -> list[int]:
 
 
 @given(drawn=data())
-@_LAWS
+@LAWS
 def test_every_row_is_valid_or_quarantined_once_as_it_came_and_is_counted(spark: SparkSession, drawn: Data) -> None:
     frame = _frame(spark, drawn)
     result = enforce(frame, drawn.contract)
@@ -45,7 +40,7 @@ def test_every_row_is_valid_or_quarantined_once_as_it_came_and_is_counted(spark:
 
 
 @given(drawn=data())
-@_LAWS
+@LAWS
 def test_what_is_valid_stays_valid_and_as_it_is(spark: SparkSession, drawn: Data) -> None:
     valid = enforce(_frame(spark, drawn), drawn.contract).valid
     rows = sorted(valid.collect(), key=lambda row: row[ROW])
@@ -56,7 +51,7 @@ def test_what_is_valid_stays_valid_and_as_it_is(spark: SparkSession, drawn: Data
 
 
 @given(drawn=data())
-@_LAWS
+@LAWS
 def test_keeping_the_first_keeps_one_of_each_key(spark: SparkSession, drawn: Data) -> None:
     frame = _frame(spark, drawn)
     result = enforce(frame, drawn.contract, policy=Policy(duplicates=Duplicates.KEEP_FIRST))

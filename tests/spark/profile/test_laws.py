@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
+from tests.spark.laws import LAWS
 from tests.spark.profile.drafts import NOW, drafted
 from tests.spark.profile.strategies import Data, typed_data, untyped_data
 from treaty.contracts import Contract, contract_from, document_of
@@ -14,12 +15,6 @@ from treaty.spark.profile import Typing
 from treaty.spark.reading_values import same_type
 from treaty.spark.schema import spark_type
 
-_LAWS = settings(
-    max_examples=8,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 _LITTLE = 50
 
 
@@ -44,13 +39,13 @@ def _has_text(kind: spark_types.DataType) -> bool:
 
 
 @given(drawn=untyped_data())
-@_LAWS
+@LAWS
 def test_no_row_of_texts_breaks_the_draft_made_from_them(spark: SparkSession, drawn: Data) -> None:
     _kept_by_all(_frame(spark, drawn), Typing.NONE)
 
 
 @given(drawn=typed_data())
-@_LAWS
+@LAWS
 def test_no_row_breaks_the_draft_made_from_them_and_it_has_their_types_and_nulls(
     spark: SparkSession, drawn: Data
 ) -> None:

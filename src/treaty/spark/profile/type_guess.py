@@ -87,7 +87,7 @@ def _all(facts: Facts) -> str:
 
 
 def _truth(facts: Facts, typing: Typing) -> _Said:
-    words = {word.lower()[0] for word in facts.values or ()}  # true, yes; false, no: told by their first letters
+    words = {word.lower()[:1] for word in facts.values or ()}  # true, yes; false, no: told by their first letters
     both = bool(words & set("ty")) and bool(words & set("fn"))
     if facts.are_all(Reading.TRUTH) or (facts.are_all(Reading.TRUTH | Reading.AGREEMENT) and both):
         return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for yes or no"
