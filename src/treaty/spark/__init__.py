@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement, enforce
     from treaty.spark.measures import Measures, RuleMeasure
     from treaty.spark.policy import Policy
-    from treaty.spark.rules import Duplicates, Rule, UnknownFields
+    from treaty.spark.rules import Duplicates, Rule, Scope, UnknownFields
     from treaty.spark.splitting import Split, write_split
     from treaty.spark.streaming import each_batch
 
@@ -23,6 +23,7 @@ _HOMES = {
     "Policy": "policy",
     "Rule": "rules",
     "RuleMeasure": "measures",
+    "Scope": "rules",
     "Split": "splitting",
     "Texts": "drift",
     "UnknownFields": "rules",
@@ -53,6 +54,7 @@ __all__ = [
     "Policy",
     "Rule",
     "RuleMeasure",
+    "Scope",
     "Split",
     "Texts",
     "UnknownFields",

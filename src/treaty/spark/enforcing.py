@@ -65,8 +65,8 @@ class Enforcement:
 
     @property
     def valid(self) -> DataFrame:
-        """The rows that keep every rule, with exactly the contract's schema."""
-        return self.judged.where(self.stays).select(*map(named, self.prepared.typed))
+        """The rows that keep every rule, with exactly the contract's schema, and what was to be carried."""
+        return self.judged.where(self.stays).select(*map(named, self.prepared.kept))
 
     @property
     def quarantined(self) -> DataFrame:
@@ -193,12 +193,16 @@ def enforce(
     object_name: str | None = None,
     policy: Policy | None = None,
     references: Mapping[str, DataFrame] | None = None,
+    carry: Sequence[str] = (),
 ) -> Enforcement:
-    """Hold a frame to a contract (or the contract in a file); `references` are other data, by object name."""
+    """Hold a frame to a contract (or the contract in a file); `references` are other data, by object name.
+
+    Columns to `carry` are not judged, and stand beside the contract's in valid and quarantined rows.
+    """
     held_to = contract if isinstance(contract, Contract) else _from_file(Path(contract))
     chosen = policy or Policy()
     schema = the_object(held_to, object_name)
-    prepared = prepare(frame, schema, closed=_is_closed(held_to, chosen))
+    prepared = prepare(frame, schema, closed=_is_closed(held_to, chosen), carry=carry)
     others = references or {}
     book = rules_of(held_to, schema, prepared, chosen, frozenset(others), streams=frame.isStreaming)
     return Enforcement(held_to, schema, frame, chosen, prepared, book, others)

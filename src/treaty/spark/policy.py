@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from treaty.contracts.findings import Severity
-from treaty.spark.rules import Duplicates, UnknownFields
+from treaty.spark.rules import Duplicates, Scope, UnknownFields
 
 
 @dataclass(frozen=True)
@@ -17,3 +17,4 @@ class Policy:
     order: tuple[str, ...] = ()
     unknown_fields: UnknownFields | None = None
     severity: Mapping[str, Severity] = field(default_factory=dict)
+    scope: Scope = Scope.ALL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -42,6 +42,12 @@ class Prepared:
     inputs: tuple[tuple[str, str], ...]
     checks: tuple[tuple[Check, Column], ...]
     unknown: tuple[str, ...]
+    carried: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns of a valid row: the contract's, and those carried along."""
+        return self.typed + self.carried
 
     def given_back(self) -> list[Column]:
         """Return the input's columns as they came."""
@@ -53,9 +59,10 @@ def named(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool) -> Prepared:
-    """Lay out a frame for the rules of an object."""
+def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> Prepared:
+    """Lay out a frame for the rules of an object; columns to carry are nobody's business and stay as they are."""
     _refuse_names(frame)
+    _refuse_to_carry(carry, frame, schema)
     have = frame.schema
     parsed = _parsed(schema, have)
     staged = frame.select("*", *[column.alias(name) for name, column in parsed.items()]) if parsed else frame
@@ -76,14 +83,17 @@ def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool) -> Prepared
         if found is not None:
             places[found.name] = place
         checks.extend((check, named(place) if found else F.lit(None)) for check in compiled.checks)
-    unknown = tuple(name for name in unknown_names(have, schema.fields))
+    columns.extend(map(named, carry))
+    places.update((name, name) for name in carry)
+    unknown = tuple(name for name in unknown_names(have, schema.fields) if name not in carry)
     for number, name in enumerate(unknown):
         places[name] = f"{PRIVATE}unknown_{number}"
         columns.append(named(name).alias(places[name]))
     checks.extend(_row_checks(unknown, places, closed=closed))
     typed = tuple(column_name(field) for field in schema.fields)
     inputs = tuple((name, places[name]) for name in have.names)
-    return Prepared(staged.select(*columns, *map(named, parsed)), typed, inputs, tuple(checks), unknown)
+    laid_out = staged.select(*columns, *map(named, parsed))
+    return Prepared(laid_out, typed, inputs, tuple(checks), unknown, tuple(carry))
 
 
 def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
@@ -116,6 +126,15 @@ def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: boo
         which = F.concat_ws(", ", *[F.when(named(places[name]).isNotNull(), F.lit(name)) for name in others])
         says = "must have no fields the contract does not know"
         yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)
+
+
+def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObject) -> None:
+    missing = [name for name in carry if name not in frame.columns]
+    if missing:
+        raise InvalidDocument(f"cannot carry {missing[0]!r}: the data have no such column")
+    taken = {column_name(field) for field in schema.fields} & set(carry)
+    if taken:
+        raise InvalidDocument(f"cannot carry {min(taken)!r}: the contract has a field of that name")
 
 
 def _refuse_names(frame: DataFrame) -> None:

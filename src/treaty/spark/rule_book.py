@@ -20,7 +20,7 @@ from treaty.spark.policy import Policy
 from treaty.spark.preparing import Prepared
 from treaty.spark.quality import quality_rules
 from treaty.spark.relationships import reference_rules
-from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, Rule, RuleSet, Unchecked, UniqueRule
+from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, Rule, RuleSet, Scope, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, spark_type
 from treaty.spark.value_checks import holds_maps, unchecked_options
 
@@ -51,7 +51,12 @@ def rules_of(
     named_apart = _told_apart([item for item in found if not isinstance(item, Unchecked)])
     weighed = [replace(item, rule=_weighed(item.rule, policy)) for item in named_apart]
     _refuse_unknown_weights(policy, [item.rule for item in weighed])
-    return RuleSet(tuple(weighed), tuple(item for item in found if isinstance(item, Unchecked)))
+    asked_for = tuple(item for item in weighed if _is_in(item, policy.scope))
+    return RuleSet(asked_for, tuple(item for item in found if isinstance(item, Unchecked)))
+
+
+def _is_in(item: AnyRule, scope: Scope) -> bool:
+    return scope is Scope.ALL or isinstance(item, RowRule) is (scope is Scope.ROWS)
 
 
 def _row_rule(check: Check, value: Column) -> RowRule:

@@ -103,6 +103,14 @@ class UnknownFields(StrEnum):
     REFUSED = "refused"
 
 
+class Scope(StrEnum):
+    """Which rules a run holds data to: all, those on single rows, or those on the whole dataset."""
+
+    ALL = "all"
+    ROWS = "rows"
+    WHOLE = "whole"
+
+
 AnyRule: TypeAlias = RowRule | UniqueRule | ReferenceRule | MetricRule | FreshnessRule
 
 

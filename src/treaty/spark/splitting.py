@@ -58,7 +58,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
             raise Conflict(f"{folder} is there already; name a folder that is not") from None
         raise
     written = session.read.schema(rows.schema).parquet(folder)
-    valid = written.where(named(VALID)).select(*map(named, enforcement.prepared.typed))
+    valid = written.where(named(VALID)).select(*map(named, enforcement.prepared.kept))
     kept_apart = written.where(~named(VALID))
     totals = _totals(enforcement, counters.get, kept_apart)
     return Split(valid, _as_it_came(enforcement, kept_apart), judged_by(enforcement, totals, now or datetime.now(UTC)))
@@ -69,12 +69,12 @@ def _columns(enforcement: Enforcement) -> list[Column]:
     held_back = [named(place).alias(name) for name, place in _held_back(enforcement)]
     reasons = F.when(bad, violations(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS)
     given = [F.when(bad, F.struct(*held_back)).alias(INPUT)] if held_back else []
-    return [*map(named, enforcement.prepared.typed), *given, reasons, enforcement.stays.alias(VALID)]
+    return [*map(named, enforcement.prepared.kept), *given, reasons, enforcement.stays.alias(VALID)]
 
 
 def _held_back(enforcement: Enforcement) -> list[tuple[str, str]]:
-    """List the input's columns that the typed ones do not hold."""
-    return [(name, place) for name, place in enforcement.prepared.inputs if place not in enforcement.prepared.typed]
+    """List the input's columns that those of valid rows do not hold."""
+    return [(name, place) for name, place in enforcement.prepared.inputs if place not in enforcement.prepared.kept]
 
 
 def _as_it_came(enforcement: Enforcement, written: DataFrame) -> DataFrame:

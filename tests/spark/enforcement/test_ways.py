@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from treaty.contracts import Contract, contract_from
 from treaty.contracts.findings import Severity
 from treaty.errors import InvalidDocument
-from treaty.spark import Enforcement, Policy, Texts, each_batch, enforce, schema_drift
+from treaty.spark import Enforcement, Policy, Scope, Texts, each_batch, enforce, schema_drift, write_split
 
 ROWS = "SELECT * FROM VALUES (1, 'a', 5), (1, 'b', 5), (2, 'a', 50), (3, 'x', 5), (4, 'b', 5) AS t(id, code, n)"
 
@@ -129,3 +129,26 @@ def test_rules_can_be_weighed_anew_but_for_those_the_schema_rests_on(spark: Spar
         enforce(spark.sql(ROWS), _contract(), policy=Policy(severity={"required": Severity.WARNING}))
     with pytest.raises(InvalidDocument, match="there is no rule 'enum:colour'"):
         enforce(spark.sql(ROWS), _contract(), policy=Policy(severity={"enum:colour": Severity.WARNING}))
+
+
+def test_columns_of_the_platform_are_carried_along_and_not_judged(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.sql(ROWS).selectExpr("*", "concat('file-', id) AS _file")
+
+    result = enforce(rows, _contract(content="closed"), carry=("_file",))
+    split = write_split(result, str(tmp_path / "split"))
+
+    assert [(row["id"], row["_file"]) for row in result.valid.collect()] == [(4, "file-4")]
+    assert {row["_file"] for row in result.quarantined.collect()} == {"file-1", "file-2", "file-3"}
+    assert split.valid.columns == ["id", "code", "n", "_file"]
+    assert split.quarantined.columns == ["id", "code", "n", "_file", "_violations"]
+    with pytest.raises(InvalidDocument, match="cannot carry 'code': the contract has a field of that name"):
+        enforce(rows, _contract(), carry=("code",))
+
+
+def test_rules_on_rows_and_rules_on_the_whole_can_be_asked_apart(spark: SparkSession) -> None:
+    def broken(scope: Scope) -> dict[str, int]:
+        results = enforce(spark.sql(ROWS), _contract(), policy=Policy(scope=scope)).measures().results
+        return {item.rule.id: item.broken for item in results if item.broken}
+
+    assert broken(Scope.ROWS) == {"enum:code": 1, "range:n": 1}
+    assert broken(Scope.WHOLE) == {"unique:id": 2}
