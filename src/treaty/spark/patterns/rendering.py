@@ -38,7 +38,11 @@ class Rendering:
             case At(place):
                 return _PLACES[place]
             case Then(parts):
-                return "".join(self._grouped(part, (*path, at)) for at, part in enumerate(parts))
+                following: list[Node | None] = [*parts[1:], None]
+                return "".join(
+                    self._grouped(part, (*path, at), after)
+                    for at, (part, after) in enumerate(zip(parts, following, strict=False))
+                )
             case Either(()):
                 return "(?!)"
             case Either(options):
@@ -46,17 +50,18 @@ class Rendering:
             case Again():
                 return self._again(node, path)
 
-    def _grouped(self, node: Node, path: Path) -> str:
-        text = self.text(node, path)
+    def _grouped(self, node: Node, path: Path, after: Node | None) -> str:
+        text = self._again(node, path, after) if isinstance(node, Again) else self.text(node, path)
         return f"(?:{text})" if isinstance(node, Either) and node.options else text
 
-    def _again(self, node: Again, path: Path) -> str:
+    def _again(self, node: Again, path: Path, after: Node | None = None) -> str:
         inner = self.text(node.part, (*path, 0))
         single = isinstance(node.part, One)
         if single and len(node.part.among) == 1 and node.least == node.most and node.least <= _SPELT_OUT:  # type: ignore[union-attr]
             return inner * node.least
         count = _counted(node.least, node.most)
-        taken = "+" if node.least != node.most and path in self.possessive else ""
+        keeps = node.least != node.most and path in self.possessive and not _is_told_apart(node, after)
+        taken = "+" if keeps else ""
         return f"{inner if single else f'(?:{inner})'}{count}{taken}"
 
     def _set(self, among: Characters) -> str:
@@ -66,6 +71,15 @@ class Rendering:
         if len(others.ranges) < len(among.ranges) or not others:
             return f"[^{_items(others)}{self.halves}]" if others or self.halves else r"[\x{0}-\x{10ffff}]"
         return _halved(among)
+
+
+def _is_told_apart(loop: Again, after: Node | None) -> bool:
+    """Tell whether what follows begins with a character that the loop does not take.
+
+    Then giving back fails at once, and Java runs a loop over one set faster if it may give back.
+    """
+    first = after.part if isinstance(after, Again) and after.least > 0 else after
+    return isinstance(loop.part, One) and isinstance(first, One) and not loop.part.among.overlaps(first.among)
 
 
 def _counted(least: int, most: int | None) -> str:
