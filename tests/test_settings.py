@@ -217,3 +217,19 @@ def test_a_wrong_issuer_is_refused_when_it_is_asked_for(tmp_path: Path, oidc: st
 
     with pytest.raises(InvalidDocument, match=f"treaty.yaml: access.oidc: .*{said}"):
         settings.oidc()
+
+
+def test_a_pipeline_finds_its_contracts_beside_the_project_file(tmp_path: Path) -> None:
+    by_default = load_settings(_project(tmp_path, "name: retail\n"), environment={}).parts.pipeline
+    text = "pipeline: {contracts: [contracts, /shared/contracts], on_registry_down: halt}\n"
+    chosen = load_settings(_project(tmp_path, text), environment={}).parts.pipeline
+
+    assert (by_default.contracts, by_default.on_registry_down) == ((str(tmp_path / "contracts"),), "last_known")
+    assert (chosen.contracts, chosen.on_registry_down) == ((str(tmp_path / "contracts"), "/shared/contracts"), "halt")
+
+
+def test_a_pipeline_knows_two_ways_to_go_without_its_registry(tmp_path: Path) -> None:
+    file = _project(tmp_path, "pipeline: {on_registry_down: ignore}\n")
+
+    with pytest.raises(InvalidDocument, match="on_registry_down must be one of: last_known, halt, not 'ignore'"):
+        load_settings(file, environment={})

@@ -12,12 +12,14 @@ import pytest
 
 from tests.cli.conftest import Treaty
 from treaty.cli.app import CHAPTERS, COMMANDS
-from treaty.cli.commands import channel, proposals, show, subscribe
+from treaty.cli.commands import channel, exceptions, proposals, show, subscribe
 from treaty.cli.exit_codes import MEANINGS
 from treaty.compatibility import KINDS
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.schemas import block_descriptions, field_key_names
 from treaty.governance.lint import RULES
+from treaty.pipeline.declarations import ReasonClass
+from treaty.pipeline.layers.reconciliation.columns import State
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.notices.channels import ChannelKind
 from treaty.server.documents import DocumentFormat
@@ -62,14 +64,12 @@ def test_a_command_with_commands_lists_them(treaty: Treaty, command: str) -> Non
     assert [below for name, below in BELOW if name == command and f"  {below} " not in output] == []
 
 
+_OF_A_REGISTRY = [
+    name for chapter in ("Registry", "Consumers", "Governance", "Operation") for name in CHAPTERS[chapter]
+]
 ON_A_REGISTRY = [
-    *(
-        (name,)
-        for chapter in ("Registry", "Consumers", "Governance", "Operation")
-        for name in CHAPTERS[chapter]
-        if name not in {command for command, _ in BELOW} | {"serve"}
-    ),
-    *BELOW,
+    *((name,) for name in _OF_A_REGISTRY if name not in {command for command, _ in BELOW} | {"serve"}),
+    *(pair for pair in BELOW if pair[0] in _OF_A_REGISTRY),
 ]
 
 
@@ -86,6 +86,11 @@ def test_the_choices_of_commands_are_those_of_the_registry() -> None:
     assert [str(one) for one in channel.ChannelKind] == [str(one) for one in ChannelKind]
     assert tuple(proposals.State) == get_args(ProposalAnswer.model_fields["state"].annotation)
     assert tuple(show.Written) == (*DocumentFormat, "given")
+
+
+def test_the_choices_of_exceptions_are_those_of_the_pipeline() -> None:
+    assert tuple(exceptions.State) == (*State, "any")
+    assert [str(one) for one in exceptions.ReasonClass] == [str(one) for one in ReasonClass]
 
 
 @pytest.mark.parametrize(("command", "ids"), [("kinds", list(KINDS)), ("rules", list(RULES))])

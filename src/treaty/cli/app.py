@@ -17,6 +17,7 @@ from treaty.errors import Refused, TreatyError
 CHAPTERS = {
     "Contracts": ("init", "lint", "diff", "next-version", "convert", "kinds", "rules"),
     "Data": ("infer", "test"),
+    "Pipeline": ("plan", "run", "replay", "read", "exceptions"),
     "Registry": ("register", "search", "show", "history", "activate", "deprecate", "retire", "archive", "tick"),
     "Consumers": (
         "subscribe",

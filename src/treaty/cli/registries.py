@@ -51,7 +51,7 @@ def open_local(reference: str, settings: Settings, absent: Absent) -> Registry:
         raise InvalidDocument("the registry has no name; give a file, a database URL or a server's address")
     if absent is Absent.SAY_SO and "://" not in reference and not Path(reference).exists():
         raise NotFound(f"no registry at {reference}; register a contract to make one, or name another with --registry")
-    return Registry.open(reference, actor=_actor(settings), rules=settings.ground_rules())
+    return Registry.open(reference, actor=actor_of(settings), rules=settings.ground_rules())
 
 
 def is_address(reference: str) -> bool:
@@ -72,7 +72,8 @@ def needing(extra: str) -> Iterator[None]:
         ) from None
 
 
-def _actor(settings: Settings) -> str:
+def actor_of(settings: Settings) -> str:
+    """Return in whose name a command acts."""
     if settings.actor:
         return settings.actor
     try:

@@ -35,6 +35,7 @@ class Secrets:
     smtp_password: str | None = field(default=None, repr=False)
     iceberg_password: str | None = field(default=None, repr=False)
     jdbc_password: str | None = field(default=None, repr=False)
+    hash_secret: str | None = field(default=None, repr=False)
 
 
 SECRETS = tuple(one.name for one in fields(Secrets))

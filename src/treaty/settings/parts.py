@@ -98,8 +98,23 @@ class Spark:
 
 
 @dataclass(frozen=True)
+class Pipeline:
+    """Where a pipeline finds its contracts."""
+
+    contracts: tuple[str, ...] = _setting(
+        ("contracts",), TEXTS, "The folders with the contracts of a pipeline that has no registry: contracts."
+    )
+    on_registry_down: str = _setting(
+        "last_known",
+        one_of("last_known", "halt"),
+        "What a run does while the registry cannot be reached: last_known goes on with the contracts as they were "
+        "last known, halt stops.",
+    )
+
+
+@dataclass(frozen=True)
 class Parts:
-    """The settings of the registry, of what serves it, and of Spark."""
+    """The settings of the registry, of what serves it, of Spark, and of pipelines."""
 
     registry: str = _setting(
         DEFAULT_REGISTRY,
@@ -114,3 +129,4 @@ class Parts:
     notices: Notices = field(default_factory=Notices)
     server: Server = field(default_factory=Server)
     spark: Spark = field(default_factory=Spark)
+    pipeline: Pipeline = field(default_factory=Pipeline)

@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from treaty.settings.parts import Iceberg, Parts, Spark
+from treaty.settings.parts import Iceberg, Parts, Pipeline, Spark
 
 _SQLITE = "jdbc:sqlite:"
 
 
 def beside(parts: Parts, folder: Path) -> Parts:
     """Return the parts with every relative file below a folder."""
-    return replace(parts, registry=_below(folder, parts.registry), spark=_spark(parts.spark, folder))
+    return replace(
+        parts,
+        registry=_below(folder, parts.registry),
+        spark=_spark(parts.spark, folder),
+        pipeline=_pipeline(parts.pipeline, folder),
+    )
+
+
+def _pipeline(part: Pipeline, folder: Path) -> Pipeline:
+    return replace(part, contracts=tuple(_below(folder, one) for one in part.contracts))
 
 
 def _spark(part: Spark, folder: Path) -> Spark:

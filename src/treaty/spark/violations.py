@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+from pyspark.sql import types as spark
 
 from treaty.spark.rules import Rule
 
 MASKED = "***"
 _LONGEST = 200
 _PARTS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
-_NONE = f"array<struct<{', '.join(f'{part}: string' for part in _PARTS)}>>"
+VIOLATIONS_TYPE = spark.ArrayType(spark.StructType([spark.StructField(part, spark.StringType()) for part in _PARTS]))
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Reason:
 def violations(reasons: Sequence[Reason], origin: Origin) -> Column:
     """Return the list of what a row breaks; build it for bad rows only."""
     entries = [F.when(reason.broken, _entry(reason, origin)) for reason in reasons]
-    return F.array_compact(F.array(*entries)) if entries else F.array().cast(_NONE)
+    return F.array_compact(F.array(*entries)) if entries else F.array().cast(VIOLATIONS_TYPE)
 
 
 def _entry(reason: Reason, origin: Origin) -> Column:

@@ -48,14 +48,14 @@ def explained(what: object) -> Iterator[None]:
 
 def explanation(message: str, what: object) -> TreatyError:
     """Return the error that stands for a message of Spark."""
-    causes = _causes(message)
+    told = causes(message)
     for mark, kind, says in _MEANINGS:
         if re.search(mark, message):
-            return kind(says.format(what=what, reason=causes[-1], first=causes[0]))
-    return InvalidDocument(f"cannot read {what}: {causes[-1]}")
+            return kind(says.format(what=what, reason=told[-1], first=told[0]))
+    return InvalidDocument(f"cannot read {what}: {told[-1]}")
 
 
-def _causes(message: str) -> list[str]:
+def causes(message: str) -> list[str]:
     """Return the causes from the outermost to the innermost; a message without any speaks for itself."""
     found = [_STATE.sub("", cause).strip() for cause in _CAUSE.findall(message)]
     told = [cause for cause in found if cause] or [_STATE.sub("", message.strip().split("\n")[0])]

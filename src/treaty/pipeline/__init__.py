@@ -1,0 +1,1 @@
+"""Data under contract from arrival to consumer: raw, events, products, reconciliation, publications."""

@@ -1,0 +1,34 @@
+"""What tables are called, by what declares them."""
+
+from __future__ import annotations
+
+from treaty.pipeline.declarations import Declared, Product, Publication, Reconciliation
+from treaty.pipeline.planning.steps import Layer
+
+_ACCEPTANCES = "_acceptances"
+
+
+def raw_table(source: str) -> str:
+    """Return the table of what a source delivered."""
+    return f"{Layer.RAW}.{source}"
+
+
+def table_of(declared: Declared) -> str:
+    """Return the table that others read of a declaration; of a source, its events."""
+    if isinstance(declared, Publication):
+        return f"{Layer.PUBLICATIONS}.{declared.table}"
+    return f"{layer_of(declared)}.{declared.name}"
+
+
+def layer_of(declared: Declared) -> Layer:
+    """Return the layer of that table."""
+    if isinstance(declared, Product):
+        return Layer.PRODUCTS
+    if isinstance(declared, Reconciliation):
+        return Layer.RECONCILIATION
+    return Layer.PUBLICATIONS if isinstance(declared, Publication) else Layer.EVENTS
+
+
+def acceptances_table(reconciliation: Reconciliation) -> str:
+    """Return the table of what people accepted."""
+    return f"{Layer.RECONCILIATION}.{reconciliation.name}{_ACCEPTANCES}"

@@ -1,0 +1,56 @@
+"""The products of a run: the keys that new events touch, computed anew from all their events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from treaty.contracts import Contract
+from treaty.pipeline.declarations import Product
+from treaty.pipeline.layers.auditing import Keys, audit
+from treaty.pipeline.layers.keys import with_deleted
+from treaty.pipeline.layers.products import key_columns, product_columns, product_rows
+from treaty.pipeline.running.counting import counted
+from treaty.pipeline.running.finishing import finish
+from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.restricting import touched
+from treaty.pipeline.running.summary import Outcome, StepSummary
+from treaty.pipeline.running.work import Work, news
+from treaty.pipeline.tables import OUTCOME, RUN, commented, described
+
+_SUMS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
+
+
+def build(work: Work, product: Product) -> StepSummary:
+    """Replace the keys of a product that new events touch."""
+    run, tables, contract = work.run, work.run.tables, work.contract
+    found = news(work)
+    if found.is_nothing:
+        return work.ended(Outcome.NOTHING_NEW)
+    columns = commented(product_columns(contract), contract)
+    tables.ensure(work.table, columns, described(contract))
+    key = key_columns(contract)
+    with touched(work, found, (*product.sources, *product.enrichments), key) as new:
+        contracts = _contracts(work, product.sources)
+        rows = product_rows(new.inputs, product, contract, contracts, new.keys_of)
+        staged = tables.stage(work.table, run.number)
+        work.tell(Moment.STAGED, found.why)
+        if new.keys is None:
+            staged.delete_all()
+        else:
+            rows = with_deleted(rows, new.keys, columns)
+            staged.delete_keys(new.keys, key)
+        staged.append(rows.withColumn(RUN, F.lit(run.number)), work.stamp(found.reflects, found.noted(run.number)))
+    work.tell(Moment.WRITTEN)
+    verdict = audit(_standing(staged.read()), contract, run.now, keys=Keys.REPLACED)
+    return finish(work, staged, verdict, counted(staged.read(), run.number, _SUMS), found)
+
+
+def _contracts(work: Work, sources: Sequence[str]) -> dict[str, Contract]:
+    return {one.name: work.run.contract(one) for one in work.run.project.sources if one.name in sources}
+
+
+def _standing(rows: DataFrame) -> DataFrame:
+    return rows.where(F.col(OUTCOME) == F.lit("valid"))

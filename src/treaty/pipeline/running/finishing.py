@@ -1,0 +1,31 @@
+"""How a step ends: what passed its audit is published, what did not stays on its branch."""
+
+from __future__ import annotations
+
+from treaty.pipeline.layers.audits import Audit
+from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.summary import Counts, Outcome, StepSummary
+from treaty.pipeline.running.work import News, Work
+from treaty.pipeline.tables import Staged
+
+
+def finish(work: Work, staged: Staged, verdict: Audit, counts: Counts, found: News) -> StepSummary:
+    """Publish the branch of a step, or leave it for inspection."""
+    work.tell(Moment.AUDITED, verdict.verdict)
+    if not verdict.passed:
+        branch = staged.abandon()
+        return work.ended(
+            Outcome.REFUSED,
+            counts,
+            why=found.why,
+            mode=found.mode,
+            reasons=verdict.reasons,
+            remarks=verdict.remarks,
+            branch=branch,
+        )
+    staged.publish()
+    work.tell(Moment.PUBLISHED)
+    tables = work.run.tables
+    if tables.wear(work.table).is_worn:
+        tables.compact(work.table)
+    return work.ended(Outcome.DONE, counts, why=found.why, mode=found.mode, remarks=verdict.remarks)

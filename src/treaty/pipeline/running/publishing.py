@@ -1,0 +1,88 @@
+"""The publications of a run: rows on their way out, judged once more, and shown only if all of them may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from treaty.pipeline.declarations import Form, Publication
+from treaty.pipeline.feeds import Consignment, Delivered, deliver
+from treaty.pipeline.layers.auditing import Keys, Written, audit
+from treaty.pipeline.layers.publications import (
+    judged_for_publication,
+    outgoing,
+    published_rows,
+    salt_for,
+)
+from treaty.pipeline.running.finishing import finish
+from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.restricting import touched
+from treaty.pipeline.running.summary import Counts, Outcome, StepSummary
+from treaty.pipeline.running.viewing import show
+from treaty.pipeline.running.work import News, Work, news
+from treaty.pipeline.tables import Stamp, commented, described
+from treaty.spark.schema import struct_type, the_object
+
+
+def publish(work: Work, publication: Publication) -> StepSummary:
+    """Publish what is new, as a table, a view or a feed."""
+    if publication.form is Form.VIEW:
+        return show(work, publication)
+    summary = _as_table(work, publication)
+    stamp = work.run.tables.stamp(work.table)
+    if publication.form is Form.FEED and summary.outcome.is_good and stamp is not None:
+        return _delivered(work, publication, stamp, summary)
+    return summary
+
+
+def _as_table(work: Work, publication: Publication) -> StepSummary:
+    run, tables, contract = work.run, work.run.tables, work.contract
+    found = _with_clock(publication, news(work))
+    if found.is_nothing:
+        return work.ended(Outcome.NOTHING_NEW)
+    columns = commented(struct_type(the_object(contract)), contract)
+    tables.ensure(work.table, columns, described(contract))
+    key = work.key.columns if work.key else ()
+    with touched(work, found, publication.inputs, key) as new:
+        salt = salt_for(run.secret, publication) if run.secret else None
+        rows = published_rows(new.inputs, publication, contract, run.now, salt=salt)
+        out = outgoing(judged_for_publication(rows, contract))
+        staged = tables.stage(work.table, run.number)
+        work.tell(Moment.STAGED, found.why)
+        if new.keys is None:
+            staged.delete_all()
+        else:
+            staged.delete_keys(new.keys, key)
+        staged.append(out.rows, work.stamp(found.reflects, found.noted(run.number)))
+        work.tell(Moment.WRITTEN)
+        of_rows = out.audit()
+        whole = audit(staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(out.rows, new.keys, key))
+    verdict = of_rows.joined(whole)
+    counts = Counts(published=of_rows.rows - of_rows.bad_rows, quarantined=of_rows.bad_rows)
+    return finish(work, staged, verdict, counts, found)
+
+
+def _written(rows: DataFrame, keys: DataFrame | None, key: Sequence[str]) -> Written | None:
+    return None if keys is None else Written(rows, tuple(key))
+
+
+def _with_clock(publication: Publication, found: News) -> News:
+    """Let time be news where rows wait for it."""
+    if publication.delay is None or not found.is_nothing:
+        return found
+    return replace(found, is_whole=True, why="time has passed")
+
+
+def _delivered(work: Work, publication: Publication, stamp: Stamp, summary: StepSummary) -> StepSummary:
+    """Deliver what stands published, unless that run was delivered already."""
+    assert publication.feed is not None  # noqa: S101  the declaration says so
+    rows = work.run.tables.read(work.table, stamp)
+    what = Consignment(publication.table, work.contract, stamp.run, work.run.now)
+    delivery = deliver(rows, publication.feed, what)
+    if delivery.delivered is Delivered.BEFORE:
+        return summary
+    remark = f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}"
+    why = summary.why or "not delivered yet"
+    return replace(summary, outcome=Outcome.DONE, why=why, remarks=(*summary.remarks, remark))

@@ -1,0 +1,56 @@
+"""The rows that a step has to look at: those of the keys that its new inputs touch, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from treaty.pipeline.layers.keys import affected_keys, of_keys
+from treaty.pipeline.running.work import News, Work
+
+_FEW = 100_000
+"""So many keys are sent to where the rows are; more are met with the rows."""
+
+
+@dataclass(frozen=True)
+class Touched:
+    """The inputs of a step by name, and the keys that they were restricted to; no keys: all rows."""
+
+    inputs: Mapping[str, DataFrame]
+    keys: DataFrame | None = None
+    keys_of: Mapping[str, Sequence[str]] | None = None
+    """The columns of each input that hold the key."""
+
+
+@contextmanager
+def touched(
+    work: Work, found: News, names: Sequence[str], called: Sequence[str], more: DataFrame | None = None
+) -> Iterator[Touched]:
+    """Give what a step reads; `called` is the key in its own table, `more` are keys to look at besides."""
+    tables, key = work.run.tables, work.key
+    table_of = {name: work.tables_of[name] for name in names}
+    inputs = {name: tables.standing(table, found.inputs[table]) for name, table in table_of.items()}
+    keys_of = {name: key.inputs[table] for name, table in table_of.items() if table in key.inputs} if key else {}
+    if found.is_whole or not keys_of:
+        yield Touched(inputs, None, keys_of)
+        return
+    changed = {
+        name: tables.changed(table_of[name], found.since(table_of[name]), found.inputs[table_of[name]])
+        for name in keys_of
+        if found.inputs[table_of[name]].run > found.since(table_of[name])
+    }
+    each = [affected_keys(changed, keys_of, called)] if changed else []
+    keys = reduce(DataFrame.unionByName, [*each, *([more] if more is not None else [])]).distinct().persist()
+    try:
+        sent = F.broadcast(keys) if keys.count() <= _FEW else keys
+        few = {
+            name: of_keys(frame, sent, keys_of[name]) if name in keys_of else frame for name, frame in inputs.items()
+        }
+        yield Touched(few, sent, keys_of)
+    finally:
+        keys.unpersist()

@@ -1,0 +1,139 @@
+"""The reconciliations of a run: keys that products or people touched, settled anew or held with their exceptions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from treaty.pipeline.declarations import Reconciliation
+from treaty.pipeline.layers.auditing import Keys, audit
+from treaty.pipeline.layers.keys import with_deleted
+from treaty.pipeline.layers.reconciliation import (
+    Reconciled,
+    exception_columns,
+    reconcile,
+    reconciled_columns,
+    remembered,
+)
+from treaty.pipeline.layers.reconciliation.columns import key_columns
+from treaty.pipeline.running.counting import counted
+from treaty.pipeline.running.finishing import finish
+from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.restricting import Touched, touched
+from treaty.pipeline.running.summary import Outcome, StepSummary
+from treaty.pipeline.running.work import News, Work, news
+from treaty.pipeline.tables import OUTCOME, RUN, commented, described
+from treaty.spark.compiling import is_classified
+from treaty.spark.preparing import named
+from treaty.spark.schema import column_name, the_object
+
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def exceptions_table(table: str) -> str:
+    """Return the table of a reconciliation's exceptions."""
+    return f"{table}_exceptions"
+
+
+def acceptances_table(table: str) -> str:
+    """Return the table in which people accept exceptions of a reconciliation."""
+    return f"{table}_acceptances"
+
+
+def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
+    """Replace what is known of the keys that new claims or acceptances touch."""
+    run, tables, contract = work.run, work.run.tables, work.contract
+    found = news(work, besides=(acceptances_table(work.table),))
+    if found.is_nothing:
+        return work.ended(Outcome.NOTHING_NEW)
+    columns = commented(reconciled_columns(contract), contract)
+    tables.ensure(work.table, columns, described(contract))
+    doubts = exceptions_table(work.table)
+    tables.ensure(doubts, exception_columns(contract), described(contract))
+    key = key_columns(contract)
+    accepted = _acceptances(work, found)
+    more = None if accepted is None else _newly_accepted(work, found, accepted).select(*map(named, key)).distinct()
+    inputs = tuple(dict.fromkeys(claim.product for claim in reconciliation.claims))
+    with touched(work, found, inputs, key, more) as new:
+        result = _reconciled(work, reconciliation, new, accepted)
+        judged = result.judged.persist()
+        try:
+            result = result.over(judged)
+            opened, closed = _remember(work, result, new, doubts)
+            work.tell(Moment.STAGED, found.why)
+            rows = result.resolved
+            staged = tables.stage(work.table, run.number)
+            if new.keys is None:
+                staged.delete_all()
+            else:
+                rows = with_deleted(rows, new.keys, columns)
+                staged.delete_keys(new.keys, key)
+            stamp = work.stamp(found.reflects, found.noted(run.number))
+            staged.append(rows.withColumn(RUN, F.lit(run.number)), stamp)
+        finally:
+            judged.unpersist()
+    work.tell(Moment.WRITTEN)
+    standing = staged.read().where(F.col(OUTCOME) == F.lit("resolved"))
+    verdict = audit(standing, contract, run.now, keys=Keys.REPLACED)
+    counts = replace(counted(staged.read(), run.number), exceptions_opened=opened, exceptions_closed=closed)
+    return finish(work, staged, verdict, counts, found)
+
+
+def _reconciled(work: Work, declared: Reconciliation, new: Touched, accepted: DataFrame | None) -> Reconciled:
+    products = {product.name: product for product in work.run.project.products}
+    claims = {claim.name: new.inputs[claim.product] for claim in declared.claims}
+    classified = {
+        claim.name: {
+            column_name(field)
+            for field in the_object(work.run.contract(products[claim.product])).fields
+            if is_classified(field)
+        }
+        for claim in declared.claims
+    }
+    key = set(key_columns(work.contract))
+    unique = [
+        claim.name
+        for claim in declared.claims
+        if claim.sql is None and set(the_object(work.run.contract(products[claim.product])).primary_key) == key
+    ]
+    return reconcile(claims, accepted, declared, work.contract, unique=unique, classified=classified)
+
+
+def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple[int, int]:
+    """Write the exceptions of the keys that were looked at, and return how many were opened and how many ended."""
+    run, tables = work.run, work.run.tables
+    before = tables.read(table)
+    keys = new.keys
+    if keys is None:
+        own = result.judged.select(*map(named, result.key))
+        keys = own.unionByName(before.select(*map(named, result.key))).distinct()
+    rows = remembered(result.exceptions, before, keys, _moment(run.now), run.number)
+    staged = tables.stage(table, run.number)
+    if new.keys is None:
+        staged.delete_all()
+    else:
+        staged.delete_keys(keys, result.key)
+    staged.append(rows, work.stamp({}, {}))
+    staged.publish()
+    mine = tables.read(table).where(F.col(RUN) == F.lit(run.number))
+    told = mine.agg(
+        F.count_if((F.col("state") == "open") & (F.col("first_seen") == _moment(run.now))).alias("opened"),
+        F.count_if(F.col("state") == "resolved").alias("closed"),
+    ).collect()[0]
+    return told["opened"], told["closed"]
+
+
+def _acceptances(work: Work, found: News) -> DataFrame | None:
+    table = acceptances_table(work.table)
+    return work.run.tables.read(table, found.inputs[table]) if table in found.inputs else None
+
+
+def _newly_accepted(work: Work, found: News, accepted: DataFrame) -> DataFrame:
+    return accepted.where(F.col(RUN) > F.lit(found.since(acceptances_table(work.table))))
+
+
+def _moment(at: datetime) -> Column:
+    return F.timestamp_micros(F.lit((at - _START) // timedelta(microseconds=1)).cast("long"))

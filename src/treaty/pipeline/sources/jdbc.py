@@ -1,0 +1,88 @@
+"""A table of a database as a source: rows above the highest value of a column that only increases.
+
+How far it was read stands in the stamp of the raw rows, so that it is committed with them. A row that another
+transaction commits later with a lower value is not seen: use a column that is written in the order of commits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
+
+from treaty.errors import NotFound
+from treaty.pipeline.declarations import Jdbc, Source
+from treaty.pipeline.layers.raw import raw_rows
+from treaty.pipeline.sources.arriving import Arrivals, Asking
+from treaty.pipeline.sources.records import encoded_as, json_payload
+from treaty.spark.preparing import named
+from treaty.spark.reading import Database
+from treaty.spark.reading.failures import explained
+
+HIGHEST = "highest"
+"""What the stamp calls the value that was read up to."""
+_SQLITE = "jdbc:sqlite:"
+_ROWS_AT_ONCE = "10000"
+_MOMENT = "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"
+
+
+def new_in_table(spark: SparkSession, source: Source, origin: Jdbc, asking: Asking) -> Arrivals:
+    """Return the rows above the highest value that was read before."""
+    what = Database(origin.url, origin.table)
+    _refuse_missing(origin.url)
+    with explained(what):
+        table = _opened(spark, origin, asking.password)
+        column = _column_of(table, origin)
+        low = asking.before.extra.get(HIGHEST) if asking.before else None
+        new = table if low is None else table.where(named(column.name) > F.lit(low).cast(column.dataType))
+        high = _highest(new, column)
+        if high is None:
+            return Arrivals(notes=(f"nothing new in {what}",))
+        # what is committed from now on waits for the next run, so that the value and the rows belong together
+        rows = new.where(named(column.name) <= F.lit(high).cast(column.dataType))
+        records = _records(rows, column, str(what))
+    return Arrivals(raw_rows(records, source.name, asking.run, asking.arrived_at), 1, extra={HIGHEST: high})
+
+
+def _refuse_missing(url: str) -> None:
+    file = url.removeprefix(_SQLITE).partition("?")[0]
+    if url.startswith(_SQLITE) and not Path(file).is_file():
+        raise NotFound(f"there is no database at {file}")  # its driver would make one
+
+
+def _opened(spark: SparkSession, origin: Jdbc, password: str | None) -> DataFrame:
+    login = {"user": origin.user, "password": password}
+    said = {"url": origin.url, "dbtable": origin.table, "fetchsize": _ROWS_AT_ONCE}
+    given = {name: value for name, value in login.items() if value is not None}
+    return spark.read.format("jdbc").options(**said, **given).load()
+
+
+def _column_of(table: DataFrame, origin: Jdbc) -> spark_types.StructField:
+    found = next((item for item in table.schema if item.name.lower() == origin.column.lower()), None)
+    if found is None:
+        raise NotFound(f"{origin.table} has no column {origin.column!r}; it has: {', '.join(table.columns)}")
+    return found
+
+
+def _highest(new: DataFrame, column: spark_types.StructField) -> str | None:
+    highest = F.max(named(column.name))
+    is_moment = isinstance(column.dataType, spark_types.TimestampType)
+    text = F.date_format(highest, _MOMENT) if is_moment else highest.cast("string")
+    value: Any = new.agg(text.alias("highest")).collect()[0]["highest"]
+    return value if value is None else str(value)
+
+
+def _records(rows: DataFrame, column: spark_types.StructField, where: str) -> DataFrame:
+    is_whole_number = isinstance(column.dataType, spark_types.IntegralType)
+    position = named(column.name).cast("long") if is_whole_number else F.monotonically_increasing_id()
+    return rows.select(
+        json_payload(rows).alias("payload"),
+        F.lit(where).alias("file"),
+        F.lit(None).cast("long").alias("file_size"),
+        F.lit(None).cast("timestamp").alias("file_modified"),
+        position.alias("position"),
+        encoded_as("json").alias("headers"),
+    )

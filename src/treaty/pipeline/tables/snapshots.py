@@ -1,0 +1,90 @@
+"""The history of a table: its snapshots, and which of them were published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from treaty.pipeline.tables.stamps import Stamp, stamp_of
+
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_HEAD = "current-snapshot-id"
+_REWRITTEN = "replace"
+"""The operation of a snapshot that has other files with the same rows."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One state of a table."""
+
+    id: int
+    parent: int | None
+    operation: str
+    committed_at: datetime
+    summary: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class History:
+    """The snapshots of a table, of all its branches, and the one that readers see."""
+
+    snapshots: Mapping[int, Snapshot]
+    head: int | None
+
+    def stamps(self, head: int | None = None) -> Iterator[Stamp]:
+        """Yield the stamps that a snapshot rests on, newest first; without one, those that readers see.
+
+        The stamp of rows that were rewritten into other files counts for the newest files.
+        """
+        rewritten: int | None = None
+        for snapshot in self.ancestors(self.head if head is None else head):
+            if snapshot.operation == _REWRITTEN:
+                rewritten = rewritten or snapshot.id
+                continue
+            stamp = stamp_of(snapshot.summary, rewritten or snapshot.id, snapshot.committed_at)
+            rewritten = None
+            if stamp is not None:
+                yield stamp
+
+    def ancestors(self, head: int | None) -> Iterator[Snapshot]:
+        """Yield a snapshot and all that it rests on, newest first."""
+        while head is not None and head in self.snapshots:
+            snapshot = self.snapshots[head]
+            yield snapshot
+            head = snapshot.parent
+
+    def foreign(self) -> Snapshot | None:
+        """Return the newest snapshot if no run of ours made it."""
+        newest = next((one for one in self.ancestors(self.head) if one.operation != _REWRITTEN), None)
+        if newest is None or stamp_of(newest.summary, newest.id, newest.committed_at) is not None:
+            return None
+        is_first = newest.parent is None and newest.summary.get("total-records") == "0"
+        return None if is_first else newest
+
+
+def history_of(spark: SparkSession, name: str) -> History:
+    """Read the snapshots of a table; the head first, so that it is among them."""
+    head = next((row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {name}").collect() if row["key"] == _HEAD), "")
+    committed = F.unix_micros("committed_at").alias("committed")
+    kept = spark.table(f"{name}.snapshots").select("snapshot_id", "parent_id", "operation", committed, "summary")
+    found = (
+        Snapshot(
+            row["snapshot_id"],
+            row["parent_id"],
+            row["operation"],
+            _START + timedelta(microseconds=row["committed"]),
+            row["summary"],
+        )
+        for row in kept.collect()
+    )
+    return History({one.id: one for one in found}, int(head) if head.isdigit() else None)
+
+
+def branches_of(spark: SparkSession, name: str) -> dict[str, int]:
+    """Return the branches of a table with their newest snapshots."""
+    rows = spark.table(f"{name}.refs").where("type = 'BRANCH'").select("name", "snapshot_id").collect()
+    return {row["name"]: row["snapshot_id"] for row in rows}

@@ -1,0 +1,105 @@
+"""A run's rows on a branch of their table: nobody sees them before they are published whole."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from treaty.errors import Conflict
+from treaty.pipeline.tables.ddl import quoted
+from treaty.pipeline.tables.failures import told_of
+from treaty.pipeline.tables.naming import Place
+from treaty.pipeline.tables.snapshots import branches_of, history_of
+from treaty.pipeline.tables.stamps import NewStamp, Stamp
+from treaty.pipeline.tables.writing import append_rows
+
+_RUN = "run_"
+_FAILED = "failed_"
+
+
+class Staged:
+    """A branch that is being written; it starts where `base` was published."""
+
+    def __init__(self, spark: SparkSession, place: Place, table: str, run: int, base: Stamp | None) -> None:
+        self.table = table
+        self.run = run
+        self.base = base
+        self._spark = spark
+        self._place = place
+        self._name = place.full(table)
+        self._branch = f"{_RUN}{run}"
+        self._rows = f"{self._name}.branch_{self._branch}"
+
+    def delete_all(self) -> None:
+        """Take all rows out."""
+        with told_of(self.table):
+            self._spark.sql(f"DELETE FROM {self._rows} WHERE true").collect()  # noqa: S608
+
+    def delete_keys(self, keys: DataFrame, on: Sequence[str]) -> None:
+        """Take out the rows of some keys; a key may be null in parts."""
+        view = f"treaty_keys_{uuid.uuid4().hex}"
+        same = " AND ".join(f"kept.{quoted(name)} <=> gone.{quoted(name)}" for name in on)
+        with told_of(self.table):
+            keys.select(*map(quoted, on)).createOrReplaceTempView(view)
+            try:
+                self._spark.sql(
+                    f"DELETE FROM {self._rows} AS kept WHERE EXISTS (SELECT 1 FROM {view} AS gone WHERE {same})"  # noqa: S608
+                ).collect()
+            finally:
+                self._spark.catalog.dropTempView(view)
+
+    def append(self, rows: DataFrame, stamp: NewStamp) -> None:
+        """Add rows, and say of the branch what they are; an empty frame says it too."""
+        if stamp.run != self.run:
+            raise Conflict(f"the branch of run {self.run} of {self.table} takes no rows of run {stamp.run}")
+        with told_of(self.table):
+            append_rows(rows, self._spark.table(self._name).schema, self._rows, self.table, stamp)
+
+    def read(self) -> DataFrame:
+        """Return the rows as they would be published."""
+        with told_of(self.table):
+            return self._spark.table(self._rows)
+
+    def publish(self) -> Stamp:
+        """Let readers see the branch: main goes to where it is, unless main moved."""
+        with told_of(self.table):
+            staged = branches_of(self._spark, self._name).get(self._branch)
+            stamp = None if staged is None else next(history_of(self._spark, self._name).stamps(staged), None)
+            if stamp is None or stamp.run != self.run or stamp.snapshot != staged:
+                raise Conflict(
+                    f"run {self.run} has no finished branch in {self.table}, so nothing was published; run again"
+                )
+            self._spark.sql(
+                f"CALL {self._place.catalog}.system.fast_forward"
+                f"('{self._place.inside(self.table)}', 'main', '{self._branch}')"
+            ).collect()
+            self._drop(self._branch)
+            return stamp
+
+    def abandon(self) -> str:
+        """Keep the branch for inspection, in place of what was kept before, and return its name."""
+        kept = f"{_FAILED}{self.run}"
+        with told_of(self.table):
+            branches = branches_of(self._spark, self._name)
+            if self._branch not in branches:
+                raise Conflict(f"run {self.run} has no branch in {self.table} any more; nothing was published")
+            self._spark.sql(
+                f"ALTER TABLE {self._name} CREATE OR REPLACE BRANCH {kept} AS OF VERSION {branches[self._branch]}"
+            )
+            for name in branches:
+                if name == self._branch or (name.startswith(_FAILED) and name != kept):
+                    self._drop(name)
+        return kept
+
+    def _drop(self, branch: str) -> None:
+        self._spark.sql(f"ALTER TABLE {self._name} DROP BRANCH IF EXISTS {branch}")
+
+
+def open_branch(spark: SparkSession, name: str, run: int) -> None:
+    """Make the branch of a run from main, and drop those of runs that died."""
+    for branch in branches_of(spark, name):
+        if branch.startswith(_RUN):
+            spark.sql(f"ALTER TABLE {name} DROP BRANCH IF EXISTS {branch}")
+    spark.sql(f"ALTER TABLE {name} CREATE BRANCH {_RUN}{run}")

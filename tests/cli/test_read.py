@@ -1,0 +1,137 @@
+"""`treaty read`: rows of one published state, and which state it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from tests.cli.conftest import Treaty
+from treaty.pipeline.tables import NewStamp, Stamp, Tables
+from treaty.pipeline.tables.views import create_view
+
+PUBLISHED = {
+    "products.read_capture": [
+        (10, "shop.orders 1.0.0", "SELECT 'a' AS id, 1.10BD AS amount, 'valid' AS _outcome, 10L AS _run"),
+        (
+            20,
+            "shop.orders 1.1.0",
+            "SELECT 'b' AS id, CAST(NULL AS DECIMAL(3,2)) AS amount, 'valid' AS _outcome, 20L AS _run",
+        ),
+        (30, "shop.orders 1.1.0", "SELECT 'bad' AS id, 0.00BD AS amount, 'quarantined' AS _outcome, 30L AS _run"),
+    ],
+    "publications.read_sales_v1": [(11, "shop.sales 1.0.0", "SELECT 'one' AS line")],
+    "publications.read_sales_v2": [
+        (
+            12,
+            "shop.sales 2.0.0",
+            "SELECT 'two\n' AS line, array(1) AS list, X'FF' AS bytes, TIMESTAMP '2024-01-02 03:04:05.5' AS at",
+        )
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def lake(spark: SparkSession) -> dict[str, list[Stamp]]:
+    """Publish a product in three runs, and two lines of a publication."""
+    tables = Tables(spark, "lake")
+    stamps: dict[str, list[Stamp]] = {}
+    for table, runs in PUBLISHED.items():
+        tables.ensure(table, _without_terms(spark.sql(runs[0][2]).schema), {})
+        for run, contract, select in runs:
+            stamp = NewStamp(run, {}, contract, "", {})
+            stamps.setdefault(table, []).append(tables.append(table, spark.sql(select), stamp))
+    view = NewStamp(13, {}, "shop.view 1.0.0", "", {})
+    create_view(
+        spark, tables.place, "publications.read_view_v1", "SELECT 1 AS one", view, datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    return stamps
+
+
+@pytest.fixture
+def reading(treaty: Treaty, lake: dict[str, list[Stamp]], monkeypatch: pytest.MonkeyPatch) -> Treaty:
+    """Run the command where these tables are set to be."""
+    for name, value in {"NAME": "lake", "URI": "jdbc:sqlite:unused.db", "WAREHOUSE": "unused"}.items():
+        monkeypatch.setenv(f"TREATY_SPARK_ICEBERG_{name}", value)
+    return treaty
+
+
+def test_rows_say_which_run_contract_and_snapshot_they_are_of(reading: Treaty, lake: dict[str, list[Stamp]]) -> None:
+    newest = lake["products.read_capture"][-1]
+    answer = reading("read", "read_capture")
+    assert answer.code == 0
+    said, header, *rows = answer.output.splitlines()
+    assert said.startswith("products.read_capture as of run 30 (")
+    assert said.endswith(f" UTC), contract shop.orders 1.1.0, snapshot {newest.snapshot}")
+    assert header.split() == ["id", "amount"]
+    assert sorted(row.split() for row in rows) == [["a", "1.10"], ["b", "null"]]
+
+
+def test_an_earlier_run_is_read_as_it_was(reading: Treaty, lake: dict[str, list[Stamp]]) -> None:
+    first, second, _ = lake["products.read_capture"]
+    by_run = json.loads(reading("read", "read_capture@1", "--as-of", "10", "-f", "json").output, parse_float=Decimal)
+    assert by_run == {
+        "table": "products.read_capture",
+        "run": 10,
+        "contract": "shop.orders 1.0.0",
+        "snapshot": first.snapshot,
+        "published_at": first.committed_at.isoformat(),
+        "columns": ["id", "amount"],
+        "complete": True,
+        "rows": [{"id": "a", "amount": Decimal("1.10")}],
+    }
+    by_time = reading("read", "read_capture", "--as-of", second.committed_at.isoformat(), "-f", "json", "--limit", "1")
+    assert (json.loads(by_time.output)["run"], json.loads(by_time.output)["complete"]) == (20, False)
+
+
+def test_columns_and_outcomes_can_be_chosen(reading: Treaty) -> None:
+    answer = reading("read", "read_capture", "--outcome", "quarantined", "--columns", "id,_run", "--format", "csv")
+    assert answer.output == "id,_run\nbad,30\n"
+    assert answer.errors.startswith("products.read_capture as of run 30")
+
+
+def test_a_publication_is_read_by_its_line(reading: Treaty) -> None:
+    newest = reading("read", "shop.publications.read_sales", "-f", "csv")
+    assert list(csv.reader(io.StringIO(newest.output))) == [
+        ["line", "list", "bytes", "at"],
+        ["two\n", "[1]", "FF", "2024-01-02 03:04:05.5"],
+    ]
+    assert "one" in reading("read", "read_sales@1").output
+    assert reading("read", "publications.read_sales_v1", "-f", "csv").output == "line\none\n"
+
+
+def test_a_view_is_read_as_its_last_run_left_it(reading: Treaty) -> None:
+    said, *rows = reading("read", "read_view@1").output.splitlines()
+    assert said == "publications.read_view_v1 as of run 13 (2026-01-01 00:00:00 UTC), contract shop.view 1.0.0, a view"
+    assert rows == ["one", "1"]
+    assert (
+        "run 12 published nothing in publications.read_view_v1" in reading("read", "read_view", "--as-of", "12").errors
+    )
+
+
+def test_what_there_is_is_said_where_nothing_fits(reading: Treaty) -> None:
+    for arguments, words in {
+        ("read_captur",): "there is nothing called read_captur; did you mean read_capture? there are: ",
+        ("read_sales@3",): "there is nothing called read_sales@3",
+        ("read_capture", "--as-of", "7"): "run 7 published nothing in products.read_capture; its runs are: 30 (",
+        (
+            "read_capture",
+            "--columns",
+            "x",
+        ): "products.read_capture has no column x; it has: id, amount, _outcome, _run",
+        ("read_sales@1", "--outcome", "valid"): "the rows of publications.read_sales_v1 have no outcome",
+        ("a b",): "'a b' names no table",
+    }.items():
+        answer = reading("read", *arguments)
+        assert (answer.code, answer.output) == (1, "")
+        assert words in answer.errors
+
+
+def _without_terms(columns: StructType) -> StructType:
+    return StructType([StructField(item.name, item.dataType) for item in columns])

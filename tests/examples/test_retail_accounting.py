@@ -1,0 +1,164 @@
+"""What a run must find follows from the ledgers, and an auditor who never saw them agrees."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from examples.retail.accounting import Account, differences, expected, quarantined_lines
+from examples.retail.history import Options, write
+from tests.examples.books import exceptions
+from tests.examples.histories import Line, Told, distinct, read_wave
+
+OPTIONS = Options(orders=1_000, seed=5, days=10)
+SEQUENCES = {
+    "order_placed": ("order", "order_id", "order_event_sequence"),
+    "order_cancelled": ("order", "order_id", "order_event_sequence"),
+    "payment_settled": ("payment", "payment_id", "payment_event_sequence"),
+    "payment_failed": ("payment", "payment_id", "payment_event_sequence"),
+    "shipment_dispatched": ("shipment", "order_id", "shipment_sequence_in_order"),
+}
+"""Which sequence the events of a source are part of, by which key, and where their number stands."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("accounted") / "out"
+    for wave in (1, 2):
+        write(replace(OPTIONS, wave=wave), out)
+    return out
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["first wave", "both waves"])
+def waves(request: pytest.FixtureRequest) -> int:
+    count: int = request.param
+    return count
+
+
+@pytest.fixture(scope="module")
+def account(folder: Path, waves: int) -> Account:
+    return expected(folder, waves)
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path, waves: int) -> list[Told]:
+    return [read_wave(folder, wave) for wave in range(1, waves + 1)]
+
+
+def test_every_line_is_accounted_for_once(account: Account, told: list[Told]) -> None:
+    quarantined: Counter[str] = Counter()
+    for (source, _), count in account.quarantined.items():
+        quarantined[source] += count
+
+    assert account.lines == Counter(_source(line.event) for wave in told for line in wave.lines)
+    assert account.lines == Counter(account.accepted) + Counter(account.duplicates) + quarantined
+
+
+def test_bad_lines_are_those_that_break_a_rule(account: Account, told: list[Told], folder: Path, waves: int) -> None:
+    broken = {place: rules for wave in told for place, rules in wave.broken.items()}
+    by_rule = Counter((_source(place[0].partition("/")[0]), rule) for place, (rule,) in broken.items())
+
+    assert {place: {rule} for place, rule in quarantined_lines(folder, waves).items()} == broken
+    assert account.quarantined == by_rule
+
+
+def test_duplicates_are_the_events_that_were_told_before(account: Account, told: list[Told]) -> None:
+    valid = _valid(told)
+
+    again = Counter(_source(line.event) for line in valid) - Counter(name for name, _ in distinct(valid))
+
+    assert account.duplicates == again
+
+
+def test_exceptions_are_those_that_books_kept_from_the_events_show(account: Account, told: list[Told]) -> None:
+    events = list(distinct(_valid(told)))
+    called_back = {event["order_id"] for _, event in events if event.get("payment_id") in account.called_back}
+
+    found = {
+        (order_id, reason, whose)
+        for order_id, (reason, whose) in exceptions(events).items()
+        if order_id not in called_back
+    }
+
+    assert account.doubted == found
+    assert account.exceptions == {(order_id, reason) for order_id, reason, _ in found}
+
+
+def test_gaps_are_the_sequences_that_lack_a_number(account: Account, told: list[Told]) -> None:
+    numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for name, event in distinct(_valid(told)):
+        if name in SEQUENCES:
+            what, key, sequence = SEQUENCES[name]
+            numbers[what, event[key]].add(event[sequence])
+
+    gaps = {name for name, seen in numbers.items() if seen != set(range(1, max(seen) + 1))}
+
+    assert {(SEQUENCES[source][0], key) for source, key in account.gaps} == gaps
+
+
+def test_an_event_is_out_of_order_where_files_or_waves_tell_that_a_newer_one_came_first(
+    account: Account, told: list[Told]
+) -> None:
+    found: Counter[str] = Counter()
+    seen: set[str] = set()
+    highest: Counter[tuple[str, str]] = Counter()
+    for wave in told:
+        within: Counter[tuple[str, str]] = Counter()
+        for line in sorted(wave.valid, key=lambda line: (line.event, line.place)):
+            name, event = _source(line.event), line.payload
+            if name in SEQUENCES and event["event_id"] not in seen:
+                what, key, sequence = SEQUENCES[name]
+                before = max(within[name, event[key]], highest[what, event[key]])
+                found[name] += event[sequence] < before
+                within[name, event[key]] = max(before, event[sequence])
+            seen.add(event["event_id"])
+        for (name, key_value), number in within.items():
+            stream = SEQUENCES[name][0], key_value
+            highest[stream] = max(highest[stream], number)
+
+    assert account.out_of_order == +found
+
+
+def test_a_run_that_finds_everything_differs_in_nothing(account: Account) -> None:
+    assert differences(account, replace(account, doubted=frozenset())) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "found", "sentences"),
+    [
+        ("exceptions", {("ORD-1", "missing")}, ["exceptions: ORD-2 late was not found"]),
+        (
+            "exceptions",
+            {("ORD-1", "missing"), ("ORD-2", "late"), ("ORD-3", "identity")},
+            ["exceptions: ORD-3 identity was found and should not be"],
+        ),
+        ("quarantined", {("orders", "enum:channel"): 1}, ["quarantined: orders enum:channel is 1 and should be 2"]),
+        ("duplicates", {}, ["duplicates: orders is 0 and should be 3"]),
+    ],
+)
+def test_what_a_run_misses_or_makes_up_is_told(part: str, found: object, sentences: list[str]) -> None:
+    must = Account(
+        lines={},
+        accepted={},
+        duplicates={"orders": 3},
+        quarantined={("orders", "enum:channel"): 2},
+        out_of_order={},
+        gaps=frozenset(),
+        called_back=frozenset(),
+        exceptions=frozenset({("ORD-1", "missing"), ("ORD-2", "late")}),
+        doubted=frozenset(),
+    )
+    got = frozenset(found) if isinstance(found, set) else found
+
+    assert differences(must, replace(must, **{part: got})) == sentences  # type: ignore[arg-type]
+
+
+def _valid(told: list[Told]) -> tuple[Line, ...]:
+    return tuple(line for wave in told for line in wave.valid)
+
+
+def _source(event: str) -> str:
+    return event.rpartition(".")[2]

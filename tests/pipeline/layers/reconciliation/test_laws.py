@@ -1,0 +1,103 @@
+"""What holds whatever claims say: each key once, each doubt once, in any order, and key by key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.pipeline.layers.reconciliation.orders import contract_of
+from tests.spark.laws import LAWS
+from treaty.contracts.values import FrozenMap
+from treaty.pipeline.declarations import Agreement, Assertion, Attribute, Claim, Line, ReasonClass, Reconciliation
+from treaty.pipeline.layers.reconciliation import reconcile
+
+CONTRACT = contract_of(
+    [
+        {"name": "shop", "logicalType": "integer", "primaryKey": True, "primaryKeyPosition": 1},
+        {"name": "day", "logicalType": "string", "primaryKey": True, "primaryKeyPosition": 2},
+        {"name": "amount", "logicalType": "integer", "required": True, "logicalTypeOptions": {"maximum": 4}},
+        {"name": "label", "logicalType": "string"},
+        {"name": "total", "logicalType": "integer"},
+    ]
+)
+DECLARED = Reconciliation(
+    name="sales",
+    line=Line("shop.sales", 1),
+    claims=(Claim("till", "tills"), Claim("bank", "banks"), Claim("book", "books")),
+    attributes=(
+        Attribute("amount", ("till", "bank"), agreement=Agreement(1)),
+        Attribute("label", ("book", "till"), FrozenMap({"till": "label"}), agreement=Agreement()),
+        Attribute("total", derived="amount + coalesce(book.amount, 0)"),
+    ),
+    assertions=(Assertion("booked", "book.amount = amount", ReasonClass.CONFLICT),),
+)
+SCHEMA = "shop int, day string, amount int, label string"
+ASSERTIONS = {"till", "bank", "book", "amount", "label", "booked", "contract"}
+
+_rows = st.lists(
+    st.tuples(
+        st.sampled_from([1, 2, None]),
+        st.sampled_from(["mon", "tue", None]),
+        st.one_of(st.none(), st.integers(0, 6)),
+        st.sampled_from(["a", "b", None]),
+    ),
+    max_size=6,
+)
+_said = st.fixed_dictionaries({"till": _rows, "bank": _rows, "book": _rows})
+Said = dict[str, list[tuple[Any, ...]]]
+
+
+def _frames(spark: SparkSession, said: Said) -> dict[str, DataFrame]:
+    return {name: spark.createDataFrame(rows, SCHEMA) for name, rows in said.items()}
+
+
+def _judged(claims: dict[str, DataFrame]) -> list[Any]:
+    return reconcile(claims, None, DECLARED, CONTRACT).judged.collect()
+
+
+def _keys(said: Said) -> set[tuple[int, str]]:
+    return {(row[0], row[1]) for rows in said.values() for row in rows if row[0] is not None and row[1] is not None}
+
+
+@given(said=_said)
+@LAWS
+def test_each_key_is_resolved_or_held_and_each_assertion_settled_or_in_doubt(spark: SparkSession, said: Said) -> None:
+    rows = _judged(_frames(spark, said))
+
+    assert Counter((row["shop"], row["day"]) for row in rows) == Counter(_keys(said))
+    for row in rows:
+        doubts = Counter(one["assertion"] for one in row["_exceptions"] or ())
+        assert set(doubts) <= ASSERTIONS
+        assert set(doubts.values()) <= {1}
+        assert row["_outcome"] == ("held" if doubts else "resolved")
+        assert (row["amount"] is not None) == (row["_outcome"] == "resolved")
+        spoken = {name: [one for one in rows if one[:2] == (row["shop"], row["day"])] for name, rows in said.items()}
+        assert {name for name, found in spoken.items() if len(found) > 1} == set(doubts) & set(said)
+        if row["_outcome"] == "resolved":
+            said_of = [found[0][2] for name in ("till", "bank") for found in [spoken[name]] if found]
+            assert row["amount"] == next(value for value in said_of if value is not None) <= 4
+
+
+@given(said=_said, seed=st.randoms(use_true_random=False))
+@LAWS
+def test_the_order_and_the_place_of_rows_do_not_matter(spark: SparkSession, said: Said, seed: Any) -> None:
+    mixed = {name: seed.sample(rows, len(rows)) for name, rows in said.items()}
+    moved = {name: frame.repartition(3) for name, frame in _frames(spark, mixed).items()}
+
+    assert sorted(map(repr, _judged(moved))) == sorted(map(repr, _judged(_frames(spark, said))))
+
+
+@given(said=_said, some=st.sets(st.sampled_from([(1, "mon"), (1, "tue"), (2, "mon"), (2, "tue")])))
+@LAWS
+def test_some_keys_computed_alone_are_as_in_the_whole(
+    spark: SparkSession, said: Said, some: set[tuple[int, str]]
+) -> None:
+    part = {name: [row for row in rows if row[:2] in some] for name, rows in said.items()}
+
+    whole = [row for row in _judged(_frames(spark, said)) if (row["shop"], row["day"]) in some]
+
+    assert sorted(map(repr, _judged(_frames(spark, part)))) == sorted(map(repr, whole))

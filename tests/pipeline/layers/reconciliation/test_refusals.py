@@ -1,0 +1,110 @@
+"""Declarations that cannot work are refused before anything runs, with the file and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.pipeline.layers.reconciliation.orders import CONTRACT, DECLARED, FIELDS, claims, contract_of
+from treaty.errors import InvalidDocument
+from treaty.pipeline.declarations import Agreement, Assertion, Attribute, Claim, ReasonClass, Reconciliation, Sql
+from treaty.pipeline.layers.reconciliation import reconcile
+
+Change = Callable[[Reconciliation], Reconciliation]
+
+
+def _attribute(which: str, **changes: Any) -> Change:
+    def changed(declared: Reconciliation) -> Reconciliation:
+        attributes = [replace(one, **changes) if one.name == which else one for one in declared.attributes]
+        return replace(declared, attributes=tuple(attributes))
+
+    return changed
+
+
+def _holds(sql: str) -> Change:
+    return lambda declared: replace(declared, assertions=(Assertion("sound", sql, ReasonClass.CONFLICT),))
+
+
+def _claim(claim: Claim) -> Change:
+    return lambda declared: replace(declared, claims=(claim, *declared.claims[1:]))
+
+
+REFUSED: list[tuple[Change, str]] = [
+    (_holds("gross > (SELECT 1)"), "a query stands in an expression"),
+    (_holds("sum(gross) > 1"), "sum looks at more than one row"),
+    (_holds("row_number() OVER (ORDER BY gross) = 1"), "a window stands in an expression"),
+    (_holds("rand() < 0.5"), "rand gives something else in every run"),
+    (_holds("current_timestamp() > placed_at"), "current_timestamp gives the moment of the run"),
+    (_holds("gros > 1"), "there is no column gros; did you mean gross?"),
+    (_holds("order.nothing > 1"), "there is no column order.nothing"),
+    (_holds("gross >"), "this cannot be read"),
+    (_holds("gross + 1"), "sound must hold or not, and gives decimal"),
+    (_holds("gross > array(1)"), "sound"),
+    (_attribute("variance", derived="paid - state"), "there is no column state"),  # it is settled later
+    (_attribute("gross", columns={"order": "nett"}), "claim 'order' has no column 'nett' to settle gross"),
+    (_attribute("gross", authority=("order", "payment"), columns={"payment": "email"}), "these cannot be compared"),
+    (_attribute("currency", agreement=Agreement(0.5)), "currency is a text, which cannot differ by a number"),
+    (_attribute("placed_at", agreement=Agreement(0.5, True)), "which cannot differ by a share"),
+    (_attribute("paid", default="none"), "the default of paid is 'none', and the field is decimal(12,2)"),
+    (_attribute("gross", name="nett"), "has no field 'nett'"),
+    (_attribute("gross", name="order_id"), "'order_id' is of the key, which settles itself"),
+    (
+        lambda declared: replace(declared, attributes=declared.attributes[1:]),
+        "requires 'currency', and nothing settles",
+    ),
+    (
+        lambda declared: replace(declared, assertions=(Assertion("payment", "true", ReasonClass.LATE),)),
+        "'payment' is the name of an assertion and of a claim",
+    ),
+    (_claim(Claim("gross", "orders")), "'gross' is the name of an attribute and of a claim"),
+    (_claim(Claim("order", "orders", Sql(Path("o.sql"), "SELECT gross FROM orders"))), "has no column 'order_id'"),
+    (
+        _claim(Claim("order", "orders", Sql(Path("o.sql"), "SELECT 1 AS order_id, currency, gross FROM orders"))),
+        "claim 'order' has 'order_id' as int, and the key is string; cast it in the claim's sql",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), REFUSED, ids=[says for _, says in REFUSED])
+def test_what_cannot_work_is_refused_with_its_place(spark: SparkSession, change: Change, says: str) -> None:
+    declared = change(DECLARED)
+    rows = {one.name: frame for one, frame in zip(declared.claims, claims(spark).values(), strict=True)}
+
+    with pytest.raises(InvalidDocument) as refused:
+        reconcile(rows, None, declared, CONTRACT)
+
+    assert says in str(refused.value)
+    assert str(refused.value).startswith("reconciliations/commercial_order.yaml:1: ")
+
+
+def test_a_contract_without_a_key_is_refused(spark: SparkSession) -> None:
+    contract = contract_of([{**FIELDS[0], "primaryKey": False}, *FIELDS[1:]])
+
+    with pytest.raises(InvalidDocument, match="has no primary key; a reconciliation needs one"):
+        reconcile(claims(spark), None, DECLARED, contract)
+
+
+def test_an_attribute_may_use_structures_of_claims_and_the_key(spark: SparkSession) -> None:
+    sql = Sql(Path("o.sql"), "SELECT *, named_struct('low', 1, 'high', 2) AS span FROM orders")
+    declared = replace(
+        DECLARED,
+        claims=(Claim("order", "orders", sql), *DECLARED.claims[1:]),
+        assertions=(Assertion("sound", "order.span.low < order.span.high AND order_id <> ''", ReasonClass.LATE),),
+        attributes=tuple(
+            Attribute("state", derived="if(exists(array(gross), g -> g > 0), 'paid', 'unpaid')")
+            if one.name == "state"
+            else one
+            for one in DECLARED.attributes
+        ),
+    )
+
+    found = reconcile(claims(spark), None, declared, CONTRACT)
+
+    rows = {row["order_id"]: row for row in found.judged.collect()}
+    assert rows["O1"]["state"] == "paid"
+    assert "sound" not in {one["assertion"] for row in rows.values() for one in row["_exceptions"] or ()}

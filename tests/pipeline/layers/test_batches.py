@@ -1,0 +1,118 @@
+"""The law of the layers: however events are cut into runs, late, twice or out of order, the tables are the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import mkdtemp
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
+from tests.spark.laws import LAWS
+from treaty.pipeline.declarations import Line, Product, Sql
+from treaty.pipeline.layers.events import deduplicated, event_columns, held_to_contract, identity_of, known_identities
+from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted, without_keys
+from treaty.pipeline.layers.products import product_columns, product_rows
+
+_NUMBER = {"logicalType": "integer", "logicalTypeOptions": {"minimum": 1}}
+_EVENTS = contract(
+    "orders",
+    {"id": {"required": True}, "seq": _NUMBER, "state": {}, "total": {"logicalType": "integer"}},
+    ordering={"key": ["id"], "sequence": "seq"},
+)
+_SOURCE = source()
+_IDENTITY = identity_of(_SOURCE, _EVENTS)
+_BOOK = contract(
+    "book",
+    {
+        "id": {"primaryKey": True, "required": True},
+        "state": {"required": True},
+        "total": {"logicalType": "integer", "logicalTypeOptions": {"maximum": 5}},
+    },
+)
+_SUMS = "SELECT id, max(state) AS state, sum(total) AS total FROM orders GROUP BY id HAVING count(*) < 5"
+_PRODUCTS = {
+    "latest": Product("latest", Line("shop.book", 1), ("orders",), deleted_when="state = 'deleted'"),
+    "summed": Product("summed", Line("shop.book", 1), ("orders",), Sql(Path("book.sql"), _SUMS)),
+}
+
+_POISON = (b"", b'{"id"', b'[{"id":"a"}]', b"\xff")
+
+
+def _history(seed: int) -> list[Arrival]:
+    """Make up what arrives in some runs: some of it twice, some of it broken, none of it in order."""
+    dice = Random(seed)  # noqa: S311
+    payloads: list[object] = [_event(dice) for _ in range(dice.randint(20, 40))]
+    payloads += [dice.choice(payloads) for _ in range(10)] + list(_POISON)
+    dice.shuffle(payloads)
+    runs = sorted(dice.randint(1, 2) for _ in payloads)
+    return [
+        Arrival(item, run, f"{run}.jsonl", place) for place, (item, run) in enumerate(zip(payloads, runs, strict=True))
+    ]
+
+
+def _event(dice: Random) -> dict[str, object]:
+    return {
+        "id": dice.choice(["a", "b", "c", "d", "e", "f", None]),
+        "seq": dice.choice([None, 0, 1, 2, 3, 4]),
+        "state": dice.choice(["new", "paid", "deleted", None]),
+        "total": dice.randint(-1, 6),
+    }
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Tables in files, replaced by each run: what the runner does, without Iceberg."""
+
+    spark: SparkSession
+    folder: Path
+
+    def run(self, number: int, arrivals: list[Arrival], before: dict[str, DataFrame]) -> dict[str, DataFrame]:
+        rows = raw(self.spark, self.folder / "raw", arrivals).repartition(3, F.rand(number))
+        known = None
+        if before:
+            known = known_identities(before["events"].where("_outcome = 'accepted'"), rows, _SOURCE, _EVENTS)
+        new = deduplicated(held_to_contract(rows, _SOURCE, _EVENTS), known, _IDENTITY)
+        whole = new.withColumn("_run", F.lit(number).cast("bigint"))
+        assert whole.columns == event_columns(_EVENTS).names
+        added = self._written(f"events-{number}", whole)
+        events = added.unionByName(before["events"]) if before else added
+        books = {name: self._book(number, name, added, events, before.get(name)) for name in _PRODUCTS}
+        return {"events": events, **books}
+
+    def _book(self, number: int, name: str, added: DataFrame, events: DataFrame, before: DataFrame | None) -> DataFrame:
+        keys = affected_keys({"orders": added}, {"orders": ["id"]})
+        standing = of_keys(events.where("_outcome = 'accepted'"), keys, ["id"])
+        found = product_rows({"orders": standing}, _PRODUCTS[name], _BOOK, {"orders": _EVENTS})
+        now = with_deleted(found, keys, product_columns(_BOOK)).withColumn("_run", F.lit(number))
+        kept = now if before is None else without_keys(before, keys, ["id"]).unionByName(now)
+        return self._written(f"{name}-{number}", kept)
+
+    def _written(self, name: str, frame: DataFrame) -> DataFrame:
+        frame.write.parquet(str(self.folder / name))
+        return self.spark.read.parquet(str(self.folder / name))
+
+
+def _content(frame: DataFrame) -> Counter[str]:
+    """Return the rows, whichever run wrote them."""
+    return Counter(str(sorted(row.asDict(recursive=True).items())) for row in frame.drop("_run").collect())
+
+
+@settings(LAWS, max_examples=2)
+@given(seed=st.integers(0, 10**6))
+def test_run_by_run_is_the_same_as_all_at_once(spark: SparkSession, seed: int) -> None:
+    history, folder = _history(seed), Path(mkdtemp(prefix="batches-"))
+    by_run: dict[str, DataFrame] = {}
+    for number in sorted({arrival.run for arrival in history}):
+        by_run = _Tables(spark, folder).run(number, [item for item in history if item.run == number], by_run)
+    at_once = _Tables(spark, folder / "once").run(9, history, {})
+    for name, frame in at_once.items():
+        assert _content(by_run[name]) == _content(frame), name
+    places = Counter((row["_source_file"], row["_position"]) for row in at_once["events"].collect())
+    assert places == Counter((item.file, item.position) for item in history)

@@ -1,0 +1,248 @@
+"""What a publication shows: chosen, delayed, redacted, laid out by its contract, and judged on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.documents import contract
+from treaty.errors import InvalidDocument
+from treaty.pipeline.declarations import Delay, Line, Publication, Redacted, Redaction, Sql
+from treaty.pipeline.layers.publications import (
+    chosen_rows,
+    crossing_keys,
+    judged_for_publication,
+    outgoing,
+    published_rows,
+    salt_for,
+    visible,
+)
+
+NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+SALES = contract(
+    [
+        {"name": "order_id", "logicalType": "string", "primaryKey": True, "required": True},
+        {"name": "gross", "logicalType": "number", "physicalType": "decimal(12,2)", "required": True},
+        {"name": "payments", "logicalType": "integer", "physicalType": "bigint"},
+        {"name": "customer", "logicalType": "string", "classification": "confidential"},
+        {
+            "name": "address",
+            "logicalType": "object",
+            "properties": [{"name": "city", "logicalType": "string"}, {"name": "country", "logicalType": "string"}],
+        },
+        {
+            "name": "lines",
+            "logicalType": "array",
+            "items": {
+                "logicalType": "object",
+                "properties": [{"name": "sku", "logicalType": "string"}, {"name": "note", "logicalType": "string"}],
+            },
+        },
+        {"name": "settled_at", "logicalType": "timestamp"},
+        {"name": "remark", "logicalType": "string"},
+    ]
+)
+PUBLICATION = Publication(
+    "sales", Line("orders", 1), ("orders", "payments"), "sales_v1", at="publications/sales.yaml:1"
+)
+QUERY = """
+WITH paid AS (SELECT order_id, sum(amount) AS gross, count(*) AS payments FROM payments GROUP BY order_id)
+SELECT o.settled_at, p.gross, o.order_id, p.payments, o.customer_id AS customer, o.address, o.lines, o.internal
+FROM orders AS o JOIN paid AS p USING (order_id);  -- one row per order
+"""
+
+
+def sql(text: str) -> Sql:
+    return Sql(Path("sql/sales.sql"), text)
+
+
+def orders(spark: SparkSession) -> DataFrame:
+    return spark.sql("""
+        SELECT *, 'secret' AS internal, 'valid' AS _outcome FROM VALUES
+          ('a', 'ann', timestamp'2026-03-01 12:00:00', named_struct('city', 'Bern', 'country', 'CH'),
+           array(named_struct('sku', 's1', 'note', 'ring twice'), null, named_struct('sku', 's2', 'note', null))),
+          ('b', null, timestamp'2026-03-01 12:00:00.000001', null, null),
+          ('c', 'cem', timestamp'2026-02-01 00:00:00', named_struct('city', null, 'country', 'TR'), array()),
+          ('d', 'dan', null, null, null)
+        AS t(order_id, customer_id, settled_at, address, lines)""")
+
+
+def payments(spark: SparkSession) -> DataFrame:
+    return spark.sql("""
+        SELECT * FROM VALUES ('a', 10.50BD), ('a', 2.25BD), ('b', 1BD), ('c', 3BD), ('d', 4BD)
+        AS t(order_id, amount)""")
+
+
+def inputs(spark: SparkSession) -> Mapping[str, DataFrame]:
+    return {"orders": orders(spark), "payments": payments(spark)}
+
+
+def by_order(frame: DataFrame) -> dict[str, dict[str, Any]]:
+    return {row["order_id"]: row.asDict(recursive=True) for row in frame.collect()}
+
+
+def test_rows_are_chosen_delayed_redacted_and_laid_out(any_spark: SparkSession) -> None:
+    publication = replace(
+        PUBLICATION,
+        sql=sql(QUERY),
+        delay=Delay("settled_at", timedelta(hours=24)),
+        redacted=(
+            Redacted("customer", Redaction.HASH),
+            Redacted("address.city", Redaction.NULL),
+            Redacted("lines[].sku", Redaction.HASH),
+            Redacted("lines.note", Redaction.CONSTANT, "it's withheld ${env:HOME}"),
+        ),
+    )
+    salt = salt_for("pepper", publication)
+    rows = published_rows(inputs(any_spark), publication, SALES, NOW, salt=salt)
+    judged = judged_for_publication(rows, SALES)
+    names = ["order_id", "gross", "payments", "customer", "address", "lines", "settled_at", "remark"]
+    assert rows.columns == judged.valid.columns == names
+    assert judged.valid.schema["gross"].dataType.simpleString() == "decimal(12,2)"
+    found = by_order(judged.valid)
+    assert sorted(found) == ["a", "c"]  # b is a microsecond too young, d has no moment
+
+    def hashed(value: str) -> str:
+        return sha256(f"{salt}\x1f{value}".encode()).hexdigest()
+
+    withheld = "it's withheld ${env:HOME}"
+    assert found["a"] == {
+        "order_id": "a",
+        "gross": Decimal("12.75"),
+        "payments": 2,
+        "customer": hashed("ann"),
+        "address": {"city": None, "country": "CH"},
+        "lines": [{"sku": hashed("s1"), "note": withheld}, None, {"sku": hashed("s2"), "note": withheld}],
+        "settled_at": found["a"]["settled_at"],
+        "remark": None,
+    }
+    assert found["c"]["address"] == {"city": None, "country": "TR"}
+
+
+def test_without_a_query_columns_are_taken_by_name(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT 1 AS _run, 5 AS payments, 'a' AS ORDER_ID, 2.50BD AS gross, 'x' AS other")
+    rows = published_rows({"orders": frame}, replace(PUBLICATION, inputs=("orders",)), SALES, NOW)
+    assert [item.name for item in rows.schema if str(item.dataType) != "NullType()"][:3] == [
+        "order_id",
+        "gross",
+        "payments",
+    ]
+    assert judged_for_publication(rows, SALES).valid.collect()[0][:4] == ("a", Decimal("2.50"), 5, None)
+
+
+def test_hashes_of_two_publications_cannot_be_matched() -> None:
+    other = replace(PUBLICATION, table="partner_v1")
+    salts = {salt_for("pepper", PUBLICATION), salt_for("pepper", other), salt_for("salt", PUBLICATION)}
+    assert len(salts) == 3
+    assert salt_for("pepper", PUBLICATION) == salt_for("pepper", replace(PUBLICATION, sql=sql("SELECT 1")))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"inputs": ("orders", "returns")}, "reads 'returns', which is missing"),
+        ({}, "say with sql: how they are put together"),
+        ({"sql": sql("SELECT order_id FROM orders")}, "requires 'gross', which sql/sales.sql does not give"),
+        ({"sql": sql("SELECT\n nothing FROM orders")}, "sql/sales.sql:2: .*nothing"),
+        (
+            {"sql": sql(QUERY), "redacted": (Redacted("custommer", Redaction.NULL),)},
+            "no 'custommer'; there are: settled",
+        ),
+        ({"sql": sql(QUERY), "redacted": (Redacted("address.town", Redaction.NULL),)}, "no 'town'; there are: city"),
+        ({"sql": sql(QUERY), "redacted": (Redacted("gross.cents", Redaction.NULL),)}, "no 'cents'; it is in decimal"),
+        ({"sql": sql(QUERY), "redacted": (Redacted("a..b", Redaction.NULL),)}, "redact: cannot read field path"),
+        ({"sql": sql(QUERY), "redacted": (Redacted("customer", Redaction.HASH),)}, "no secret to hash with"),
+        ({"sql": sql(QUERY), "delay": Delay("when", timedelta(1))}, "'when', which is not there"),
+        ({"sql": sql(QUERY), "delay": Delay("gross", timedelta(1))}, "'gross', which is decimal"),
+    ],
+)
+def test_what_cannot_be_published_as_declared_is_refused(spark: SparkSession, change: Any, says: str) -> None:
+    with pytest.raises(InvalidDocument, match=says) as refused:
+        published_rows(inputs(spark), replace(PUBLICATION, **change), SALES, NOW)
+    assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
+
+
+def test_crossing_keys_are_those_that_time_alone_shows_or_hides(any_spark: SparkSession) -> None:
+    publication = replace(PUBLICATION, sql=sql(QUERY), delay=Delay("settled_at", timedelta(hours=24)))
+    assert publication.delay
+    rows = chosen_rows(inputs(any_spark), publication)
+
+    def keys(frame: DataFrame) -> set[str]:
+        return {row["order_id"] for row in frame.select("order_id").collect()}
+
+    clocks = [NOW - timedelta(days=60), NOW - timedelta(microseconds=1), NOW, NOW + timedelta(microseconds=1)]
+    seen = [keys(visible(rows, publication.delay, clock)) for clock in clocks]
+    assert seen == [set(), {"c"}, {"a", "c"}, {"a", "b", "c"}]
+    for then, now in [(0, 1), (1, 2), (2, 1), (1, 3), (3, 0), (2, 2)]:
+        crossed = crossing_keys(rows, publication.delay, ["order_id"], clocks[then], clocks[now])
+        assert keys(crossed) == seen[then] ^ seen[now]
+
+
+STARTS_WITH_1 = {"metric": "invalidValues", "arguments": {"pattern": "^1"}, "mustBe": 0, "severity": "warning"}
+JUDGED = [
+    {"name": "order_id", "logicalType": "string", "primaryKey": True, "required": True},
+    {"name": "gross", "logicalType": "number", "physicalType": "decimal(12,2)", "quality": [STARTS_WITH_1]},
+    {
+        "name": "customer",
+        "logicalType": "string",
+        "classification": "confidential",
+        "logicalTypeOptions": {"pattern": "^[a-c]"},
+    },
+]
+LOSSES = """
+SELECT * FROM VALUES
+  ('a', 1.50BD, 'ann', timestamp'2026-03-01 12:00:00'), ('b', 1.505BD, 'bob', null), (null, 2BD, 'cem', null),
+  ('d', 3BD, 'dan', null)
+AS t(order_id, gross, customer, settled_at)"""
+
+
+def test_rows_are_judged_while_they_are_written(any_spark: SparkSession) -> None:
+    name = f"lake.going_out_{'connect' if 'connect' in type(any_spark).__module__ else 'classic'}"
+    any_spark.sql(f"CREATE NAMESPACE {name}")
+    any_spark.sql(f"CREATE TABLE {name}.sales (order_id string, gross decimal(12,2))")
+    held_to = contract(JUDGED)
+    frame = any_spark.sql(LOSSES)
+
+    def written(text: str) -> Any:
+        going = outgoing(judged_for_publication(frame.where(text), held_to))
+        going.rows.select("order_id", "gross").writeTo(f"{name}.sales").append()
+        return going.audit()
+
+    sound = written("order_id = 'a'")
+    assert sound.passed
+    assert (sound.rows, sound.bad_rows, sound.samples) == (1, 0, ())
+    assert any_spark.table(f"{name}.sales").count() == 1
+    assert sound.verdict == "1 row keeps orders 1.0.0: 4 of 4 rules held"
+
+    broken = written("true")
+    assert not broken.passed
+    assert (broken.rows, broken.bad_rows) == (4, 3)
+    assert [(item.rule.id, item.broken) for item in broken.blocking] == [
+        ("pattern:customer", 1),
+        ("required:order_id", 1),
+        ("type:gross", 1),
+    ]
+    assert [item.rule.severity for item in broken.concerns] == ["warning"]
+    told = "\n".join((broken.verdict, *broken.reasons, *broken.remarks))
+    assert "orders 1.0.0 is broken by 3 rules: nothing is published" in told
+    assert "type:gross: 1 row breaks it" in told
+    assert "1.505 in the row of order_id b" in told
+    assert "dan" not in told  # what is classified is not shown
+    assert "*** in the row of order_id d" in told
+    assert broken.as_data()["passed"] is False
+
+
+def test_nothing_written_is_sound(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.sql(LOSSES).where("false").selectExpr("order_id", "gross", "1L AS payments")
+    going = outgoing(judged_for_publication(rows, SALES))
+    going.rows.write.parquet(str(tmp_path / "none"))
+    assert going.audit().passed
+    assert going.audit().rows == 0

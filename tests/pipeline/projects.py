@@ -1,0 +1,22 @@
+"""Small projects as data: files of a folder, and changes to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from tests.documents import CASES
+
+SHOP: dict[str, str] = yaml.safe_load((CASES / "pipeline_projects" / "shop.yaml").read_text())
+
+
+def laid_out(folder: Path, files: Mapping[str, str | None]) -> Path:
+    """Write the files of a project, those that are None left out, and return its folder."""
+    for name, text in files.items():
+        if text is not None:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return folder

@@ -1,0 +1,31 @@
+"""Sources with a folder of their own that files land in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from treaty.contracts.values import EMPTY
+from treaty.pipeline.declarations import Files, Format, Jdbc, Line, Source
+from treaty.pipeline.sources import Asking
+
+NOON = datetime(2026, 11, 16, 12, 0, 0, 123456, tzinfo=UTC)
+
+
+def files(pattern: Path | str, kind: Format = Format.JSONL, options: Mapping[str, str] = EMPTY) -> Source:
+    """Return a source of files."""
+    return Source("order_placed", Line("retail.orders.order_placed", 1), Files(str(pattern), kind, options))
+
+
+def table(database: Path, column: str = "id") -> Source:
+    """Return a source of a table in SQLite."""
+    origin = Jdbc(f"jdbc:sqlite:{database}", "orders", column)
+    return Source("order_placed", Line("retail.orders.order_placed", 1), origin)
+
+
+def asking(known: DataFrame | None = None) -> Asking:
+    """Return the question of run 5 at noon."""
+    return Asking(5, NOON, known)
