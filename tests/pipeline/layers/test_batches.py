@@ -106,8 +106,8 @@ def _content(frame: DataFrame) -> Counter[str]:
 
 @settings(LAWS, max_examples=2)
 @given(seed=st.integers(0, 10**6))
-def test_run_by_run_is_the_same_as_all_at_once(spark: SparkSession, seed: int) -> None:
-    history, folder = _history(seed), Path(mkdtemp(prefix="batches-"))
+def test_run_by_run_is_the_same_as_all_at_once(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    history, folder = _history(seed), Path(mkdtemp(prefix="batches-", dir=tmp_path))
     by_run: dict[str, DataFrame] = {}
     for number in sorted({arrival.run for arrival in history}):
         by_run = _Tables(spark, folder).run(number, [item for item in history if item.run == number], by_run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
@@ -16,7 +17,7 @@ from treaty.cli.drawing.grids import count
 from treaty.cli.drawing.plan_data import plan_as_data
 from treaty.cli.drawing.plan_lineage import traces
 from treaty.cli.options import AnswerFormat
-from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.findings import Finding, Place, Severity
 from treaty.pipeline.planning import Layer, Mode, Plan, Planned
 
 if TYPE_CHECKING:
@@ -130,9 +131,15 @@ def _draw_problems(drawn: Console, problems: Sequence[Finding]) -> None:
     for finding in problems:
         mark = "·" if finding.severity is Severity.INFO else MARKS[finding.severity]
         line = text(f"{mark} ", style=STYLES[finding.severity])
-        line.append_text(text(f"{finding.place}  " if finding.place else "", style="path"))
+        line.append_text(text(f"{_nearby(finding.place)}  " if finding.place else "", style="path"))
         line.append_text(text(finding.message))
         drawn.print()
         drawn.print(line, soft_wrap=True)
         hint = f"{finding.hint}  ({finding.id})" if finding.hint else f"({finding.id})"
         drawn.print(Padding(text(hint, style="quiet"), (0, 0, 0, 2)))
+
+
+def _nearby(place: Place) -> str:
+    """Name a file from here, where that is shorter."""
+    here = f"{Path.cwd()}/"
+    return str(place).removeprefix(here)

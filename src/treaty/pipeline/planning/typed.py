@@ -41,6 +41,7 @@ def _problems(spark: SparkSession, step: Step, asked: Asked) -> Iterator[Finding
 def _columns(step: Step, asked: Asked, given: StructType) -> Iterator[Finding]:
     place = Place(str(asked.sql.path))
     words = f"{step.contract.id} {step.contract.version}"
+    perhaps: list[str] = []
     for field in the_object(step.contract).fields:
         name = column_name(field)
         there, wanted = schemas.column(given, name), spark_type(field)
@@ -52,9 +53,11 @@ def _columns(step: Step, asked: Asked, given: StructType) -> Iterator[Finding]:
             message = f"{step.name}: {name} is {have}, and {words} wants {want}: {found}"
             yield Finding("type-unmet", Severity.ERROR, message, place=place, hint=f"cast it: CAST(… AS {want})")
         elif there.nullable and field.is_required:
-            message = f"{step.name}: {name} may be missing, and {words} requires it"
-            hint = "rows without it go to quarantine; coalesce(…) gives them a value"
-            yield Finding("perhaps-missing", Severity.INFO, message, place=place, hint=hint)
+            perhaps.append(name)
+    if perhaps:
+        message = f"{step.name}: {words} requires what may be missing: {', '.join(perhaps)}"
+        hint = "rows without a value break the contract; coalesce(…) gives them one"
+        yield Finding("perhaps-missing", Severity.INFO, message, place=place, hint=hint)
 
 
 def _against(have: DataType, want: DataType) -> str | None:

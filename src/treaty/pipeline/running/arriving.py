@@ -16,14 +16,17 @@ def take_in(work: Work, source: Source) -> StepSummary:
     run, tables = work.run, work.run.tables
     tables.ensure(work.table, RAW, described(work.contract))
     known = known_files(tables, source.name)
-    before = tables.stamp(work.table)
+    before = run.stamp(work.table)
     found = arrivals(run.spark, source, Asking(run.number, run.now, known, before, run.jdbc_password))
     if found.rows is None:
         if before is None:  # whoever reads it finds that nothing came
-            tables.append(work.table, run.spark.createDataFrame([], RAW), work.stamp({}, found.extra))
+            run.stamps[work.table] = tables.append(
+                work.table, run.spark.createDataFrame([], RAW), work.stamp({}, found.extra)
+            )
         return work.ended(Outcome.NOTHING_NEW, remarks=_worth_saying(found.notes))
     work.tell(Moment.STAGED, f"{found.new:,} new")
     stamp = tables.append(work.table, found.rows, work.stamp({}, found.extra))
+    run.stamps[work.table] = stamp
     work.tell(Moment.PUBLISHED)
     remember_files(tables, source.name, run.number)
     rows = tables.changed(work.table, run.number - 1, stamp).count()

@@ -10,15 +10,15 @@ from pyspark.sql import functions as F
 from treaty.contracts import Contract
 from treaty.pipeline.declarations import Product
 from treaty.pipeline.layers.auditing import Keys, audit
-from treaty.pipeline.layers.keys import with_deleted
 from treaty.pipeline.layers.products import key_columns, product_columns, product_rows
 from treaty.pipeline.running.counting import counted
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.replacing import replace_keys
 from treaty.pipeline.running.restricting import touched
 from treaty.pipeline.running.summary import Outcome, StepSummary
 from treaty.pipeline.running.work import Work, news
-from treaty.pipeline.tables import OUTCOME, RUN, commented, described
+from treaty.pipeline.tables import OUTCOME, commented, described
 
 _SUMS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
 
@@ -37,12 +37,7 @@ def build(work: Work, product: Product) -> StepSummary:
         rows = product_rows(new.inputs, product, contract, contracts, new.keys_of)
         staged = tables.stage(work.table, run.number)
         work.tell(Moment.STAGED, found.why)
-        if new.keys is None:
-            staged.delete_all()
-        else:
-            rows = with_deleted(rows, new.keys, columns)
-            staged.delete_keys(new.keys, key)
-        staged.append(rows.withColumn(RUN, F.lit(run.number)), work.stamp(found.reflects, found.noted(run.number)))
+        replace_keys(staged, rows, new.keys, columns, key, work.stamp(found.reflects, {}))
     work.tell(Moment.WRITTEN)
     verdict = audit(_standing(staged.read()), contract, run.now, keys=Keys.REPLACED)
     return finish(work, staged, verdict, counted(staged.read(), run.number, _SUMS), found)

@@ -16,6 +16,7 @@ from treaty.pipeline.running.locking import Holder, here, locked
 from treaty.pipeline.running.runner import number_for, run_steps
 from treaty.pipeline.running.summary import RunSummary
 from treaty.pipeline.running.work import Run
+from treaty.pipeline.sources.known import ARRIVALS
 from treaty.pipeline.tables import Tables
 
 
@@ -30,6 +31,8 @@ class Wish:
     """Leave the sources alone, and build from what has arrived."""
     wait: float = 0.0
     """Seconds to wait for another run to end."""
+    at_once: int = 3
+    """So many steps work at a time: while one is planned, another computes."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,12 @@ def run_project(
     chosen = [step for step in select(made.steps, wish.select) if not (wish.from_raw and step.layer is Layer.RAW)]
     milliseconds = int(moment.timestamp() * 1000)
     with locked(project.folder, here(milliseconds, moment), wish.wait, means.waiting):
-        number = number_for(tables, made.steps, milliseconds)
+        tables.make_room((ARRIVALS, *Layer))
+        stamps = {step.table: tables.stamp(step.table) for step in made.steps}
+        number = number_for(stamps.values(), milliseconds)
         anew = frozenset(step.table for step in chosen if step.layer is not Layer.RAW) if wish.anew else frozenset()
-        run = Run(number, moment, project, contracts, tables, means.tell, means.jdbc_password, means.secret)
-        return run_steps(run, made.steps, chosen, anew=anew)
+        run = Run(number, moment, project, contracts, tables, means.tell, means.jdbc_password, means.secret, stamps)
+        return run_steps(run, made.steps, chosen, anew=anew, at_once=wish.at_once)
 
 
 def sound_plan(project: Project, contracts: dict[Line, Contract]) -> Plan:

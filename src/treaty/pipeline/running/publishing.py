@@ -31,7 +31,7 @@ def publish(work: Work, publication: Publication) -> StepSummary:
     if publication.form is Form.VIEW:
         return show(work, publication)
     summary = _as_table(work, publication)
-    stamp = work.run.tables.stamp(work.table)
+    stamp = work.run.stamp(work.table)
     if publication.form is Form.FEED and summary.outcome.is_good and stamp is not None:
         return _delivered(work, publication, stamp, summary)
     return summary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from treaty.pipeline.running.publishing import publish
 from treaty.pipeline.running.settling import settle
 from treaty.pipeline.running.summary import Outcome, RunSummary, StepSummary
 from treaty.pipeline.running.work import Run, Work
-from treaty.pipeline.tables import Tables
+from treaty.pipeline.tables import Stamp
 
 ACTS: Mapping[Layer, Callable[[Work, Any], StepSummary]] = {
     Layer.RAW: take_in,
@@ -35,26 +36,45 @@ ACTS: Mapping[Layer, Callable[[Work, Any], StepSummary]] = {
 """What a step of each layer does."""
 
 
-def number_for(tables: Tables, steps: Iterable[Step], milliseconds: int) -> int:
+def number_for(stamps: Iterable[Stamp | None], milliseconds: int) -> int:
     """Return the number of a new run: its time, but above every number in the tables, whatever the clock says."""
-    known = [stamp.run for step in steps if (stamp := tables.stamp(step.table)) is not None]
-    return max([milliseconds, *[number + 1 for number in known]])
+    return max([milliseconds, *[stamp.run + 1 for stamp in stamps if stamp is not None]])
 
 
-def run_steps(run: Run, steps: Sequence[Step], chosen: Sequence[Step], *, anew: frozenset[str]) -> RunSummary:
-    """Run the chosen steps; those whose tables are in `anew` are built anew, whatever the tables say."""
+def run_steps(
+    run: Run, steps: Sequence[Step], chosen: Sequence[Step], *, anew: frozenset[str], at_once: int = 1
+) -> RunSummary:
+    """Run the chosen steps, several at once where none reads another; tables in `anew` are built anew in any case."""
     began = time.monotonic()
     tables_of = {step.name: step.table for step in steps if step.layer is not Layer.RAW}
+    works = [Work(run, step, tables_of, step.table in anew, place, len(chosen)) for place, step in enumerate(chosen, 1)]
+    done = _worked_off(works, at_once)
+    found = tuple(done[step.table] for step in chosen)
+    return RunSummary(run.number, run.project.folder.name, run.now, time.monotonic() - began, found)
+
+
+def _worked_off(works: Sequence[Work], at_once: int) -> dict[str, StepSummary]:
+    """Do each piece of work once all that it reads is done."""
     done: dict[str, StepSummary] = {}
-    for number, step in enumerate(chosen, 1):
-        work = Work(run, step, tables_of, step.table in anew, number, len(chosen))
-        work.tell(Moment.STARTED)
-        started = time.monotonic()
-        summary = _acted(work, step.declared, done)
-        done[step.table] = _timed(summary, time.monotonic() - started)
-        work.tell(Moment.ENDED, summary.outcome)
-    name = run.project.folder.name
-    return RunSummary(run.number, name, run.now, time.monotonic() - began, tuple(done.values()))
+    waiting, running = list(works), dict[Future[StepSummary], Work]()
+    with ThreadPoolExecutor(at_once) as pool:
+        while waiting or running:
+            undone = {work.table for work in waiting} | {work.table for work in running.values()}
+            ready = [work for work in waiting if not undone & set(work.step.reads)]
+            for work in ready[: at_once - len(running)]:
+                waiting.remove(work)
+                running[pool.submit(_timed, work, done)] = work
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done[running.pop(future).table] = future.result()
+    return done
+
+
+def _timed(work: Work, done: Mapping[str, StepSummary]) -> StepSummary:
+    work.tell(Moment.STARTED)
+    started = time.monotonic()
+    summary = _acted(work, work.step.declared, done)
+    work.tell(Moment.ENDED, summary.outcome)
+    return replace(summary, seconds=time.monotonic() - started)
 
 
 def _acted(work: Work, declared: Declared, done: Mapping[str, StepSummary]) -> StepSummary:
@@ -80,7 +100,3 @@ def _closed(work: Work) -> Finding | None:
 
 def _said(finding: Finding) -> str:
     return f"{finding.message}; {finding.hint}" if finding.hint else finding.message
-
-
-def _timed(summary: StepSummary, seconds: float) -> StepSummary:
-    return replace(summary, seconds=seconds)

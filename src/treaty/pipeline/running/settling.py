@@ -10,7 +10,6 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.declarations import Reconciliation
 from treaty.pipeline.layers.auditing import Keys, audit
-from treaty.pipeline.layers.keys import with_deleted
 from treaty.pipeline.layers.reconciliation import (
     Reconciled,
     exception_columns,
@@ -19,16 +18,16 @@ from treaty.pipeline.layers.reconciliation import (
     remembered,
 )
 from treaty.pipeline.layers.reconciliation.columns import key_columns
+from treaty.pipeline.layers.reconciliation.foreknown import foreknown
 from treaty.pipeline.running.counting import counted
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
+from treaty.pipeline.running.replacing import replace_keys
 from treaty.pipeline.running.restricting import Touched, touched
 from treaty.pipeline.running.summary import Outcome, StepSummary
 from treaty.pipeline.running.work import News, Work, news
 from treaty.pipeline.tables import OUTCOME, RUN, commented, described
-from treaty.spark.compiling import is_classified
 from treaty.spark.preparing import named
-from treaty.spark.schema import column_name, the_object
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -64,15 +63,8 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
             result = result.over(judged)
             opened, closed = _remember(work, result, new, doubts)
             work.tell(Moment.STAGED, found.why)
-            rows = result.resolved
             staged = tables.stage(work.table, run.number)
-            if new.keys is None:
-                staged.delete_all()
-            else:
-                rows = with_deleted(rows, new.keys, columns)
-                staged.delete_keys(new.keys, key)
-            stamp = work.stamp(found.reflects, found.noted(run.number))
-            staged.append(rows.withColumn(RUN, F.lit(run.number)), stamp)
+            replace_keys(staged, result.resolved, new.keys, columns, key, work.stamp(found.reflects, {}))
         finally:
             judged.unpersist()
     work.tell(Moment.WRITTEN)
@@ -83,23 +75,10 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
 
 
 def _reconciled(work: Work, declared: Reconciliation, new: Touched, accepted: DataFrame | None) -> Reconciled:
-    products = {product.name: product for product in work.run.project.products}
     claims = {claim.name: new.inputs[claim.product] for claim in declared.claims}
-    classified = {
-        claim.name: {
-            column_name(field)
-            for field in the_object(work.run.contract(products[claim.product])).fields
-            if is_classified(field)
-        }
-        for claim in declared.claims
-    }
-    key = set(key_columns(work.contract))
-    unique = [
-        claim.name
-        for claim in declared.claims
-        if claim.sql is None and set(the_object(work.run.contract(products[claim.product])).primary_key) == key
-    ]
-    return reconcile(claims, accepted, declared, work.contract, unique=unique, classified=classified)
+    products = {product.name: work.run.contract(product) for product in work.run.project.products}
+    known = foreknown(declared, work.contract, products)
+    return reconcile(claims, accepted, declared, work.contract, unique=known.unique, classified=known.classified)
 
 
 def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple[int, int]:

@@ -34,6 +34,14 @@ class Run:
     jdbc_password: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     """What hashes are salted with."""
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+    """What readers see of tables, as far as it was looked up; nobody else publishes during a run."""
+
+    def stamp(self, table: str) -> Stamp | None:
+        """Return the stamp of what readers see of a table."""
+        if table not in self.stamps:
+            self.stamps[table] = self.tables.stamp(table)
+        return self.stamps[table]
 
     @property
     def spark(self) -> SparkSession:
@@ -125,9 +133,9 @@ class News:
 
 def news(work: Work, before: Stamp | None = None, besides: tuple[str, ...] = ()) -> News:
     """Look at what a step's inputs have published since it last ran; `besides` are inputs that need not be there."""
-    tables, step = work.run.tables, work.step
-    before = before or tables.stamp(work.table)
-    found = {table: stamp for table in (*step.reads, *besides) if (stamp := tables.stamp(table)) is not None}
+    run, step = work.run, work.step
+    before = before or run.stamp(work.table)
+    found = {table: stamp for table in (*step.reads, *besides) if (stamp := run.stamp(table)) is not None}
     if before is None:
         return News(before, found, is_whole=True, why="never built")
     if work.is_forced:

@@ -12,6 +12,9 @@ from pyspark.sql import DataFrame
 from treaty.pipeline.layers.raw import FILES, files_in
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 
+ARRIVALS = "arrivals"
+"""The namespace of those lists."""
+
 
 @dataclass(frozen=True)
 class _Listed:
@@ -33,7 +36,7 @@ def raw_table(source: str) -> str:
 
 def files_table(source: str) -> str:
     """Return the table that lists the files of a source."""
-    return f"arrivals.{source}"
+    return f"{ARRIVALS}.{source}"
 
 
 def known_files(tables: Tables, source: str) -> DataFrame | None:

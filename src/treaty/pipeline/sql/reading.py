@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -49,6 +50,7 @@ def read_query(sql: Sql, inputs: Mapping[str, StructType]) -> Query:
     tables = {name.lower(): _table(name, columns) for name, columns in inputs.items()}
     reading = Reading(text, tables, read_relation)
     root = read_relation(reading, tree, Frame())
+    _refuse_twice(reading, tree, root)
     if reading.problems:
         raise refused(*sorted(reading.problems, key=lambda one: one.sort_key))
     given = {name.lower(): name for name in inputs}
@@ -75,3 +77,10 @@ def read_expression(sql: str, source: str, rows: Mapping[str, StructType]) -> Ex
 
 def _table(name: str, columns: StructType) -> Table:
     return Table(name, tuple(Column(item.name, item.dataType) for item in columns))
+
+
+def _refuse_twice(reading: Reading, tree: exp.Expr, root: Relation) -> None:
+    """Note names that a query gives to more than one column: nobody could tell which is meant."""
+    counts = Counter(column.name.lower() for column in root.columns)
+    for name in [name for name, number in counts.items() if number > 1]:
+        reading.problem("sql-column", f"{name} is given more than once", "give each column a name of its own", tree)

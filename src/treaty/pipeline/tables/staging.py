@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from treaty.errors import Conflict
 from treaty.pipeline.tables.ddl import quoted
 from treaty.pipeline.tables.failures import told_of
+from treaty.pipeline.tables.layout import RUN
 from treaty.pipeline.tables.naming import Place
 from treaty.pipeline.tables.snapshots import branches_of, history_of
 from treaty.pipeline.tables.stamps import NewStamp, Stamp
@@ -56,6 +57,18 @@ class Staged:
             raise Conflict(f"the branch of run {self.run} of {self.table} takes no rows of run {stamp.run}")
         with told_of(self.table):
             append_rows(rows, self._spark.table(self._name).schema, self._rows, self.table, stamp)
+
+    def supersede(self, rows: DataFrame, on: Sequence[str], stamp: NewStamp) -> None:
+        """Add rows of this run in place of older ones with their keys; the rows are worked out once."""
+        same = " AND ".join(f"kept.{quoted(name)} <=> new.{quoted(name)}" for name in on)
+        with told_of(self.table):
+            columns = self._spark.table(self._name).schema
+            append_rows(rows, columns, self._rows, self.table, None)
+            self._spark.sql(
+                f"DELETE FROM {self._rows} AS kept WHERE kept.{RUN} <> {self.run} AND EXISTS "  # noqa: S608
+                f"(SELECT 1 FROM {self._rows} AS new WHERE new.{RUN} = {self.run} AND {same})"
+            ).collect()
+        self.append(self._spark.createDataFrame([], columns), stamp)
 
     def read(self) -> DataFrame:
         """Return the rows as they would be published."""

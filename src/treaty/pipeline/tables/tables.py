@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -40,6 +40,12 @@ class Tables:
                 return ()
             found = self.spark.sql(f"SHOW TABLES IN {namespace}").collect()
         return tuple(sorted(f"{layer}.{row['tableName']}" for row in found))
+
+    def make_room(self, layers: Iterable[str]) -> None:
+        """Make the namespaces of layers, before several steps would do so at the same time."""
+        for layer in layers:
+            with told_of(layer):
+                self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.place.namespace(layer)}")
 
     def stamp(self, table: str) -> Stamp | None:
         """Return the stamp of what readers see now."""

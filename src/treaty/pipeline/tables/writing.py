@@ -11,10 +11,10 @@ from treaty.pipeline.tables.stamps import NewStamp
 from treaty.spark.preparing import named
 
 
-def append_rows(rows: DataFrame, columns: spark.StructType, to: str, table: str, stamp: NewStamp) -> None:
-    """Append rows in one commit that carries the stamp; columns that they lack are null."""
+def append_rows(rows: DataFrame, columns: spark.StructType, to: str, table: str, stamp: NewStamp | None) -> None:
+    """Append rows in one commit that carries the stamp, if there is one yet; columns that they lack are null."""
     writer = laid_out(rows, columns, table).writeTo(to)
-    for key, value in stamp.properties().items():
+    for key, value in (stamp.properties() if stamp else {}).items():
         writer = writer.option(f"snapshot-property.{key}", value)
     writer.append()
 

@@ -1,0 +1,137 @@
+"""`treaty plan`: what a run would do, and what stands against it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RETAIL = Path(__file__).parents[2] / "examples" / "retail" / "pipeline"
+FIELDS = [
+    {"name": "event_id", "logicalType": "string", "required": True},
+    {"name": "bike_id", "logicalType": "string", "required": True, "primaryKey": True},
+    {"name": "seq", "logicalType": "integer"},
+    {"name": "city", "logicalType": "string"},
+]
+SQL = "SELECT bike_id, max_by(city, seq) AS city\nFROM bike_seen\nGROUP BY bike_id\n"
+
+
+@pytest.fixture
+def bikes(write: Write) -> Write:
+    """A project of one source and one product, with a contract for each."""
+    write("contracts/seen.yaml", {"id": "bikes.seen", "fields": FIELDS})
+    write("contracts/bikes.yaml", {"id": "bikes.bikes", "fields": [FIELDS[1], FIELDS[3]]})
+    write("sources/bike_seen.yaml", "contract: bikes.seen@1\nfiles: landing/*.jsonl\n")
+    write("products/bikes.yaml", "contract: bikes.bikes@1\nfrom: [bike_seen]\nsql: sql/bikes.sql\n")
+    write("sql/bikes.sql", SQL)
+    write("landing/one.jsonl", '{"event_id": "1", "bike_id": "b", "seq": 1, "city": "Bonn"}\n')
+    iceberg = "{name: lake, uri: 'jdbc:sqlite:lake.db', warehouse: lake}"
+    write("treaty.yaml", f"name: bikes\nspark: {{iceberg: {iceberg}}}\n")
+    return write
+
+
+def test_the_plan_of_the_retailer_has_no_problems_and_goes_by_key(treaty: Treaty) -> None:
+    result = treaty("plan", str(RETAIL), "--offline", "--select", "finance_recognized_sale_v2", "--select", "+returns")
+
+    assert result.code == 0
+    assert result.output.startswith("retail: 4 steps · no problems\n")
+    assert "\npublications\n" in result.output
+    assert "finance_recognized_sale_v2  by order_id  reads commercial_order, order_capture" in result.output
+
+
+def test_lineage_goes_back_to_events(treaty: Treaty) -> None:
+    result = treaty("plan", str(RETAIL), "--offline", "--lineage", "commercial_order.order_currency_code")
+
+    said = " ".join(result.output.split())
+    assert "from order_capture.order_currency_code, payment_settlement.settlement_currency_code" in said
+    assert "which come from order_placed.order_total.currency_code" in said
+
+
+def test_json_has_the_whole_plan(treaty: Treaty, bikes: Write) -> None:
+    result = treaty("plan", "--offline", "--format", "json", "--lineage", "*")
+
+    data = json.loads(result.output)
+    product = data["steps"][-1]
+    assert [step["table"] for step in data["steps"]] == ["raw.bike_seen", "events.bike_seen", "products.bikes"]
+    assert (product["mode"], product["key"]) == (
+        "keyed",
+        {"columns": ["bike_id"], "inputs": {"events.bike_seen": ["bike_id"]}},
+    )
+    assert (product["would_run"], product["contract"]) == (None, "bikes.bikes 1.0.0")
+    assert data["problems"] == []
+    assert data["lineage"][1] == {
+        "name": "bikes",
+        "column": "city",
+        "from": ["bike_seen.city", "bike_seen.seq"],
+        "events": ["bike_seen.city", "bike_seen.seq"],
+    }
+
+
+def test_problems_have_a_place_a_hint_and_an_exit_code_of_their_own(treaty: Treaty, bikes: Write) -> None:
+    bikes("sql/bikes.sql", "SELECT bike_id,\n first(ctiy) AS city FROM bike_seen")
+
+    result = treaty("plan", "--offline")
+    data = json.loads(treaty("plan", "--offline", "--format", "json").output)
+
+    assert result.code == 3
+    assert "bikes: 3 steps · 1 problem" in result.output
+    assert "✗ sql/bikes.sql:2  there is no column ctiy\n  did you mean city?  (sql-column)" in result.output
+    assert [(one["id"], one["line"]) for one in data["problems"]] == [("sql-column", 2)]
+
+
+def test_a_project_that_cannot_be_read_says_all_that_is_wrong(treaty: Treaty, bikes: Write) -> None:
+    bikes("products/bikes.yaml", "contract: bikes.bikes@1\nfrom: [bike_sen]\nsq: sql/bikes.sql\n")
+
+    result = treaty("plan", "--offline")
+    data = json.loads(treaty("plan", "--offline", "--format", "json").output)
+
+    assert result.code == 3
+    assert "the project cannot be read: 2 problems" in result.output
+    assert len(data["problems"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--select", "bkes"), "the project declares no 'bkes'; did you mean bikes?"),
+        (("--lineage", "bkes"), "is called 'bkes'; did you mean bikes?"),
+        (("--lineage", "bikes.ctiy"), "bikes has no column 'ctiy'; did you mean city?"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_what_was_meant(
+    treaty: Treaty, bikes: Write, arguments: tuple[str, ...], says: str
+) -> None:
+    result = treaty("plan", "--offline", *arguments)
+
+    assert result.code == 1
+    assert says in result.errors
+
+
+def test_without_a_catalog_the_way_on_is_said(treaty: Treaty, bikes: Write) -> None:
+    bikes("treaty.yaml", "name: bikes\n")
+
+    result = treaty("plan")
+
+    assert result.code == 1
+    assert "set spark.iceberg.uri" in result.errors
+
+
+def test_with_spark_tables_sources_and_types_are_looked_at(spark: SparkSession, treaty: Treaty, bikes: Write) -> None:
+    bikes("sql/bikes.sql", SQL.replace("max_by(city, seq)", "max(seq)"))
+
+    result = treaty("plan")
+    data = json.loads(treaty("plan", "--format", "json").output)
+
+    assert result.code == 3
+    assert "bikes: 3 steps · 3 would run · 1 problem" in result.output
+    assert "bike_seen  new rows  1 new file" in result.output
+    assert "bikes: city is int, and bikes.bikes 1.0.0 wants string" in result.output
+    assert [step["would_run"] for step in data["steps"]] == [True] * 3
+    assert [step["this_time"] for step in data["steps"]] == ["append", "full", "full"]
