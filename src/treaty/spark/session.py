@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import tempfile
@@ -18,6 +19,7 @@ from treaty.spark.options import SparkOptions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _CONNECT_PORT = 15002
 _PATIENCE = 10
 _TAIL = 20
@@ -31,10 +33,17 @@ def active_session() -> SparkSession | None:
 def spark_session(options: SparkOptions | None = None) -> SparkSession:
     """Return the session that is running already, as it is, or start one."""
     options = options or SparkOptions()
+    _hush()
     running = active_session()
     if running is not None:
         return running
     return _reached(options) if options.is_remote else _started(options)
+
+
+def _hush() -> None:
+    """Keep PySpark from printing what is raised anyway, with the whole trace of the JVM."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _session_class() -> type[SparkSession]:

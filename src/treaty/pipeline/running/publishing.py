@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -10,6 +11,7 @@ from pyspark.sql import DataFrame
 from treaty.pipeline.declarations import Form, Publication
 from treaty.pipeline.feeds import Consignment, Delivered, deliver
 from treaty.pipeline.layers.auditing import Keys, Written, audit
+from treaty.pipeline.layers.keys import of_keys
 from treaty.pipeline.layers.publications import (
     judged_for_publication,
     outgoing,
@@ -18,7 +20,7 @@ from treaty.pipeline.layers.publications import (
 )
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
-from treaty.pipeline.running.restricting import touched
+from treaty.pipeline.running.restricting import kept, touched
 from treaty.pipeline.running.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.running.viewing import show
 from treaty.pipeline.running.work import News, Work, news
@@ -45,9 +47,12 @@ def _as_table(work: Work, publication: Publication) -> StepSummary:
     columns = commented(struct_type(the_object(contract)), contract)
     tables.ensure(work.table, columns, described(contract))
     key = work.key.columns if work.key else ()
-    with touched(work, found, publication.inputs, key) as new:
+    with touched(work, found, publication.inputs, key) as new, ExitStack() as opened:
         salt = salt_for(run.secret, publication) if run.secret else None
         rows = published_rows(new.inputs, publication, contract, run.now, salt=salt)
+        if new.keys is not None:
+            # Spark takes long to plan rules on top of joins; few rows are worked out before they are judged
+            rows = opened.enter_context(kept(rows))
         out = outgoing(judged_for_publication(rows, contract))
         staged = tables.stage(work.table, run.number)
         work.tell(Moment.STAGED, found.why)
@@ -58,14 +63,16 @@ def _as_table(work: Work, publication: Publication) -> StepSummary:
         staged.append(out.rows, work.stamp(found.reflects, found.noted(run.number)))
         work.tell(Moment.WRITTEN)
         of_rows = out.audit()
-        whole = audit(staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(out.rows, new.keys, key))
+        whole = audit(
+            staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(staged.read(), new.keys, key)
+        )
     verdict = of_rows.joined(whole)
     counts = Counts(published=of_rows.rows - of_rows.bad_rows, quarantined=of_rows.bad_rows)
     return finish(work, staged, verdict, counts, found)
 
 
 def _written(rows: DataFrame, keys: DataFrame | None, key: Sequence[str]) -> Written | None:
-    return None if keys is None else Written(rows, tuple(key))
+    return None if keys is None else Written(of_keys(rows, keys, key), tuple(key))
 
 
 def _with_clock(publication: Publication, found: News) -> News:

@@ -28,6 +28,16 @@ class Touched:
 
 
 @contextmanager
+def kept(rows: DataFrame) -> Iterator[DataFrame]:
+    """Work rows out once, for a while."""
+    held = rows.persist()
+    try:
+        yield held
+    finally:
+        held.unpersist()
+
+
+@contextmanager
 def touched(
     work: Work, found: News, names: Sequence[str], called: Sequence[str], more: DataFrame | None = None
 ) -> Iterator[Touched]:
@@ -45,12 +55,10 @@ def touched(
         if found.inputs[table_of[name]].run > found.since(table_of[name])
     }
     each = [affected_keys(changed, keys_of, called)] if changed else []
-    keys = reduce(DataFrame.unionByName, [*each, *([more] if more is not None else [])]).distinct().persist()
-    try:
+    together = reduce(DataFrame.unionByName, [*each, *([more] if more is not None else [])])
+    with kept(together.distinct()) as keys:
         sent = F.broadcast(keys) if keys.count() <= _FEW else keys
         few = {
             name: of_keys(frame, sent, keys_of[name]) if name in keys_of else frame for name, frame in inputs.items()
         }
         yield Touched(few, sent, keys_of)
-    finally:
-        keys.unpersist()

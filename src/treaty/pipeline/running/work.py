@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from treaty.contracts import Contract
 from treaty.pipeline.declarations import Declared, Line, Project
 from treaty.pipeline.planning.steps import Key, Mode, Step
+from treaty.pipeline.planning.whys import REBUILT
 from treaty.pipeline.running.happenings import Happening, Moment, Teller, nobody
 from treaty.pipeline.running.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-REBUILT = "rebuilt"
-"""What a stamp says of the last run that wrote the table anew: whoever read it before has to read it whole."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
+from treaty.pipeline.layers.events.columns import optional
 from treaty.spark.schema import column_name, spark_type, the_object
 
 CONTRACT = "contract"
@@ -93,7 +94,9 @@ def acceptances_of(key: spark.StructType) -> spark.StructType:
 
 
 def _part(field: Field, *, nullable: bool = True) -> spark.StructField:
-    return spark.StructField(column_name(field), spark_type(field) or _TEXT, nullable)
+    """Return the column of a field; what is inside may be missing, since a held key has no values."""
+    (inside,) = optional(spark.StructType([spark.StructField(column_name(field), spark_type(field) or _TEXT)]))
+    return spark.StructField(inside.name, inside.dataType, nullable)
 
 
 def _with(parts: list[spark.StructField], more: dict[str, spark.DataType]) -> spark.StructType:
