@@ -1,4 +1,4 @@
-"""One Spark for the whole run: classic, and over Spark Connect."""
+"""One Spark for all tests of a process: classic, and over Spark Connect."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run fast tests first, and all that need Spark in one process, so that one JVM serves them."""
+    """Run fast tests first, and those that need Spark in two processes, so that two JVMs serve them all."""
     for item in filter(_needs_spark, items):
-        item.add_marker(pytest.mark.xdist_group("spark"))
+        item.add_marker(pytest.mark.xdist_group("pipeline" if "/pipeline/" in item.path.as_posix() else "spark"))
         item.add_marker(pytest.mark.filterwarnings(_LEFT_OPEN))
     items.sort(key=_needs_spark)
 

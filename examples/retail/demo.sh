@@ -85,6 +85,13 @@ printf '$ treaty infer month/retail.returns.return_received --id retail.returns.
 (cd "$work" && treaty infer month/retail.returns.return_received --id retail.returns.return_received 2>/dev/null) > "$work/draft.yaml" || exit 1
 head -n 30 "$work/draft.yaml"
 
+step "16. The whole way under contract: raw, events, products, reconciliation, publications, on Spark and Iceberg."
+cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
+printf '$ python -m examples.retail.history pipeline/landing --orders 200\n\n'
+python -m examples.retail.history "$work/pipeline/landing" --orders 200 --batch week || exit 1
+printf '\n$ treaty run pipeline\n\n'
+(cd "$work" && env -u TREATY_REGISTRY TREATY_HASH_SECRET=demo treaty run pipeline) || exit 1
+
 step "Look further"
 cat <<'TEXT'
   .venv/bin/treaty kinds                     what is graded, and why
@@ -92,4 +99,5 @@ cat <<'TEXT'
   .venv/bin/treaty rules                     what lint looks at
   .venv/bin/treaty init my-project           start your own
   .venv/bin/treaty serve                     the registry over HTTP, with its API at /docs
+  .venv/bin/treaty plan examples/retail/pipeline --offline   the pipeline in layers, and where columns come from
 TEXT

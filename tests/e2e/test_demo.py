@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from treaty.spark.jars import default_folder
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -16,6 +18,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "HOME": str(tmp_path),
         "TMPDIR": str(tmp_path),
         "NO_COLOR": "1",
+        "TREATY_SPARK_JARS": str(default_folder()),
     }
 
     ran = subprocess.run(
@@ -34,6 +37,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "finance_recognized_sale@1 be retired?  no",
         "revenue-dashboard still reads",
         "the audit log is whole",
+        "pipeline: 23 steps: 23 done",
     ):
         assert said in ran.stdout
     assert list(tmp_path.iterdir()) == []
