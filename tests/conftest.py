@@ -15,11 +15,9 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 """PySpark leaves the sockets open that it collects rows from."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run fast tests first, and those that need Spark in two processes, so that two JVMs serve them all."""
+    """Run fast tests first; one JVM in each process serves those that need Spark."""
     for item in filter(_needs_spark, items):
-        item.add_marker(pytest.mark.xdist_group("pipeline" if "/pipeline/" in item.path.as_posix() else "spark"))
         item.add_marker(pytest.mark.filterwarnings(_LEFT_OPEN))
     items.sort(key=_needs_spark)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, Phase, settings
 
 LAWS = settings(
-    max_examples=5,
+    max_examples=3,
     derandomize=True,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
