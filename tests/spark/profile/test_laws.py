@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
@@ -15,6 +15,8 @@ from treaty.spark.profile import Typing
 from treaty.spark.reading_values import same_type
 from treaty.spark.schema import spark_type
 
+_FEW = settings(LAWS, max_examples=2)
+"""Each example is profiled, drafted and held to its draft."""
 _LITTLE = 50
 
 
@@ -39,13 +41,13 @@ def _has_text(kind: spark_types.DataType) -> bool:
 
 
 @given(drawn=untyped_data())
-@LAWS
+@_FEW
 def test_no_row_of_texts_breaks_the_draft_made_from_them(spark: SparkSession, drawn: Data) -> None:
     _kept_by_all(_frame(spark, drawn), Typing.NONE)
 
 
 @given(drawn=typed_data())
-@LAWS
+@_FEW
 def test_no_row_breaks_the_draft_made_from_them_and_it_has_their_types_and_nulls(
     spark: SparkSession, drawn: Data
 ) -> None:
