@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.options import ConfigOption
+from treaty.cli.pipeline_options import MasterOption, RemoteOption
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables.showing import Shown
@@ -55,16 +56,8 @@ def run(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many rows at most.")] = 20,
     output: Annotated[RowFormat, typer.Option("--format", "-f", help="How to print the rows.")] = RowFormat.TEXT,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            "--master", metavar="URL", help="Where Spark runs; by default as set, local[*].", show_default=False
-        ),
-    ] = None,
-    remote: Annotated[
-        str | None,
-        typer.Option("--remote", metavar="URL", help="A Spark Connect server, such as sc://host.", show_default=False),
-    ] = None,
+    master: MasterOption = None,
+    remote: RemoteOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Read rows as a run published them.
