@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 
 from treaty.errors import Unavailable
 from treaty.spark.java import find_java
-from treaty.spark.options import SparkOptions
+from treaty.spark.options import IcebergCatalog, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_SQLITE = "jdbc:sqlite:"
 _CONNECT_PORT = 15002
 _PATIENCE = 10
 _TAIL = 20
@@ -59,6 +60,8 @@ def _started(options: SparkOptions) -> SparkSession:
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
 
+    if options.catalog is not None:
+        make_room(options.catalog)
     builder = _session_class().builder
     conf = SparkConf().setAll(list(options.start_conf().items()))
     with _log(options.log) as log:
@@ -68,6 +71,20 @@ def _started(options: SparkOptions) -> SparkSession:
             return builder.config(conf=conf).getOrCreate()
         except (PySparkException, Py4JError) as error:
             raise Unavailable(f"Spark did not start: {_reason(error, log)}") from None
+
+
+def make_room(catalog: IcebergCatalog) -> None:
+    """Make the folder of a catalog that is a file: SQLite makes the file, and nothing above it."""
+    path = catalog.uri.removeprefix(_SQLITE).partition("?")[0]
+    if path == catalog.uri or path.startswith(":"):
+        return
+    folder = Path(path).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"cannot make the folder {folder} for the catalog: {error.strerror}; set spark.iceberg.uri to another place"
+        ) from None
 
 
 def _launched(conf: Any, log: IO[bytes]) -> Any:
