@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.pipeline.running.kiosk import Killed, Kiosk, open_kiosk, ordered, paid
+from tests.pipeline.running.kiosk import NOW, Killed, Kiosk, open_kiosk, ordered, paid
+from treaty.errors import Conflict
 from treaty.pipeline.running import Wish
+from treaty.pipeline.running.locking import here, locked
 
 _STEPS = ("+books",)
 
@@ -42,10 +44,6 @@ def test_a_run_that_dies_at_any_boundary_is_made_up_for_by_the_next(spark: Spark
 
 
 def test_two_runs_at_once_do_not_meet(spark: SparkSession, tmp_path: Path) -> None:
-    from tests.pipeline.running.kiosk import NOW
-    from treaty.errors import Conflict
-    from treaty.pipeline.running.locking import here, locked
-
     kiosk = open_kiosk(spark, tmp_path, "alone")
     with locked(tmp_path, here(1, NOW)), pytest.raises(Conflict, match="this project is being run already: run 1"):
         kiosk.run()

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark
 
 from treaty.errors import NotFound
 from treaty.pipeline.layers.reconciliation.columns import key_of_exceptions
+from treaty.pipeline.planning.tables import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
 from treaty.spark.preparing import named
 
@@ -31,12 +32,12 @@ class Kept:
     @property
     def exceptions(self) -> str:
         """The table of its exceptions."""
-        return f"{LAYER}.{self.name}{_EXCEPTIONS}"
+        return exceptions_table(self.name)
 
     @property
     def acceptances(self) -> str:
         """The table in which people accept them."""
-        return f"{LAYER}.{self.name}_acceptances"
+        return acceptances_table(self.name)
 
 
 def kept(tables: Tables, name: str | None = None) -> tuple[Kept, ...]:

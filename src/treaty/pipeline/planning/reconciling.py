@@ -34,7 +34,7 @@ def reconciliation_step(looking: Looking, declared: Reconciliation) -> tuple[Ste
     traced = _settled(looking, declared, key, said, made) if is_read else {}
     looking.compare_columns(declared, [*key, *(one.name for one in declared.attributes)])
     tables = {claim.product: f"{Layer.PRODUCTS}.{claim.product}" for claim in declared.claims}
-    reads = (*dict.fromkeys(tables.values()), acceptances_table(declared))
+    reads = (*dict.fromkeys(tables.values()), acceptances_table(declared.name))
     step = Step(
         declared.name,
         Layer.RECONCILIATION,
@@ -42,7 +42,7 @@ def reconciliation_step(looking: Looking, declared: Reconciliation) -> tuple[Ste
         declared,
         contract,
         reads,
-        *_computed(found, tables, acceptances_table(declared)),
+        *_computed(found, tables, acceptances_table(declared.name)),
         digest_of(
             declared,
             tuple(claim.sql.text for claim in declared.claims if claim.sql),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from treaty.pipeline.declarations import Declared, Product, Publication, Reconciliation
 from treaty.pipeline.planning.steps import Layer
 
-_ACCEPTANCES = "_acceptances"
-
 
 def raw_table(source: str) -> str:
     """Return the table of what a source delivered."""
@@ -29,6 +27,11 @@ def layer_of(declared: Declared) -> Layer:
     return Layer.PUBLICATIONS if isinstance(declared, Publication) else Layer.EVENTS
 
 
-def acceptances_table(reconciliation: Reconciliation) -> str:
-    """Return the table of what people accepted."""
-    return f"{Layer.RECONCILIATION}.{reconciliation.name}{_ACCEPTANCES}"
+def exceptions_table(reconciliation: str) -> str:
+    """Return the table of what a reconciliation could not settle."""
+    return f"{Layer.RECONCILIATION}.{reconciliation}_exceptions"
+
+
+def acceptances_table(reconciliation: str) -> str:
+    """Return the table of what people accepted of that."""
+    return f"{Layer.RECONCILIATION}.{reconciliation}_acceptances"

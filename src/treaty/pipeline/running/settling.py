@@ -19,6 +19,7 @@ from treaty.pipeline.layers.reconciliation import (
 )
 from treaty.pipeline.layers.reconciliation.columns import key_columns
 from treaty.pipeline.layers.reconciliation.foreknown import foreknown
+from treaty.pipeline.planning.tables import acceptances_table, exceptions_table
 from treaty.pipeline.running.counting import counted
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
@@ -32,25 +33,15 @@ from treaty.spark.preparing import named
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def exceptions_table(table: str) -> str:
-    """Return the table of a reconciliation's exceptions."""
-    return f"{table}_exceptions"
-
-
-def acceptances_table(table: str) -> str:
-    """Return the table in which people accept exceptions of a reconciliation."""
-    return f"{table}_acceptances"
-
-
 def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
     """Replace what is known of the keys that new claims or acceptances touch."""
     run, tables, contract = work.run, work.run.tables, work.contract
-    found = news(work, besides=(acceptances_table(work.table),))
+    found = news(work, besides=(acceptances_table(work.step.name),))
     if found.is_nothing:
         return work.ended(Outcome.NOTHING_NEW)
     columns = commented(reconciled_columns(contract), contract)
     tables.ensure(work.table, columns, described(contract))
-    doubts = exceptions_table(work.table)
+    doubts = exceptions_table(work.step.name)
     tables.ensure(doubts, exception_columns(contract), described(contract))
     key = key_columns(contract)
     accepted = _acceptances(work, found)
@@ -106,12 +97,12 @@ def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple
 
 
 def _acceptances(work: Work, found: News) -> DataFrame | None:
-    table = acceptances_table(work.table)
+    table = acceptances_table(work.step.name)
     return work.run.tables.read(table, found.inputs[table]) if table in found.inputs else None
 
 
 def _newly_accepted(work: Work, found: News, accepted: DataFrame) -> DataFrame:
-    return accepted.where(F.col(RUN) > F.lit(found.since(acceptances_table(work.table))))
+    return accepted.where(F.col(RUN) > F.lit(found.since(acceptances_table(work.step.name))))
 
 
 def _moment(at: datetime) -> Column:

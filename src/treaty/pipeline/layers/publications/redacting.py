@@ -50,7 +50,7 @@ def redactions_sql(have: spark.StructType, publication: Publication, salt: str |
         if redaction.how is Redaction.HASH and not salt:
             raise InvalidDocument(
                 f"{publication.at}: {redaction.field} is to be hashed, but there is no secret to hash with; "
-                "without one, values could be found by trying"
+                "without one, values could be found by trying: set TREATY_HASH_SECRET"
             )
         first, *rest = _steps(redaction, publication)
         column = child_of(have, first.text)
