@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -14,6 +14,7 @@ from treaty.contracts.model import Field
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY
 from treaty.spark.checks import Check, Kind
+from treaty.spark.folding import any_of, folded
 from treaty.spark.quality_checks import quality_asked_of
 from treaty.spark.reading_values import OfColumn, conversion, same_type
 from treaty.spark.schema import column_name, lenient_type, spark_type
@@ -122,11 +123,7 @@ def _quality_checks(field: Field, have: spark.DataType, inside: Compiled, around
 
 def _any_of(checks: tuple[Check, ...]) -> OfColumn:
     def broken(value: Column) -> Column:
-        return reduce(
-            lambda one, other: one | other,
-            [F.coalesce(check.broken(value), F.lit(False)) for check in checks],
-            F.lit(False),
-        )
+        return any_of(F.coalesce(check.broken(value), F.lit(False)) for check in checks)
 
     return broken
 
@@ -176,11 +173,8 @@ def _part_count(field: Field, have: spark.StructType, around: Surroundings) -> I
         return
 
     def outside(value: Column) -> Column:
-        count = reduce(
-            lambda one, other: one + other,
-            [F.when(value.getField(item.name).isNotNull(), 1).otherwise(0) for item in have.fields],
-            F.lit(0),
-        )
+        parts = [F.when(value.getField(item.name).isNotNull(), 1).otherwise(0) for item in have.fields]
+        count = folded(operator.add, parts or [F.lit(0)])
         wrong = count < F.lit(least) if most is None else (count < F.lit(least)) | (count > F.lit(most))
         return value.isNotNull() & wrong
 
@@ -192,7 +186,7 @@ def unknown_check(names: list[str], have: spark.StructType, around: Surroundings
     """Return the check that nothing stands in the data that the contract does not know."""
 
     def present(value: Column) -> Column:
-        return reduce(lambda one, other: one | other, [value.getField(name).isNotNull() for name in names])
+        return any_of(value.getField(name).isNotNull() for name in names)
 
     def which(value: Column) -> Column:
         found = [F.when(value.getField(name).isNotNull(), F.lit(name)) for name in names]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from treaty.spark.folding import all_of, folded
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.rules import Rule
 
@@ -35,8 +35,7 @@ class Masks:
 
     def is_set(self, index: int) -> Column:
         """Tell whether a row breaks the rule at this place of the list."""
-        bit = F.lit(1 << (index % _BITS))
-        return named(self.names[index // _BITS]).bitwiseAND(bit) != F.lit(0)
+        return named(self.names[index // _BITS]).bitwiseAND(_long(1 << (index % _BITS))) != F.lit(0)
 
     def none_quarantines(self) -> Column:
         """Tell whether a row breaks no rule that would set it apart."""
@@ -46,12 +45,14 @@ class Masks:
             bits = sum(1 << place for place, rule in enumerate(chunk) if rule.quarantines)
             if bits:
                 parts.append(named(name).bitwiseAND(F.lit(bits)) == F.lit(0))
-        return reduce(lambda one, other: one & other, parts, F.lit(True))
+        return all_of(parts)
 
 
 def _mask(conditions: Sequence[Column]) -> Column:
-    bits = [
-        F.when(condition, F.lit(1 << place).cast("long")).otherwise(F.lit(0).cast("long"))
-        for place, condition in enumerate(conditions)
-    ]
-    return reduce(lambda one, other: one.bitwiseOR(other), bits)
+    none = _long(0)
+    bits = [F.when(condition, _long(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
+    return folded(Column.bitwiseOR, bits)
+
+
+def _long(number: int) -> Column:
+    return F.expr(f"{number}L")

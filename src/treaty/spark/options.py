@@ -21,8 +21,11 @@ _CATALOG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Start(StrEnum):
     """What a session is for: one short command, or long work."""
 
-    FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    """Half the time to the first answer; long work would be slower."""
+    FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
+    """Half the time to the first answer; long work would be slower.
+
+    Java would give so simple a compiler 48 MB for its code, and then forget and compile again what Spark generates.
+    """
     THROUGHPUT = "-XX:-DontCompileHugeMethods"
     """A contract with many rules compiles to methods that Java would interpret for ever."""
 
@@ -132,7 +135,9 @@ class SparkOptions:
             "spark.driver.extraJavaOptions": self.start.value,
             "spark.ui.enabled": self.user_interface.value,
             "spark.ui.showConsoleProgress": "false",
+            **(_UNSEEN_PLANS if self.user_interface is UserInterface.OFF else {}),
             "spark.log.level": "ERROR",
+            "spark.python.sql.dataFrameDebugging.enabled": "false",  # it walks the stack for every column
             **(_LOOPBACK if self.is_local else {}),
             **(self.catalog.conf() if self.catalog else {}),
         }
@@ -143,6 +148,8 @@ class SparkOptions:
         return _joined(own, self.session_conf())
 
 
+_UNSEEN_PLANS = {"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "3"}
+"""Spark writes every plan out for its pages, again and again as it adapts it; without pages nobody reads that."""
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _LISTS = {"spark.driver.extraJavaOptions": " ", "spark.driver.extraClassPath": os.pathsep, "spark.jars": ","}
 

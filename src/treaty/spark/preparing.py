@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -25,6 +24,7 @@ from treaty.spark.compiling import (
     parsed_json,
     unknown_names,
 )
+from treaty.spark.folding import any_of
 from treaty.spark.schema import column_name
 from treaty.spark.settling import settled
 
@@ -122,7 +122,7 @@ def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: boo
         yield Check(Kind.MALFORMED, FieldPath(), says, lambda value: value.isNotNull(), lambda value: value, True), line
     others = [name for name in unknown if name != MALFORMED]
     if closed and others:
-        present = reduce(lambda one, other: one | other, [named(places[name]).isNotNull() for name in others])
+        present = any_of(named(places[name]).isNotNull() for name in others)
         which = F.concat_ws(", ", *[F.when(named(places[name]).isNotNull(), F.lit(name)) for name in others])
         says = "must have no fields the contract does not know"
         yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -15,6 +14,7 @@ from treaty.contracts.findings import Severity
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief
 from treaty.spark.checks import Kind
+from treaty.spark.folding import any_of
 from treaty.spark.patterns import violates
 from treaty.spark.reading_values import OfColumn
 from treaty.spark.thresholds import NONE_AT_ALL, Threshold, threshold_of
@@ -85,7 +85,7 @@ def _invalid(rule: _Rule, kind: spark.DataType) -> _Asked:
         parts.append(lambda value: violates(value.cast("string"), pattern))
 
     def broken(value: Column) -> Column:
-        return reduce(lambda one, other: one | other, [part(value) for part in parts])
+        return any_of(part(value) for part in parts)
 
     if not parts:
         return Kind.INVALID_VALUES, "must be valid by the other terms of the field", None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import DataFrame
 
 from treaty.errors import InvalidDocument
+from treaty.spark.folding import all_of
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.rules import ReferenceRule
 from treaty.spark.uniqueness import is_whole
@@ -23,5 +22,5 @@ def mark_missing(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: 
     names = [f"{PRIVATE}to_{place}" for place in range(len(rule.columns))]
     there = other.select(*[named(column).alias(name) for column, name in zip(rule.target_columns, names, strict=True)])
     same = [named(column) == named(name) for column, name in zip(rule.columns, names, strict=True)]
-    joined = frame.join(there.distinct(), reduce(lambda one, two: one & two, same), "left")
+    joined = frame.join(there.distinct(), all_of(same), "left")
     return joined.withColumn(flag, is_whole(rule.columns) & named(names[0]).isNull()).drop(*names)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from treaty.spark.folding import all_of
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.value_checks import holds_maps
 
@@ -24,7 +24,7 @@ def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
     again = keys.withColumn(flag, F.count(F.lit(1)).over(together)).where(named(flag) > F.lit(1))
     shared = again.select(*[named(column).alias(name) for column, name in zip(columns, names, strict=True)]).distinct()
     same = [named(column) == named(name) for column, name in zip(columns, names, strict=True)]
-    joined = frame.join(F.broadcast(shared), reduce(lambda one, other: one & other, same), "left")
+    joined = frame.join(F.broadcast(shared), all_of(same), "left")
     return joined.withColumn(flag, named(names[0]).isNotNull()).drop(*names)
 
 
@@ -72,4 +72,4 @@ def key_hash(columns: Sequence[str]) -> Column:
 
 def is_whole(columns: Sequence[str]) -> Column:
     """Tell whether no part of a key is missing."""
-    return reduce(lambda one, other: one & other, [named(column).isNotNull() for column in columns])
+    return all_of(named(column).isNotNull() for column in columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import reduce
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -17,6 +16,7 @@ from treaty.compatibility.terms.values import item_count, text_length, value_ran
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief
 from treaty.spark.checks import Kind
+from treaty.spark.folding import any_of
 from treaty.spark.formats import FORMATS
 from treaty.spark.patterns import violates
 from treaty.spark.reading_values import OfColumn
@@ -92,7 +92,7 @@ def _range(field: Field, kind: spark.DataType) -> Iterator[Asked]:
         if limits.high is not None and not _is_above_all(limits.high, kind):
             high = literal(limits.high, kind)
             parts.append(value >= high if limits.high_open else value > high)
-        return reduce(lambda one, other: one | other, parts, F.lit(False))
+        return any_of(parts)
 
     yield Kind.RANGE, f"must be {limits}", outside
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ MASKED = "***"
 _LONGEST = 200
 _PARTS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
 VIOLATIONS_TYPE = spark.ArrayType(spark.StructType([spark.StructField(part, spark.StringType()) for part in _PARTS]))
+_PLACE, _VALUE = "place", "value"
 
 
 @dataclass(frozen=True)
@@ -36,21 +38,31 @@ class Reason:
 
 
 def violations(reasons: Sequence[Reason], origin: Origin) -> Column:
-    """Return the list of what a row breaks; build it for bad rows only."""
-    entries = [F.when(reason.broken, _entry(reason, origin)) for reason in reasons]
-    return F.array_compact(F.array(*entries)) if entries else F.array().cast(VIOLATIONS_TYPE)
+    """Return the list of what a row breaks; build it for bad rows only.
+
+    What is said of a rule is looked up in a list that Spark works out once: as columns it would be most of the plan.
+    """
+    if not reasons:
+        return F.array().cast(VIOLATIONS_TYPE)
+    found = F.array_compact(F.array(*[_found(place, reason) for place, reason in enumerate(reasons)]))
+    said = F.from_json(F.lit(json.dumps([_said(reason, origin) for reason in reasons])), VIOLATIONS_TYPE.simpleString())
+    return F.transform(found, lambda one: F.get(said, one.getField(_PLACE)).withField(_VALUE, one.getField(_VALUE)))
 
 
-def _entry(reason: Reason, origin: Origin) -> Column:
+def _found(place: int, reason: Reason) -> Column:
     text = F.substring(reason.shown.cast("string"), 1, _LONGEST)
     value = F.when(text.isNotNull(), F.lit(MASKED)) if reason.is_secret else text
-    return F.struct(
-        F.lit(reason.rule.id).alias("rule"),
-        F.lit(reason.rule.kind.value).alias("kind"),
-        F.lit(reason.rule.field).alias("field"),
-        value.alias("value"),
-        F.lit(reason.rule.says).alias("says"),
-        F.lit(reason.rule.severity.value).alias("severity"),
-        F.lit(origin.contract).alias("contract"),
-        F.lit(origin.version).alias("version"),
-    )
+    return F.when(reason.broken, F.struct(F.lit(place).alias(_PLACE), value.alias(_VALUE)))
+
+
+def _said(reason: Reason, origin: Origin) -> dict[str, str]:
+    rule = reason.rule
+    return {
+        "rule": rule.id,
+        "kind": rule.kind.value,
+        "field": rule.field,
+        "says": rule.says,
+        "severity": rule.severity.value,
+        "contract": origin.contract,
+        "version": origin.version,
+    }

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.spark.folding import all_of
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.uniqueness import is_whole
 
@@ -55,7 +56,7 @@ def beside_keys(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFram
     others = [name for name in more.columns if name not in places]
     given = more.select(*map(named, others), *[named(name).alias(place) for name, place in places.items()])
     same = [named(name).eqNullSafe(named(place)) for name, place in places.items()]
-    return rows.join(given, reduce(lambda one, other: one & other, same), "left").drop(*places.values())
+    return rows.join(given, all_of(same), "left").drop(*places.values())
 
 
 def with_deleted(rows: DataFrame, keys: DataFrame, target_columns: spark.StructType) -> DataFrame:
@@ -86,4 +87,4 @@ def _beside(keys: DataFrame, on: Sequence[str]) -> tuple[DataFrame, Column]:
     places = [f"{_GIVEN}{place}" for place in range(len(on))]
     given = keys.select(*[named(name).alias(place) for name, place in zip(keys.columns, places, strict=True)])
     same = [named(column).eqNullSafe(named(place)) for column, place in zip(on, places, strict=True)]
-    return given, reduce(lambda one, other: one & other, same)
+    return given, all_of(same)

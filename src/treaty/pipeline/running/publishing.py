@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -20,7 +19,7 @@ from treaty.pipeline.layers.publications import (
 )
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
-from treaty.pipeline.running.restricting import kept, touched
+from treaty.pipeline.running.restricting import touched, worked_out
 from treaty.pipeline.running.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.running.viewing import show
 from treaty.pipeline.running.work import News, Work, news
@@ -47,25 +46,23 @@ def _as_table(work: Work, publication: Publication) -> StepSummary:
     columns = commented(struct_type(the_object(contract)), contract)
     tables.ensure(work.table, columns, described(contract))
     key = work.key.columns if work.key else ()
-    with touched(work, found, publication.inputs, key) as new, ExitStack() as opened:
-        salt = salt_for(run.secret, publication) if run.secret else None
-        rows = published_rows(new.inputs, publication, contract, run.now, salt=salt)
-        if new.keys is not None:
-            # Spark takes long to plan rules on top of joins; few rows are worked out before they are judged
-            rows = opened.enter_context(kept(rows))
-        out = outgoing(judged_for_publication(rows, contract))
-        staged = tables.stage(work.table, run.number)
-        work.tell(Moment.STAGED, found.why)
-        if new.keys is None:
-            staged.delete_all()
-        else:
-            staged.delete_keys(new.keys, key)
-        staged.append(out.rows, work.stamp(found.reflects, found.noted(run.number)))
-        work.tell(Moment.WRITTEN)
-        of_rows = out.audit()
-        whole = audit(
-            staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(staged.read(), new.keys, key)
-        )
+    new = touched(work, found, publication.inputs, key)
+    salt = salt_for(run.secret, publication) if run.secret else None
+    rows = published_rows(new.inputs, publication, contract, run.now, salt=salt)
+    if new.keys is not None:
+        # Spark takes long to plan rules on top of joins; few rows are worked out before they are judged
+        rows = worked_out(rows)
+    out = outgoing(judged_for_publication(rows, contract))
+    staged = tables.stage(work.table, run.number)
+    work.tell(Moment.STAGED, found.why)
+    if new.keys is None:
+        staged.delete_all()
+    else:
+        staged.delete_keys(new.keys, key)
+    staged.append(out.rows, work.stamp(found.reflects, found.noted(run.number)))
+    work.tell(Moment.WRITTEN)
+    of_rows = out.audit()
+    whole = audit(staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(staged.read(), new.keys, key))
     verdict = of_rows.joined(whole)
     counts = Counts(published=of_rows.rows - of_rows.bad_rows, quarantined=of_rows.bad_rows)
     return finish(work, staged, verdict, counts, found)

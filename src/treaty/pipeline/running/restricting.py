@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -27,28 +26,25 @@ class Touched:
     """The columns of each input that hold the key."""
 
 
-@contextmanager
-def kept(rows: DataFrame) -> Iterator[DataFrame]:
-    """Work rows out once, for a while."""
-    held = rows.persist()
-    try:
-        yield held
-    finally:
-        held.unpersist()
+def worked_out(rows: DataFrame) -> DataFrame:
+    """Work rows out once, so that what follows is planned as if they had been given.
+
+    Spark plans every step above a cached frame along with all that is below it, and all of that again whenever a
+    table below changes. If a worker is lost with these rows, the step fails, and the next run does it again.
+    """
+    return rows.localCheckpoint()
 
 
-@contextmanager
 def touched(
     work: Work, found: News, names: Sequence[str], called: Sequence[str], more: DataFrame | None = None
-) -> Iterator[Touched]:
+) -> Touched:
     """Give what a step reads; `called` is the key in its own table, `more` are keys to look at besides."""
     tables, key = work.run.tables, work.key
     table_of = {name: work.tables_of[name] for name in names}
     inputs = {name: tables.standing(table, found.inputs[table]) for name, table in table_of.items()}
     keys_of = {name: key.inputs[table] for name, table in table_of.items() if table in key.inputs} if key else {}
     if found.is_whole or not keys_of:
-        yield Touched(inputs, None, keys_of)
-        return
+        return Touched(inputs, None, keys_of)
     changed = {
         name: tables.changed(table_of[name], found.since(table_of[name]), found.inputs[table_of[name]])
         for name in keys_of
@@ -56,9 +52,7 @@ def touched(
     }
     each = [affected_keys(changed, keys_of, called)] if changed else []
     together = reduce(DataFrame.unionByName, [*each, *([more] if more is not None else [])])
-    with kept(together.distinct()) as keys:
-        sent = F.broadcast(keys) if keys.count() <= _FEW else keys
-        few = {
-            name: of_keys(frame, sent, keys_of[name]) if name in keys_of else frame for name, frame in inputs.items()
-        }
-        yield Touched(few, sent, keys_of)
+    keys = worked_out(together.distinct())
+    sent = F.broadcast(keys) if keys.count() <= _FEW else keys
+    few = {name: of_keys(frame, sent, keys_of[name]) if name in keys_of else frame for name, frame in inputs.items()}
+    return Touched(few, sent, keys_of)

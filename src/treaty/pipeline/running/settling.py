@@ -24,7 +24,7 @@ from treaty.pipeline.running.counting import counted
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
 from treaty.pipeline.running.replacing import replace_keys
-from treaty.pipeline.running.restricting import Touched, touched
+from treaty.pipeline.running.restricting import Touched, touched, worked_out
 from treaty.pipeline.running.summary import Outcome, StepSummary
 from treaty.pipeline.running.work import News, Work, news
 from treaty.pipeline.tables import OUTCOME, RUN, commented, described
@@ -47,17 +47,13 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
     accepted = _acceptances(work, found)
     more = None if accepted is None else _newly_accepted(work, found, accepted).select(*map(named, key)).distinct()
     inputs = tuple(dict.fromkeys(claim.product for claim in reconciliation.claims))
-    with touched(work, found, inputs, key, more) as new:
-        result = _reconciled(work, reconciliation, new, accepted)
-        judged = result.judged.persist()
-        try:
-            result = result.over(judged)
-            opened, closed = _remember(work, result, new, doubts)
-            work.tell(Moment.STAGED, found.why)
-            staged = tables.stage(work.table, run.number)
-            replace_keys(staged, result.resolved, new.keys, columns, key, work.stamp(found.reflects, {}))
-        finally:
-            judged.unpersist()
+    new = touched(work, found, inputs, key, more)
+    result = _reconciled(work, reconciliation, new, accepted)
+    result = result.over(worked_out(result.judged))
+    opened, closed = _remember(work, result, new, doubts)
+    work.tell(Moment.STAGED, found.why)
+    staged = tables.stage(work.table, run.number)
+    replace_keys(staged, result.resolved, new.keys, columns, key, work.stamp(found.reflects, {}))
     work.tell(Moment.WRITTEN)
     standing = staged.read().where(F.col(OUTCOME) == F.lit("resolved"))
     verdict = audit(standing, contract, run.now, keys=Keys.REPLACED)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from treaty.spark.folding import all_of, any_of
 from treaty.spark.patterns.anchoring import Anchored, anchored
 from treaty.spark.patterns.characters import ASCII
 from treaty.spark.patterns.listing import texts_of
@@ -45,7 +45,7 @@ def _held(column: Column, bounds: Anchored) -> Column | None:
     if not texts or len(texts) > _FEW_TEXTS:
         return None
     holds = column.startswith if bounds.begins else column.endswith if bounds.ends else column.contains
-    return _any([holds(text) for text in texts])
+    return any_of([holds(text) for text in texts])
 
 
 def _of_one_set(column: Column, bounds: Anchored) -> Column | None:
@@ -58,7 +58,7 @@ def _of_one_set(column: Column, bounds: Anchored) -> Column | None:
     if len(others) > _FEW_CHARACTERS:
         strange = column.rlike(Rendering(frozenset(), searched=True).text(One(others)))
     else:
-        strange = _any([column.contains(character) for character in others])
+        strange = any_of([column.contains(character) for character in others])
     return as_long & ~strange
 
 
@@ -74,11 +74,7 @@ def _as_long(column: Column, node: Again) -> Column:
         bounds.append(
             few if ascii_only else few | ((size <= node.most * _MOST_BYTES) & (F.length(column) <= node.most))
         )
-    return reduce(lambda one, other: one & other, bounds, F.lit(True))
-
-
-def _any(columns: list[Column]) -> Column:
-    return reduce(lambda one, other: one | other, columns, F.lit(False))
+    return all_of(bounds)
 
 
 _SHAPES: tuple[Callable[[Column, Anchored], Column | None], ...] = (_all_or_none, _listed, _held, _of_one_set)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from treaty.spark.folding import all_of
 from treaty.spark.preparing import named
 from treaty.spark.profile.places import Place
 
@@ -55,7 +55,7 @@ def _pairs(place: Place, number: int) -> Column:
 
 def is_unique(frame: DataFrame, columns: Sequence[str]) -> bool:
     """Tell, exactly, whether no two rows have the same values in some columns and each row has them all."""
-    whole = reduce(lambda one, other: one & other, [named(column).isNotNull() for column in columns])
+    whole = all_of(named(column).isNotNull() for column in columns)
     shared = frame.groupBy(*map(named, columns)).agg(F.count(F.lit(1)).alias("rows"))
     return shared.where((F.col("rows") > F.lit(1)) | ~whole).limit(1).count() == 0
 

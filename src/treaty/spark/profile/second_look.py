@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -11,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.spark.folding import all_of
 from treaty.spark.formats import FORMATS
 from treaty.spark.profile import readings
 from treaty.spark.profile.asking import PLACE, VALUE, ask_of_texts
@@ -112,7 +112,7 @@ def _written_like(pattern: str) -> OfColumn:
 
     def written(value: Column) -> Column:
         found = [F.substring(value, place, 1) == F.lit(sign) for place, sign in signs]
-        same = reduce(lambda one, other: one & other, found) & (F.length(value) == F.lit(len(pattern)))
+        same = all_of(found) & (F.length(value) == F.lit(len(pattern)))
         return F.when(same, F.try_to_timestamp(value, F.lit(pattern)).isNotNull())
 
     return written

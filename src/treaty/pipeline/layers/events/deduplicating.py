@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -16,6 +15,7 @@ from treaty.pipeline.layers.events.digests import payload_digest
 from treaty.pipeline.layers.events.identity import BY_PAYLOAD, identity_of
 from treaty.pipeline.layers.events.parsing import PAYLOAD, parsed
 from treaty.pipeline.layers.keys import of_keys
+from treaty.spark.folding import all_of
 from treaty.spark.preparing import PRIVATE, named, prepare
 from treaty.spark.schema import column_name, the_object
 from treaty.spark.uniqueness import HASH, is_whole, key_hash
@@ -83,5 +83,5 @@ def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> Data
     )
     same: list[Column] = [named(HASH) == named(_KNOWN_HASH)]
     same += [named(name) == named(place) for name, place in places.items()]
-    both = reduce(lambda one, other: one & other, same)
+    both = all_of(same)
     return keyed.join(others, both, "left").drop(_KNOWN_HASH, *places.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -16,6 +15,7 @@ from treaty.pipeline.layers.reconciliation.claiming import Spoken
 from treaty.pipeline.layers.reconciliation.defaults import default_of
 from treaty.pipeline.layers.reconciliation.expressions import Formula
 from treaty.pipeline.layers.reconciliation.subjects import Subject
+from treaty.spark.folding import any_of
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.reading_values import same_type
 
@@ -96,7 +96,7 @@ def _conflict(item: Settled, claims: Mapping[str, Spoken]) -> Column:
     values = [widened(_said(claim, column), claims[claim].columns[column].dataType) for claim, column in item.says]
     first = F.coalesce(*values)
     apart = [value.isNotNull() & ~agrees(first, value, kind, agreement) for value in values[1:]]
-    return reduce(lambda one, other: one | other, apart)
+    return any_of(apart)
 
 
 def _columns(subject: Subject, attribute: Attribute, claims: Mapping[str, Spoken]) -> Iterator[tuple[str, str]]:
