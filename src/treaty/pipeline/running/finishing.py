@@ -25,8 +25,7 @@ def finish(work: Work, staged: Staged, verdict: Audit, counts: Counts, found: Ne
         )
     work.run.stamps[work.table] = staged.publish()
     work.tell(Moment.PUBLISHED)
-    tables = work.run.tables
-    if tables.wear(work.table).is_worn:
-        tables.compact(work.table)
+    if staged.wear.is_worn:
+        work.run.tables.compact(work.table)
         del work.run.stamps[work.table]  # it has other files now
     return work.ended(Outcome.DONE, counts, why=found.why, mode=found.mode, remarks=verdict.remarks)

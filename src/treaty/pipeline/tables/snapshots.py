@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from treaty.pipeline.tables.stamps import Stamp, stamp_of
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
-_HEAD = "current-snapshot-id"
+_MAIN = "main"
 _REWRITTEN = "replace"
 """The operation of a snapshot that has other files with the same rows."""
 
@@ -30,10 +30,15 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class History:
-    """The snapshots of a table, of all its branches, and the one that readers see."""
+    """The snapshots of a table, and the newest one of each of its branches."""
 
     snapshots: Mapping[int, Snapshot]
-    head: int | None
+    branches: Mapping[str, int]
+
+    @property
+    def head(self) -> int | None:
+        """The snapshot that readers see."""
+        return self.branches.get(_MAIN)
 
     def stamps(self, head: int | None = None) -> Iterator[Stamp]:
         """Yield the stamps that a snapshot rests on, newest first; without one, those that readers see.
@@ -67,10 +72,11 @@ class History:
 
 
 def history_of(spark: SparkSession, name: str) -> History:
-    """Read the snapshots of a table; the head first, so that it is among them."""
-    head = next((row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {name}").collect() if row["key"] == _HEAD), "")
+    """Read the snapshots and branches of a table in one query; branches first, so that their snapshots are there."""
+    branches = spark.table(f"{name}.refs").where("type = 'BRANCH'").select("name", "snapshot_id")
     committed = F.unix_micros("committed_at").alias("committed")
     kept = spark.table(f"{name}.snapshots").select("snapshot_id", "parent_id", "operation", committed, "summary")
+    rows = branches.unionByName(kept, allowMissingColumns=True).collect()
     found = (
         Snapshot(
             row["snapshot_id"],
@@ -79,12 +85,8 @@ def history_of(spark: SparkSession, name: str) -> History:
             _START + timedelta(microseconds=row["committed"]),
             row["summary"],
         )
-        for row in kept.collect()
+        for row in rows
+        if row["name"] is None
     )
-    return History({one.id: one for one in found}, int(head) if head.isdigit() else None)
-
-
-def branches_of(spark: SparkSession, name: str) -> dict[str, int]:
-    """Return the branches of a table with their newest snapshots."""
-    rows = spark.table(f"{name}.refs").where("type = 'BRANCH'").select("name", "snapshot_id").collect()
-    return {row["name"]: row["snapshot_id"] for row in rows}
+    newest = {row["name"]: row["snapshot_id"] for row in rows if row["name"] is not None}
+    return History({one.id: one for one in found}, newest)

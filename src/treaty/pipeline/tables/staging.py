@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from treaty.errors import Conflict
+from treaty.pipeline.tables.compacting import Wear, wear_of
 from treaty.pipeline.tables.ddl import quoted
 from treaty.pipeline.tables.failures import told_of
 from treaty.pipeline.tables.layout import RUN
 from treaty.pipeline.tables.naming import Place
-from treaty.pipeline.tables.snapshots import branches_of, history_of
+from treaty.pipeline.tables.snapshots import History, history_of
 from treaty.pipeline.tables.stamps import NewStamp, Stamp
 from treaty.pipeline.tables.writing import append_rows
 
@@ -27,6 +28,8 @@ class Staged:
         self.table = table
         self.run = run
         self.base = base
+        self.wear = Wear()
+        """How worn the table is, once the branch is published."""
         self._spark = spark
         self._place = place
         self._name = place.full(table)
@@ -78,9 +81,10 @@ class Staged:
     def publish(self) -> Stamp:
         """Let readers see the branch: main goes to where it is, unless main moved."""
         with told_of(self.table):
-            staged = branches_of(self._spark, self._name).get(self._branch)
-            stamp = None if staged is None else next(history_of(self._spark, self._name).stamps(staged), None)
-            if stamp is None or stamp.run != self.run or stamp.snapshot != staged:
+            history = history_of(self._spark, self._name)
+            staged = history.branches.get(self._branch)
+            stamp = None if staged is None else next(history.stamps(staged), None)
+            if staged is None or stamp is None or stamp.run != self.run or stamp.snapshot != staged:
                 raise Conflict(
                     f"run {self.run} has no finished branch in {self.table}, so nothing was published; run again"
                 )
@@ -89,13 +93,14 @@ class Staged:
                 f"('{self._place.inside(self.table)}', 'main', '{self._branch}')"
             ).collect()
             self._drop(self._branch)
+            self.wear = wear_of(history.snapshots[staged].summary)
             return stamp
 
     def abandon(self) -> str:
         """Keep the branch for inspection, in place of what was kept before, and return its name."""
         kept = f"{_FAILED}{self.run}"
         with told_of(self.table):
-            branches = branches_of(self._spark, self._name)
+            branches = history_of(self._spark, self._name).branches
             if self._branch not in branches:
                 raise Conflict(f"run {self.run} has no branch in {self.table} any more; nothing was published")
             self._spark.sql(
@@ -110,9 +115,9 @@ class Staged:
         self._spark.sql(f"ALTER TABLE {self._name} DROP BRANCH IF EXISTS {branch}")
 
 
-def open_branch(spark: SparkSession, name: str, run: int) -> None:
+def open_branch(spark: SparkSession, name: str, history: History, run: int) -> None:
     """Make the branch of a run from main, and drop those of runs that died."""
-    for branch in branches_of(spark, name):
+    for branch in history.branches:
         if branch.startswith(_RUN):
             spark.sql(f"ALTER TABLE {name} DROP BRANCH IF EXISTS {branch}")
     spark.sql(f"ALTER TABLE {name} CREATE BRANCH {_RUN}{run}")

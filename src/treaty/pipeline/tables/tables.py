@@ -110,10 +110,10 @@ class Tables:
 
     def stage(self, table: str, run: int) -> Staged:
         """Open a branch for a run; branches of runs that died are dropped."""
-        base = next(self._own(table).stamps(), None)
+        history = self._own(table)
         with told_of(table):
-            open_branch(self.spark, self.place.full(table), run)
-        return Staged(self.spark, self.place, table, run, base)
+            open_branch(self.spark, self.place.full(table), history, run)
+        return Staged(self.spark, self.place, table, run, next(history.stamps(), None))
 
     def wear(self, table: str) -> Wear:
         """Return how worn a table's files are."""
@@ -134,8 +134,11 @@ class Tables:
             ).collect()
 
     def _history(self, table: str) -> History | None:
-        with told_of(table):
-            return history_of(self.spark, self.place.full(table)) if self.exists(table) else None
+        try:
+            with told_of(table):
+                return history_of(self.spark, self.place.full(table))
+        except NotFound:
+            return None
 
     def _own(self, table: str) -> History:
         """Return the history of a table that is about to be written, unless somebody else wrote to it last."""
