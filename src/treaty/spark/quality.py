@@ -117,6 +117,10 @@ def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     return UniqueRule(stated, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
 
 
+def _row_rule(site: Site, stated: Rule, broken: Column, fields: tuple[str, ...]) -> RowRule:
+    return RowRule(stated, lambda: broken, lambda: _row_shown(site, fields), _reads_classified(site, fields))
+
+
 def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     query = str(rule.get("query") or "")
     rule_id = _id(site, rule, Kind.SQL)
@@ -130,7 +134,7 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     if isinstance(found, RowsCounted) and allows is not None and allows.holds(0, 1):
         broken = _analysed(site, rule_id, found.condition)
         stated = _stated(site, rule, Kind.SQL, f"must not be: {found.condition}", allows)
-        return RowRule(stated, broken, _row_shown(site, found.fields), _reads_classified(site, found.fields))
+        return _row_rule(site, stated, broken, found.fields)
     if isinstance(found, RowsCounted):
         _analysed(site, rule_id, found.condition)
         aggregate = f"count_if({found.condition})"
@@ -153,7 +157,7 @@ def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, all
         broken, says = (broken, says) if wanted else (holds, f"must not be: {found.condition}")
         allows = NONE_AT_ALL
     stated = _stated(site, rule, Kind.SQL, says, allows or NONE_AT_ALL)
-    return RowRule(stated, broken, _row_shown(site, found.fields), _reads_classified(site, found.fields))
+    return _row_rule(site, stated, broken, found.fields)
 
 
 def _scope(site: Site) -> Scope:

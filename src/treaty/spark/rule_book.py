@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import Column
 from pyspark.sql import types as spark
@@ -64,7 +65,7 @@ def _row_rule(check: Check, value: Column) -> RowRule:
     where = "#".join(part for part in (path, check.name) if part)
     rule_id = f"{check.kind}:{where}" if where else check.kind.value
     rule = Rule(rule_id, check.kind, path, check.says, check.severity, check.allows)
-    return RowRule(rule, check.broken(value), check.shown(value), check.is_secret)
+    return RowRule(rule, partial(check.broken, value), partial(check.shown, value), check.is_secret)
 
 
 def _unique(schema: SchemaObject) -> Iterator[UniqueRule | Unchecked]:

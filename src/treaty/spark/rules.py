@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -35,12 +36,22 @@ class Rule:
 
 @dataclass(frozen=True)
 class RowRule:
-    """A rule that each row keeps or breaks by itself."""
+    """A rule that each row keeps or breaks by itself; its columns are built for those who use them."""
 
     rule: Rule
-    broken: Column
-    shown: Column
+    broken_when: Callable[[], Column]
+    shown_as: Callable[[], Column]
     is_secret: bool = False
+
+    @property
+    def broken(self) -> Column:
+        """When a row breaks it."""
+        return self.broken_when()
+
+    @property
+    def shown(self) -> Column:
+        """What is shown of a row that breaks it."""
+        return self.shown_as()
 
 
 @dataclass(frozen=True)
