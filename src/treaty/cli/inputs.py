@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,17 +12,12 @@ from pathlib import Path
 from treaty.contracts import Contract
 from treaty.contracts.loading import LoadedContract, parse
 from treaty.contracts.reading import Limits, read_document
+from treaty.contracts.recognising import SUFFIXES, meant_as_contract
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 
 STANDARD_INPUT = "-"
 _GIT = "git:"
-_SUFFIXES = (".yaml", ".yml", ".json")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
-_MEANT_AS_CONTRACT = re.compile(
-    rb"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:\s*["']?v[23]\.)""",
-    re.MULTILINE,
-)
-"""What tells a contract from other YAML and JSON, broken or not."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +51,40 @@ def read_source(reference: str, limits: Limits) -> Source:
 
 
 def load_source(reference: str, limits: Limits) -> LoadedContract:
-    """Read and parse a contract by its reference."""
-    source = read_source(reference, limits)
-    return parse(read_document(source.content, source.name, limits))
+    """Read and parse a contract by its reference; one of several in a foreign schema is named as `file#id`."""
+    source, wanted = read_chosen(reference, limits)
+    found = load_all(source, limits)
+    if wanted is None and len(found) == 1:
+        return found[0]
+    from treaty.cli.foreign import chosen
+
+    contract = chosen([one.contract for one in found], wanted, source.name)
+    return next(one for one in found if one.contract is contract)
+
+
+def read_chosen(reference: str, limits: Limits) -> tuple[Source, str | None]:
+    """Read a document by its reference, and return which of its contracts is meant."""
+    path, separator, wanted = reference.rpartition("#")
+    if not separator or not wanted or _is_there(reference):
+        return read_source(reference, limits), None
+    return read_source(path, limits), wanted
+
+
+def load_all(source: Source, limits: Limits) -> list[LoadedContract]:
+    """Parse a document: one contract, or those that a foreign schema holds."""
+    from treaty.cli.foreign import foreign_format, loaded
+
+    form = foreign_format(source)
+    if form is not None:
+        return loaded(source, form, limits)
+    return [parse(read_document(source.content, source.name, limits))]
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def load_given(reference: str, limits: Limits) -> Given:
@@ -94,9 +119,9 @@ def _below(folder: str, limits: Limits) -> Iterator[Source]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(files):
             path = Path(home, name)
-            if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and path.is_file():
+            if path.suffix.lower() in SUFFIXES and not name.startswith(".") and path.is_file():
                 content = _bytes_of(path, limits)
-                if _MEANT_AS_CONTRACT.search(content):
+                if meant_as_contract(content):
                     yield Source(str(path), content)
 
 

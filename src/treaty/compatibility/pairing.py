@@ -34,7 +34,7 @@ class Pairs(Generic[T]):
 
 
 def pair(before: Sequence[T], after: Sequence[T]) -> Pairs[T]:
-    """Pair by id first; then by name, unless both have ids and they differ."""
+    """Pair by id first; then by name, unless both have ids and they differ; then by an id that is the old name."""
     by_id = {item.id: index for index, item in enumerate(after) if item.id is not None}
     partners = [by_id.get(item.id) if item.id is not None else None for item in before]
     partners = _each_once(partners)
@@ -47,6 +47,11 @@ def pair(before: Sequence[T], after: Sequence[T]) -> Pairs[T]:
                 index = waiting.popleft()
                 partners[position] = index
                 taken.add(index)
+    for position, item in enumerate(before):
+        known = by_id.get(item.name or "") if partners[position] is None else None
+        if known is not None and known not in taken:
+            partners[position] = known
+            taken.add(known)
 
     both = tuple((item, after[index]) for item, index in zip(before, partners, strict=True) if index is not None)
     removed = tuple(item for item, index in zip(before, partners, strict=True) if index is None)

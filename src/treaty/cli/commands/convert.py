@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from treaty.cli.drawing.visible import visible
 from treaty.cli.options import ConfigOption
 
-if TYPE_CHECKING:
-    from treaty.contracts import Contract
+
+class Foreign(StrEnum):
+    """A foreign format, as `treaty.formats.FORMATS` lists them."""
+
+    AVRO = "avro"
+    JSON_SCHEMA = "json-schema"
+    PROTOBUF = "protobuf"
+    SQL = "sql"
+    DBT = "dbt"
+    SPARK = "spark"
+    PYDANTIC = "pydantic"
 
 
 class Target(StrEnum):
@@ -20,6 +28,13 @@ class Target(StrEnum):
 
     ODCS = "odcs"
     SHORT = "short"
+    AVRO = "avro"
+    JSON_SCHEMA = "json-schema"
+    PROTOBUF = "protobuf"
+    SQL = "sql"
+    DBT = "dbt"
+    SPARK = "spark"
+    PYDANTIC = "pydantic"
 
 
 class Blocks(StrEnum):
@@ -38,61 +53,62 @@ class Notation(StrEnum):
 
 def run(
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A contract file, git:REF:path, or - for standard input.")
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="A contract or foreign schema: a file, file#id, git:REF:path, or - for standard input.",
+        ),
     ],
     to: Annotated[Target, typer.Option("--to", help="The form to write.")],
+    origin: Annotated[
+        Foreign | None,
+        typer.Option("--from", help="Read PATH as this, whatever its name.", show_default=False),
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            help="What to write in: a warehouse for SQL and dbt, a draft for JSON Schema, a syntax for Protobuf.",
+            show_default=False,
+        ),
+    ] = None,
+    from_dialect: Annotated[
+        str | None,
+        typer.Option("--from-dialect", metavar="NAME", help="The dialect of SQL to read.", show_default=False),
+    ] = None,
     blocks: Annotated[
         Blocks,
         typer.Option("--blocks", help="In ODCS: Treaty's blocks as custom properties (strict) or as plain keys."),
     ] = Blocks.CUSTOM,
-    notation: Annotated[Notation, typer.Option("--notation", help="YAML or JSON.")] = Notation.YAML,
+    notation: Annotated[Notation, typer.Option("--notation", help="YAML or JSON, of a contract.")] = Notation.YAML,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write to this file; to a folder, all contracts of PATH.", show_default=False
+        ),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Write a contract in another form.
 
-    What the form cannot carry is named on standard error.
+    Reads and writes contracts and foreign schemas. What does not come across is named on standard error.
     """
-    from treaty.cli.inputs import load_source
-    from treaty.contracts.writing import write_json, write_yaml
+    from treaty.cli.converting import Conversion, print_losses, save, taken_in
     from treaty.settings import load_settings
 
-    contract = load_source(path, load_settings(config).limits).contract
-    document, losses = _convert(contract, to, blocks)
-    text = write_yaml(document) if notation is Notation.YAML else write_json(document)
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        _save(output, text)
-        typer.echo(f"wrote {output}", err=True)
-    for loss in losses:
-        typer.echo(f"lost: {visible(loss)}", err=True)
+    limits = load_settings(config).limits
+    contracts, lost = taken_in(path, limits, origin.value if origin else None, from_dialect, whole=_is_folder(output))
+    conversion = Conversion(to.value, dialect, blocks.value, notation.value)
+    for contract in contracts:
+        text, losses = conversion.of(contract)
+        if output is None:
+            typer.echo(text, nl=False)
+        else:
+            save(output / f"{contract.id}{conversion.suffix}" if _is_folder(output) else output, text)
+        lost += losses
+    print_losses(lost)
 
 
-def _convert(contract: Contract, to: Target, blocks: Blocks) -> tuple[dict[str, Any], tuple[str, ...]]:
-    from treaty.compatibility import describe
-    from treaty.compatibility.losses import losses
-    from treaty.contracts import contract_from
-    from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
-    from treaty.contracts.short import write_short_form
-    from treaty.errors import InvalidDocument
-
-    if to is Target.ODCS:
-        plain = blocks is Blocks.PLAIN
-        return write_odcs(with_plain_blocks(contract) if plain else contract, BlockStyle(blocks.value)), ()
-    document = write_short_form(contract)
-    if not document["fields"]:
-        raise InvalidDocument(f"{contract.id} has no fields; the short form needs at least one")
-    lost = losses(contract, contract_from(document, "the short form"))
-    return document, tuple(map(describe, lost))
-
-
-def _save(path: Path, text: str) -> None:
-    from treaty.errors import Unavailable
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Unavailable(f"cannot write {path}: {error.strerror}") from None
+def _is_folder(output: Path | None) -> bool:
+    return output is not None and output.is_dir()

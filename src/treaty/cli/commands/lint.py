@@ -42,7 +42,7 @@ def run(
     today = day(as_of, "--as-of") or datetime.now(UTC).date()
     limits = settings.limits
     sources = find_sources(paths, limits)
-    reports = [(source.name, _lint_source(source, rules, today, limits)) for source in sources]
+    reports = [report for source in sources for report in _lint_source(source, rules, today, limits)]
     if not reports:
         typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)
@@ -52,13 +52,15 @@ def run(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limits) -> LintReport:
+def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limits) -> list[tuple[str, LintReport]]:
     """Lint one document; one that is no contract is a finding, so that the others are judged too."""
-    from treaty.contracts.loading import load
+    from treaty.cli.inputs import load_all
     from treaty.errors import InvalidDocument
     from treaty.governance.lint import lint, unreadable
 
     try:
-        return lint(load(source.content, source.name, limits), rules, today)
+        found = load_all(source, limits)
     except InvalidDocument as error:
-        return unreadable(error.findings)
+        return [(source.name, unreadable(error.findings))]
+    names = [source.name if len(found) == 1 else f"{source.name}#{one.contract.id}" for one in found]
+    return [(name, lint(one, rules, today)) for name, one in zip(names, found, strict=True)]

@@ -1,0 +1,6 @@
+"""JSON Schemas, 2020-12 and draft-07: objects as contracts, constraints as they stand."""
+
+from treaty.formats.json_schema.reading import read
+from treaty.formats.json_schema.writing import write
+
+__all__ = ["read", "write"]

@@ -1,0 +1,141 @@
+"""What a contract lost on its way through a format: found by reading back what was written, never claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.types import capacity
+from treaty.contracts.values import EMPTY, Json, brief, same
+from treaty.formats.flattening import OPTION, flat
+from treaty.formats.normal import normal
+from treaty.formats.results import UNVERSIONED, Loss
+
+Reasons = Mapping[str, str]
+"""Why a key (`required`, `type.map`, `*`) cannot come along."""
+
+_TYPE_KEYS = frozenset({"logicalType", "physicalType", f"{OPTION}format"})
+_SETTLED = frozenset({"physicalType", "physicalName"})
+"""Keys that a format may settle where the contract leaves them open."""
+
+
+def lost(
+    contract: Contract, back: Sequence[Contract], reasons: Reasons, settles: tuple[str, ...] = ()
+) -> tuple[Loss, ...]:
+    """Compare a contract with what was read back of it; several contracts count as the objects of one."""
+    before = normal(contract)
+    objects = tuple(item for one in back for item in one.schema)
+    after = normal(replace(back[0], objects=objects)) if back else replace(before, objects=())
+    return tuple(_Comparison(reasons, _SETTLED | set(settles), several=len(before.schema) > 1).contract(before, after))
+
+
+class _Comparison:
+    """Walks two contracts side by side."""
+
+    def __init__(self, reasons: Reasons, settled: frozenset[str], *, several: bool) -> None:
+        self.reasons = reasons
+        self.settled = settled
+        self.several = several
+
+    def contract(self, before: Contract, after: Contract) -> Iterator[Loss]:
+        yield from self._keys(before, after, "")
+        for one, other in zip_longest(before.schema, after.schema):
+            if other is None:
+                yield Loss(one.name, "the object", self._why("object"))
+            elif one is not None:
+                yield from self._object(one, other)
+
+    def _object(self, before: SchemaObject, after: SchemaObject) -> Iterator[Loss]:
+        yield from self._keys(before, after, before.name)
+        yield from self._fields(before.fields, after.fields, FieldPath(object=before.name if self.several else None))
+
+    def _fields(self, before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Loss]:
+        for one, other in zip_longest(before, after):
+            if one is not None:
+                yield from self._field(one, other, parent.field(one.name or ""))
+
+    def _field(self, before: Field, after: Field | None, path: FieldPath) -> Iterator[Loss]:
+        if after is None:
+            yield Loss(str(path), "the field", self._why("field"))
+            return
+        if not same_type(before, after):
+            name = before.type.name if before.type else "none"
+            yield Loss(
+                str(path),
+                f"type {before.type or 'none'} becomes {after.type or 'none'}",
+                self._why(f"type.{name}", "type"),
+            )
+        yield from self._keys(before, after, str(path))
+        if before.properties and after.properties is None:
+            inside = ", ".join(repr(field.name) for field in before.properties)
+            yield Loss(str(path), f"the fields inside: {inside}", self._why("type.object", "type"))
+        elif before.properties:
+            yield from self._fields(before.properties, after.properties or (), path)
+        others = dict(after.children)
+        for mark, child in before.children if before.logical_type == after.logical_type else ():
+            yield from self._field(child, others.get(mark), path.into(mark))
+
+    def _keys(
+        self, before: Contract | SchemaObject | Field, after: Contract | SchemaObject | Field, path: str
+    ) -> Iterator[Loss]:
+        one, other = flat(before), flat(after)
+        for key in one | other:
+            if key in one and key in other and same(one[key], other[key]):
+                continue
+            if key not in one and key in self.settled:
+                continue
+            if (
+                isinstance(before, Field)
+                and isinstance(after, Field)
+                and _is_told_by_type(key, before, after, one, other)
+            ):
+                continue
+            yield Loss(path, _in_words(key, one, other), self._why(key))
+
+    def _why(self, *keys: str) -> str:
+        for key in (*keys, *(key.partition(".")[0] for key in keys), "*"):
+            if key in self.reasons:
+                return self.reasons[key]
+        raise KeyError(f"a format names its general reason as '*': {self.reasons}")
+
+
+def _is_told_by_type(key: str, before: Field, after: Field, one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+    """Tell whether a key of the type needs no word of its own: types differ as a whole, or say the same otherwise."""
+    if key == f"{OPTION}maxLength":
+        return _longest(before) == _longest(after)
+    if key == f"{OPTION}timezone":
+        return before.type != after.type and _is_local(before) == _is_local(after)
+    if key not in _TYPE_KEYS or (key == f"{OPTION}format" and before.logical_type not in ("integer", "number")):
+        return False
+    return not same_type(before, after) or key != "physicalType" or key in other
+
+
+def same_type(before: Field, after: Field) -> bool:
+    """Tell whether two fields hold the same values, whatever their stored types are called."""
+    if before.type is None or after.type is None or before.type.name != "timestamp" != after.type.name:
+        return before.type == after.type
+    return before.type.name == after.type.name and _is_local(before) == _is_local(after)
+
+
+def _is_local(field: Field) -> bool:
+    """Tell whether a moment is without its zone."""
+    return (field.type is not None and field.type.detail == "without time zone") or (field.options or EMPTY).get(
+        "timezone"
+    ) is False
+
+
+def _longest(field: Field) -> int | None:
+    limits = ((field.options or EMPTY).get("maxLength"), capacity(field.physical_type))
+    return min((limit for limit in limits if isinstance(limit, int)), default=None)
+
+
+def _in_words(key: str, one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
+    name = key.removeprefix(OPTION)
+    if key not in other or (key == "version" and other[key] == UNVERSIONED):
+        return f"{name} {brief(one[key])}"
+    if key not in one:
+        return f"{name} becomes {brief(other[key])}"
+    return f"{name} {brief(one[key])} becomes {brief(other[key])}"

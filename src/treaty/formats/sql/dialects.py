@@ -1,0 +1,129 @@
+"""What each dialect of SQL can say of a table, and how a text shows its dialect."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Comments(Enum):
+    """Where a dialect keeps the description of a column."""
+
+    INLINE = "COMMENT 'text'"
+    OPTIONS = "OPTIONS (description = 'text')"
+    STATEMENTS = "COMMENT ON COLUMN"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a dialect has words for; nested types are templates, or the type that holds JSON instead."""
+
+    comments: Comments
+    struct: str
+    entries: str
+    array: str
+    member: str = "{name} {type}"
+    keys: str = ""
+    unique: bool = False
+    checks: bool = False
+    references: bool = False
+    not_null_inside: bool = False
+    table_comment: str = ""
+    partitions: bool = False
+
+
+_SPARK = Dialect(
+    Comments.INLINE,
+    struct="STRUCT<{0}>",
+    entries="MAP<{0}, {1}>",
+    array="ARRAY<{0}>",
+    member="{name}: {type}",
+    not_null_inside=True,
+    table_comment="COMMENT {0}",
+    partitions=True,
+)
+DIALECTS: dict[str, Dialect] = {
+    "spark": _SPARK,
+    "databricks": Dialect(
+        Comments.INLINE,
+        struct="STRUCT<{0}>",
+        entries="MAP<{0}, {1}>",
+        array="ARRAY<{0}>",
+        member="{name}: {type}",
+        keys="PRIMARY KEY ({0})",
+        references=True,
+        not_null_inside=True,
+        table_comment="COMMENT {0}",
+        partitions=True,
+    ),
+    "postgres": Dialect(
+        Comments.STATEMENTS,
+        struct="JSONB",
+        entries="JSONB",
+        array="{0}[]",
+        keys="PRIMARY KEY ({0})",
+        unique=True,
+        checks=True,
+        references=True,
+    ),
+    "snowflake": Dialect(
+        Comments.INLINE,
+        struct="OBJECT({0})",
+        entries="MAP({0}, {1})",
+        array="ARRAY({0})",
+        keys="PRIMARY KEY ({0})",
+        unique=True,
+        references=True,
+        not_null_inside=True,
+        table_comment="COMMENT = {0}",
+    ),
+    "bigquery": Dialect(
+        Comments.OPTIONS,
+        struct="STRUCT<{0}>",
+        entries="JSON",
+        array="ARRAY<{0}>",
+        keys="PRIMARY KEY ({0}) NOT ENFORCED",
+        not_null_inside=True,
+        table_comment="OPTIONS (description = {0})",
+    ),
+    "duckdb": Dialect(
+        Comments.STATEMENTS,
+        struct="STRUCT({0})",
+        entries="MAP({0}, {1})",
+        array="{0}[]",
+        keys="PRIMARY KEY ({0})",
+        unique=True,
+        checks=True,
+        references=True,
+    ),
+}
+
+_SAID = re.compile(r"^--\s*dialect:\s*([a-z]+)", re.MULTILINE | re.IGNORECASE)
+_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        ("databricks", r"\bUSING\s+DELTA\b|\bCLUSTER\s+BY\s+AUTO\b|\bLIVE\s+TABLE\b"),
+        ("spark", r"\bUSING\s+(?:ICEBERG|PARQUET|ORC)\b|\bSTORED\s+AS\b|\bTBLPROPERTIES\b|STRUCT\s*<\s*[`\w]+\s*:"),
+        ("bigquery", r"\bINT64\b|\bFLOAT64\b|\bBIGNUMERIC\b|\bSTRUCT\s*<|\bOPTIONS\s*\("),
+        (
+            "snowflake",
+            r"\bVARIANT\b|\bNUMBER\s*\(|\bTIMESTAMP_(?:TZ|LTZ)\b|\bAUTOINCREMENT\b|\bCOMMENT\s*=|\bTRANSIENT\b",
+        ),
+        ("duckdb", r"\bHUGEINT\b|\bU(?:TINY|SMALL|BIG)INT\b|\bUINTEGER\b|\bSTRUCT\s*\("),
+        (
+            "postgres",
+            r"\b(?:BIG|SMALL)?SERIAL\b|\bJSONB\b|\bBYTEA\b|\bTIMESTAMPTZ\b|::|\bCOMMENT\s+ON\b|\btime zone\b",
+        ),
+        ("mysql", r"\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\bMEDIUMINT\b"),
+        ("tsql", r"\bNVARCHAR\b|\bDATETIME2\b|\bIDENTITY\s*\(|^\s*GO\s*$"),
+        ("spark", r"`|\bMAP\s*<|\bARRAY\s*<|\bSTRING\b"),
+    )
+)
+
+
+def dialect_of(text: str) -> str:
+    """Tell the dialect of a text: by the line `-- dialect: name`, or by words that only one dialect has."""
+    if said := _SAID.search(text):
+        return said[1].lower()
+    return next((name for name, sign in _SIGNS if sign.search(text)), "postgres")

@@ -1,0 +1,128 @@
+"""Foreign schemas on the command line: `treaty convert`, `treaty diff` and `treaty lint` on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Treaty, Write
+from treaty.cli.commands import convert
+from treaty.contracts.reading import read_document
+from treaty.formats import FORMATS
+
+ROOT = Path(__file__).parents[2]
+AVRO = '{"type": "record", "name": "Order", "fields": [{"name": "%s", "type": "string"%s}]}'
+TABLES = "CREATE TABLE shop.orders (id BIGINT);\nCREATE TABLE shop.lines (id BIGINT DEFAULT now());\n"
+FIELD = {"name": "order_id", "logicalType": "string", "primaryKey": True, "description": "Identifies the order."}
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_a_contract_is_written_in_every_format(treaty: Treaty, write: Write, form: object) -> None:
+    name, suffix = form.name, form.suffix  # type: ignore[attr-defined]
+    result = treaty("convert", write("orders.yaml", [FIELD]), "--to", name, "--output", f"orders{suffix}")
+
+    assert result.code == 0
+    assert f"wrote orders{suffix}" in result.errors
+    if name != "pydantic":
+        back = treaty("convert", f"orders{suffix}", "--to", "odcs")
+        (column,) = read_document(back.output).data["schema"][0]["properties"]
+        assert (column["name"], column["description"]) == ("order_id", "Identifies the order.")
+
+
+def test_what_does_not_come_across_is_named(treaty: Treaty, write: Write) -> None:
+    result = treaty("convert", write("orders.yaml", [FIELD]), "--to", "sql", "--dialect", "spark")
+
+    assert result.output.startswith("-- dialect: spark\nCREATE TABLE orders (")
+    assert "lost: order_id: primaryKey true (spark has no PRIMARY KEY)\n" in result.errors
+    assert "lost: version 1.0.0 (a table definition has no place for it)\n" in result.errors
+
+
+def test_one_of_several_contracts_is_named_by_its_id(treaty: Treaty, write: Write) -> None:
+    file = write("shop.sql", TABLES)
+
+    unclear = treaty("convert", file, "--to", "odcs")
+    lines = treaty("convert", f"{file}#shop.lines", "--to", "odcs")
+    unknown = treaty("convert", f"{file}#shop.line", "--to", "odcs")
+
+    assert unclear.code == unknown.code == 1
+    assert "shop.sql has 2 contracts: shop.orders, shop.lines; say which one is meant, for example" in unclear.errors
+    assert "shop.sql has no contract 'shop.line'; it has: shop.orders, shop.lines" in unknown.errors
+    assert read_document(lines.output).data["id"] == "shop.lines"
+    assert "lost: shop.sql: lines:id: default CURRENT_TIMESTAMP" in lines.errors
+
+
+def test_all_contracts_of_a_file_go_into_a_folder(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+
+    treaty("convert", write("shop.sql", TABLES), "--to", "avro", "--output", "out")
+
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["shop.lines.avsc", "shop.orders.avsc"]
+
+
+def test_a_file_of_another_name_is_read_as_what_it_is_said_to_be(treaty: Treaty, write: Write) -> None:
+    file = write("order.json", AVRO % ("id", ""))
+
+    assert treaty("convert", file, "--to", "odcs").code == 1
+    assert read_document(treaty("convert", file, "--from", "avro", "--to", "odcs").output).data["id"] == "Order"
+
+
+def test_a_dialect_that_does_not_fit_is_refused(treaty: Treaty, write: Write) -> None:
+    file = write("orders.yaml", [FIELD])
+
+    assert "--from-dialect is for SQL" in treaty("convert", file, "--to", "avro", "--from-dialect", "spark").errors
+    assert (
+        "--dialect spark is for foreign formats" in treaty("convert", file, "--to", "odcs", "--dialect", "spark").errors
+    )
+    assert "Avro schema has no dialect 'spark'" in treaty("convert", file, "--to", "avro", "--dialect", "spark").errors
+
+
+def test_python_is_not_run(treaty: Treaty, write: Write) -> None:
+    result = treaty("convert", write("models.py", "open('made', 'w')"), "--to", "odcs")
+
+    assert result.code == 1
+    assert "models.py: Python code is not run to read the models in it; print its schema" in result.errors
+    assert not Path("made").exists()
+
+
+def test_a_rename_in_avro_is_told_by_its_alias(treaty: Treaty, write: Write) -> None:
+    before = write("a.avsc", AVRO % ("customer", ""))
+    after = write("b.avsc", AVRO % ("client", ', "aliases": ["customer"]'))
+
+    result = treaty("diff", before, after)
+
+    assert result.code == 3
+    assert "field_renamed" in result.output
+    assert "field_removed" not in result.output
+
+
+def test_foreign_schemas_are_linted(treaty: Treaty, write: Write) -> None:
+    result = treaty("lint", write("shop.sql", TABLES), write("broken.sql", "CREATE TABLE t ("))
+
+    assert result.code == 3
+    assert "shop.sql#shop.orders" in result.output
+    assert "shop.sql#shop.lines" in result.output
+    assert "cannot read SQL as postgres" in treaty("convert", "broken.sql", "--from", "sql", "--to", "odcs").errors
+
+
+def test_a_foreign_file_that_is_no_text_or_too_large_is_refused(treaty: Treaty, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "bytes.proto").write_bytes(b"message \xff")
+    (tmp_path / "treaty.yaml").write_text("limits:\n  bytes: 50\n")
+
+    assert "bytes.proto: not UTF-8 text at byte 8" in treaty("convert", "bytes.proto", "--to", "odcs").errors
+    large = treaty("convert", write("large.proto", "message A {}\n" * 50), "--to", "odcs")
+    assert "large.proto: the document has more than 50 bytes" in large.errors
+
+
+def test_the_choices_of_convert_are_the_formats() -> None:
+    names = [one.name for one in FORMATS]
+
+    assert [str(one) for one in convert.Foreign] == names
+    assert [str(one) for one in convert.Target] == ["odcs", "short", *names]
+
+
+def test_every_format_and_dialect_is_documented() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text()
+
+    assert [one.name for one in FORMATS if f"| {one.title} | `{one.name}` |" not in page] == []
+    assert [dialect for one in FORMATS for dialect in one.dialects if f"`{dialect}`" not in page] == []

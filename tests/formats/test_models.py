@@ -1,0 +1,112 @@
+"""Pydantic models: the source runs, its models hold the contract's terms, and classes are read back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from pydantic import BaseModel, Field, ValidationError
+
+from tests.documents import contract
+from tests.formats.saying import said
+from tests.strategies import contracts
+from treaty.contracts import Contract
+from treaty.errors import InvalidDocument
+from treaty.formats.assembling import assembled
+from treaty.formats.pydantic import read_model, write
+from treaty.formats.pydantic.reading import model_part
+
+
+def _run(source: str) -> list[type[BaseModel]]:
+    """Run the source of models that we wrote ourselves, and return those that others do not use."""
+    names: dict[str, Any] = {"__name__": "generated"}
+    exec(compile(source, "generated", "exec", dont_inherit=True), names)  # noqa: S102
+    models = [one for one in names.values() if isinstance(one, type) and issubclass(one, BaseModel)]
+    return [one for one in models if "'treaty'" in repr(one.model_config.get("json_schema_extra"))]
+
+
+@settings(max_examples=12)
+@given(contracts())
+def test_the_source_runs_and_its_models_say_the_whole_contract(contract: Contract) -> None:
+    written = write(contract)
+
+    back = assembled([model_part(model)[0] for model in _run(written.text)], "models.py")
+
+    assert written.losses == ()
+    assert [said(one) for one in back] == [said(contract)]
+
+
+def test_the_models_hold_rows_to_the_contract() -> None:
+    fields = [
+        {"name": "class", "logicalType": "string", "required": True, "enum": [{"value": "web"}]},
+        {"name": "total", "logicalType": "number", "physicalType": "decimal(4,2)", "required": True},
+        {"name": "at", "logicalType": "timestamp", "required": True},
+        {"name": "lines", "logicalType": "array", "required": True, "logicalTypeOptions": {"minItems": 1}, "items": {
+            "logicalType": "object", "properties": [{"name": "sku", "logicalType": "string", "required": True}]}},
+        {"name": "note", "logicalType": "string"},
+    ]  # fmt: skip
+    (model,) = _run(write(contract(fields)).text)
+    row = {"class": "web", "total": "1.50", "at": "2026-01-01T00:00:00Z", "lines": [{"sku": "a"}]}
+
+    order: Any = model.model_validate(row)
+
+    assert order.total == Decimal("1.50")
+    assert order.at == dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    breaches: list[dict[str, Any]] = [
+        {"class": "shop"},
+        {"total": "1.555"},
+        {"at": "2026-01-01T00:00:00"},
+        {"lines": []},
+        {"lines": [{}]},
+    ]
+    for broken in breaches:
+        with pytest.raises(ValidationError):
+            model.model_validate(row | broken)
+
+
+class Address(BaseModel):
+    """Where somebody lives."""
+
+    city: str
+
+
+class Customer(BaseModel):
+    """Somebody who bought."""
+
+    customer_id: int = Field(ge=1, description="Given at the first purchase.")
+    home: Address | None = None
+    balance: Decimal
+
+
+class Node(BaseModel):
+    """A tree."""
+
+    children: list[Node] = []
+
+
+def test_a_class_is_read_without_its_file() -> None:
+    read = read_model(Customer)
+
+    item = read.contracts[0].schema[0]
+    number, home, balance = item.fields
+    assert (item.name, item.description) == ("Customer", "Somebody who bought.")
+    assert (number.description, number.is_required, dict(number.options or {})) == (
+        "Given at the first purchase.",
+        True,
+        {"minimum": 1},
+    )
+    assert (home.is_required, home.description, [part.name for part in home.properties or ()]) == (
+        False,
+        "Where somebody lives.",
+        ["city"],
+    )
+    assert str(balance.type) == "decimal"
+    assert read.losses == ()
+
+
+def test_a_class_that_contains_itself_is_refused() -> None:
+    with pytest.raises(InvalidDocument, match="contains itself"):
+        read_model(Node)
