@@ -11,6 +11,7 @@ from tests.contracts.comparing import as_json
 from treaty.contracts import contract_from
 from treaty.contracts.blocks import (
     Blocks,
+    ChangelogEntry,
     ChangePolicy,
     Delivery,
     Deprecation,
@@ -42,6 +43,11 @@ BLOCKS: list[tuple[str, Any, Any]] = [
         "migration",
         {"guide": "https://a", "window": "60 d", "owner": "checkout"},
         Migration("https://a", "60 d", "checkout"),
+    ),
+    (
+        "changelog",
+        [{"version": "1.1.0", "date": "2026-01-03", "changes": ["a", "b"]}, {"version": "1.0.0", "changes": ["c"]}],
+        (ChangelogEntry("1.1.0", ("a", "b"), "2026-01-03"), ChangelogEntry("1.0.0", ("c",))),
     ),
     ("change_policy", {"compatibility": "full", "notice": "30 d"}, ChangePolicy("full", "30 d")),
     ("change_policy", {"statement": "never"}, ChangePolicy(statement="never")),

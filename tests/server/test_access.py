@@ -16,6 +16,8 @@ from fastapi.routing import iter_route_contexts
 from tests.server.conftest import Clock
 from tests.server.contracts import short, without
 from tests.server.running import client_of, running
+from treaty.compatibility.migration.proof import contract_digest
+from treaty.contracts.loading import contract_from
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
@@ -145,6 +147,37 @@ TABLE = [
     Asked("GET /api/v1/proposals", EVERYBODY),
     Asked("POST /api/v1/proposals/{identity}/approve", OWNERS, lambda _: {}, "/api/v1/proposals/{proposal}/approve"),
     Asked("POST /api/v1/proposals/{identity}/decline", OWNERS, lambda _: {}, "/api/v1/proposals/{proposal}/decline"),
+    Asked("GET /api/v1/migrations", EVERYBODY),
+    Asked("GET /api/v1/migrations/{identity}", EVERYBODY, at="/api/v1/migrations/{migration}"),
+    Asked(
+        "POST /api/v1/migrations/{identity}/acknowledge",
+        MEMBERS,
+        lambda _: {"consumer": "reader"},
+        "/api/v1/migrations/{migration}/acknowledge",
+    ),
+    Asked(
+        "POST /api/v1/migrations/{identity}/move",
+        MEMBERS,
+        lambda _: {"consumer": "reader"},
+        "/api/v1/migrations/{migration}/move",
+    ),
+    Asked(
+        "POST /api/v1/migrations/{identity}/waive",
+        STEWARDS,
+        lambda _: {"consumer": "reader", "reason": "switched off", "until": "2026-12-31"},
+        "/api/v1/migrations/{migration}/waive",
+    ),
+    Asked(
+        "POST /api/v1/migrations/{identity}/proof",
+        MEMBERS,
+        lambda contract: {"proof": proof(contract)},
+        "/api/v1/migrations/{migration}/proof",
+    ),
+    Asked(
+        "GET /api/v1/migration-path",
+        EVERYBODY,
+        at="/api/v1/migration-path?contract={c}&before=1.0.0&after=1.0.0",
+    ),
     Asked("GET /api/v1/channels", SIGNED_IN_TEAMS),
     Asked("POST /api/v1/channels", MEMBERS, lambda _: {"party": "growth", "kind": "log", "target": "growth"}),
     Asked("DELETE /api/v1/channels/{identity}", MEMBERS, at="/api/v1/channels/{channel}"),
@@ -170,6 +203,13 @@ def breaking(contract: str) -> dict[str, Any]:
     return without(short(contract, "2.0.0"), "ltv") | {"migration": plan}
 
 
+def proof(contract: str) -> dict[str, Any]:
+    """Return what a proof of the move to that version says."""
+    documents = {"before": short(contract), "after": breaking(contract)}
+    sides = {side: {"digest": contract_digest(contract_from(one))} for side, one in documents.items()}
+    return {**sides, "holds": True, "shims": []}
+
+
 class World(NamedTuple):
     """A server that asks people to sign in, with a client for each role."""
 
@@ -193,7 +233,18 @@ class World(NamedTuple):
             made["token"] = registry.access.create_token(f"ci-{token_hex(4)}", role="viewer").id
         if "{proposal}" in path:
             made["proposal"] = registry.register(breaking(contract)).proposal
+        if "{migration}" in path:
+            made["migration"] = self._migration(contract)
         return contract, path.format(c=contract, **made)
+
+    def _migration(self, contract: str) -> int:
+        registry = self.registry
+        registry.consumers.subscribe("reader", f"{contract}@1", consumer_class="decision_automation", team="growth")
+        proposal = registry.register(breaking(contract)).proposal
+        assert proposal is not None
+        registry.governance.approve(proposal, override=True, reason="for the test")
+        (migration,) = registry.migrations.list(contract=contract).items
+        return migration.id
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ _DOCUMENTS = (".yaml", ".yml", ".json")
 
 def find_contract(reference: str, registry: str | None, token_file: Path | None, settings: Settings) -> Contract:
     """Read a document, or ask the registry for `orders` (its highest active version), `orders@1` or `orders@1.2.0`."""
-    if registry is None and _is_document(reference):
+    if registry is None and is_document(reference):
         return load_source(reference, settings.limits).contract
     from treaty.contracts import contract_from
 
@@ -29,7 +29,8 @@ def find_contract(reference: str, registry: str | None, token_file: Path | None,
     return contract_from(found.document, f"{found.contract} {found.version} in the registry")
 
 
-def _is_document(reference: str) -> bool:
+def is_document(reference: str) -> bool:
+    """Tell a document from a version that a registry keeps."""
     meant = reference == STANDARD_INPUT or not reference or reference.startswith("git:")
     return meant or reference.lower().endswith(_DOCUMENTS) or "/" in reference or _is_file(reference)
 

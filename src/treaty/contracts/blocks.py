@@ -8,7 +8,7 @@ from typing import Any
 
 from treaty.contracts.owners import Owner
 from treaty.contracts.schemas import block_names, fits_block, fits_field_key
-from treaty.contracts.values import FrozenMap, thaw
+from treaty.contracts.values import EMPTY, FrozenMap, thaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,37 @@ class Deprecation:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldMove:
+    """How a field of the old line and one of the new line become one another; paths as they are printed."""
+
+    before: str | None = None
+    after: str | None = None
+    values: FrozenMap = EMPTY
+    sql: str | None = None
+    default: Any = None
+    back: str | None = None
+    back_default: Any = None
+    exact: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Migration:
     """How consumers move across a breaking change."""
 
     guide: str
     window: str
     owner: str
+    fields: tuple[FieldMove, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangelogEntry:
+    """What one version changed."""
+
+    version: str
+    changes: tuple[str, ...]
+    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +139,7 @@ class Blocks:
     owners: tuple[Owner, ...] | None = None
     deprecation: Deprecation | None = None
     migration: Migration | None = None
+    changelog: tuple[ChangelogEntry, ...] = ()
     change_policy: ChangePolicy | None = None
     intended_consumers: tuple[IntendedConsumer, ...] = ()
     delivery: Delivery | None = None
@@ -137,6 +163,18 @@ def _ordering(value: Any) -> Ordering:
     return Ordering() if value == "none" else Ordering(**value)
 
 
+def _migration(value: Mapping[str, Any]) -> Migration:
+    moves = tuple(map(_field_move, value.get("fields", ())))
+    return Migration(value["guide"], value["window"], value["owner"], moves)
+
+
+def _field_move(value: Mapping[str, Any]) -> FieldMove:
+    ends = ("field", "from", "to")
+    both = value.get("field")
+    said = {key: item for key, item in value.items() if key not in ends}
+    return FieldMove(before=value.get("from", both), after=value.get("to", both), **said)
+
+
 def _exclusion(value: Any) -> Exclusion:
     return Exclusion(value) if isinstance(value, str) else Exclusion(**value)
 
@@ -144,7 +182,8 @@ def _exclusion(value: Any) -> Exclusion:
 _READERS: dict[str, Any] = {
     "owners": lambda value: tuple(Owner(**item) for item in value),
     "deprecation": lambda value: Deprecation(**value),
-    "migration": lambda value: Migration(**value),
+    "migration": _migration,
+    "changelog": lambda value: tuple(ChangelogEntry(**item) for item in value),
     "change_policy": lambda value: ChangePolicy(**value),
     "intended_consumers": lambda value: tuple(map(_consumer, value)),
     "delivery": lambda value: Delivery(**value),

@@ -48,6 +48,7 @@ class MigrationPlan(_Strict):
     guide: str = Field(min_length=1)
     window: str = Field(min_length=1)
     owner: str = Field(min_length=1)
+    fields: list[dict[str, Json]] | None = None
 
 
 class DataContract(_Strict):

@@ -18,8 +18,9 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import StepAnswer
 from treaty.registry.ground_rules import GroundRules
-from treaty.registry.store import dependence, kept
+from treaty.registry.store import dependence, kept, moving
 from treaty.registry.store.kept import Kept
+from treaty.registry.store.moving import ConsumerState, KeptConsumer, MigrationState
 from treaty.registry.store.tables import versions
 from treaty.registry.store.transaction import Transaction
 
@@ -144,10 +145,22 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
             yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
         elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
             yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
+    excused = waived(connection, members[0].line, today)
     for left in stranded(connection, members):
-        yield f"{left.consumer} still reads {members[0].line}"
+        if left.consumer not in excused:
+            yield f"{left.consumer} still reads {members[0].line}"
     for line in stranded_lines(connection, members):
         yield f"{line} is made from {members[0].line}"
+
+
+def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptConsumer]:
+    """Return the consumers that a migration from a line goes on without, for now."""
+    found: dict[str, KeptConsumer] = {}
+    for one in moving.live_from(connection, line):
+        for name, it in moving.consumers_of(connection, one.id).items():
+            if it.state is ConsumerState.WAIVED and (it.until is None or it.until >= today):
+                found[name] = it
+    return found
 
 
 def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
@@ -239,6 +252,8 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
         details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
     )
     transaction.write(update(versions).where(versions.c.seq == before.seq).values(status=status.value, **values))
+    if status in (Status.RETIRED, Status.ARCHIVED):
+        _close_migrations(transaction, actor, before)
     readers = dependence.subscribers(transaction.connection, before.line)
     parties = set(before.teams) | {one.subscription.consumer for one in readers}
     parties |= {one.team for one in readers if one.team}
@@ -258,6 +273,17 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
         parties=parties,
     )
     return after
+
+
+def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
+    """End the migrations from a line that nobody can read any more."""
+    if _is_served_without(transaction.connection, [gone]):
+        return
+    for one in moving.live_from(transaction.connection, gone.line):
+        if one.state is MigrationState.OPEN:
+            transaction.record(actor, "migration.close", f"{one.line} -> {one.to_line}", details={"migration": one.id})
+            closed = MigrationState.CLOSED.value
+            moving.change(transaction, one.id, state=closed, closed_at=transaction.now, remind_on=None)
 
 
 def _written(values: dict[str, Any]) -> dict[str, Any]:

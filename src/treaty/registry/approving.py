@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from treaty.compatibility import Mode
-from treaty.errors import Conflict
-from treaty.registry import proposing
+from treaty.errors import Conflict, Refused
+from treaty.registry import boards, proposing
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.preparing import prepare
 from treaty.registry.registering import register_approved
-from treaty.registry.store import kept
+from treaty.registry.store import kept, moving
+from treaty.registry.store.moving import MigrationState
 from treaty.registry.store.transaction import Transaction
 
 
@@ -21,11 +22,17 @@ def approve(
     """Register a proposed version; one's own only by an override with a reason, which is noted."""
     row = _open(transaction, identity)
     _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
+    silent = _silent(transaction, rules, identity)
+    if silent and not override:
+        raise Refused(
+            f"{row.contract} {row.version} waits for the word of {', '.join(silent)}: "
+            "treaty migrate acknowledge; a steward may override it with a reason"
+        )
     transaction.record(
         actor.name,
         "proposal.override" if override else "proposal.approve",
         f"{row.contract} {row.version}",
-        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "unacknowledged": silent},
     )
     register_approved(
         transaction,
@@ -50,7 +57,19 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
         details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
     )
     proposing.decide(transaction, identity, "declined", actor, reason)
+    waiting = moving.proposed_as(transaction.connection, identity)
+    if waiting is not None:
+        moving.change(transaction, waiting.id, state=MigrationState.WITHDRAWN.value, closed_at=transaction.now)
     return proposing.answer(proposing.find(transaction.connection, identity))
+
+
+def _silent(transaction: Transaction, rules: GroundRules, identity: int) -> list[str]:
+    """Name the critical consumers whose word a proposal waits for."""
+    waiting = moving.proposed_as(transaction.connection, identity)
+    if waiting is None:
+        return []
+    found = boards.standings(transaction.connection, rules, waiting, transaction.now.date())
+    return boards.missing(rules, found)
 
 
 def _open(transaction: Transaction, identity: int) -> proposing.ProposalRow:

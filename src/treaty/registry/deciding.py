@@ -11,11 +11,11 @@ from treaty.consumers.exposure import Exposure
 from treaty.consumers.subscriptions import Line
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
-from treaty.registry.advancing import SERVING, obstacles_to_retiring, standing, stranded
+from treaty.registry.advancing import SERVING, obstacles_to_retiring, standing, stranded, waived
 from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ReasonAnswer
 from treaty.registry.candidates import Judgement
 from treaty.registry.depending import impact_answer, struck
-from treaty.registry.store import kept
+from treaty.registry.store import kept, moving
 
 
 def can_i_publish(connection: Connection, judgement: Judgement, found: Exposure) -> DecisionAnswer:
@@ -43,6 +43,7 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
     if staying:
         obstacles = obstacles_to_retiring(connection, staying, today)
         reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
+        reasons += _of_migrations(connection, line, today)
     else:
         reasons = [ReasonAnswer(kind="gone", message=f"{name} is {standing(leaving)} already", severity="warning")]
     return DecisionAnswer(
@@ -62,6 +63,17 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
             for one in (stranded(connection, staying) if staying else [])
         ],
     )
+
+
+def _of_migrations(connection: Connection, line: Line, today: date) -> Iterator[ReasonAnswer]:
+    """Say which migration leads away from a line, until when, and who is excused from it."""
+    for one in moving.live_from(connection, line):
+        ends = f"; its window ends on {one.ends_on}" if one.ends_on else ""
+        said = f"migration {one.id} to {one.to_line} is {one.state}{ends}"
+        yield ReasonAnswer(kind="migration", message=said, severity="warning")
+    for name, it in waived(connection, line, today).items():
+        said = f"{name} still reads {line}, and is waived until {it.until}: {it.reason}"
+        yield ReasonAnswer(kind="consumer_waived", message=said, severity="warning")
 
 
 def _against_publishing(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from treaty.compatibility import Grading, Mode
+from treaty.compatibility.migration import Guard
 from treaty.compatibility.modes import DEFAULT_MODE
 from treaty.contracts.reading import Limits
 from treaty.governance.lifecycle import Periods
@@ -19,6 +20,13 @@ class Approval(StrEnum):
     REQUIRED = "required"
 
 
+class Acknowledgement(StrEnum):
+    """Whether a breaking change waits for the word of the critical consumers that it hits."""
+
+    OFF = "off"
+    REQUIRED = "required"
+
+
 @dataclass(frozen=True)
 class GroundRules:
     """What holds for every contract in a registry."""
@@ -27,5 +35,8 @@ class GroundRules:
     grading: Grading = field(default_factory=Grading)
     periods: Periods = field(default_factory=Periods)
     approval: Approval = Approval.OFF
+    acknowledgement: Acknowledgement = Acknowledgement.REQUIRED
+    reminders: tuple[int, ...] = (30, 7, 1)  # days before a migration's window ends
+    guard: Guard | None = None  # lets SQL that migrations declare through, where what reads SQL is installed
     limits: Limits = field(default_factory=Limits)
     addresses: AddressRule = AddressRule.PUBLIC_ONLY

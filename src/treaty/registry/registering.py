@@ -17,6 +17,7 @@ from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import Registration
 from treaty.registry.candidates import Judgement, judge_after, predecessor_of
 from treaty.registry.ground_rules import Approval, GroundRules
+from treaty.registry.opening import awaited, begin, propose, readers
 from treaty.registry.preparing import Prepared, searched, summary_of
 from treaty.registry.proposing import open_proposal
 from treaty.registry.report import CompatibilityReport
@@ -45,16 +46,21 @@ def register(
     """Register a version if it is admissible; a breaking one may have to wait for somebody's approval."""
     judgement = _judged(transaction, rules, candidate, mode, actor)
     contract = candidate.contract
-    if judgement.breaks_consumers and rules.approval is Approval.REQUIRED:
+    found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
+    awaits = awaited(rules, found)
+    if awaits or (judgement.breaks_consumers and rules.approval is Approval.REQUIRED):
         proposal = open_proposal(transaction, actor, judgement)
+        if awaits:
+            propose(transaction, actor.name, judgement, found, proposal)
         return Registration(
             status="proposed",
             dataset_id=contract.id,
             version=contract.version,
             compatibility=judgement.report,
             proposal=proposal,
+            waits_for=[one.name for one in awaits],
         )
-    keep(transaction, actor.name, judgement)
+    keep(transaction, actor.name, rules, judgement)
     return Registration(
         status="registered", dataset_id=contract.id, version=contract.version, compatibility=judgement.report
     )
@@ -64,7 +70,7 @@ def register_approved(
     transaction: Transaction, proposer: str, rules: GroundRules, candidate: Prepared, mode: Mode
 ) -> None:
     """Register a version that was approved; the history may have moved on since, so it is judged again."""
-    keep(transaction, proposer, _judged(transaction, rules, candidate, mode, None))
+    keep(transaction, proposer, rules, _judged(transaction, rules, candidate, mode, None))
 
 
 def check_may_register(actor: Actor, rules: GroundRules, judgement: Judgement, asked: Mode) -> None:
@@ -89,8 +95,8 @@ def _leaves_policy(before: Contract, after: Contract) -> bool:
     return before.treaty.parent is not None and before.treaty.parent != after.treaty.parent
 
 
-def keep(transaction: Transaction, actor: str, judgement: Judgement) -> None:
-    """Keep a version that was judged admissible, with its audit entry and its notices."""
+def keep(transaction: Transaction, actor: str, rules: GroundRules, judgement: Judgement) -> None:
+    """Keep a version that was judged admissible, with its audit entry, its migration and its notices."""
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
@@ -108,6 +114,7 @@ def keep(transaction: Transaction, actor: str, judgement: Judgement) -> None:
         dependence.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
     if judgement.before is None:
         dependence.find_upstreams_of_newcomer(transaction, candidate.line, seq)
+    begin(transaction, actor, rules, judgement)
     _tell(transaction, judgement)
 
 

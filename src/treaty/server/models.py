@@ -93,6 +93,34 @@ class DeclineBody(Said):
     reason: Text | None = None
 
 
+class AcknowledgementBody(Said):
+    """Which consumer knows of a change, and what it has to say to it."""
+
+    consumer: ShortText = Field(examples=["ltv-dashboard"])
+    note: Text | None = Field(default=None, examples=["we move with the release of May"])
+
+
+class MoveBody(Said):
+    """Which consumer reads the new line from now on; without fields, those that its old ones became."""
+
+    consumer: ShortText = Field(examples=["ltv-dashboard"])
+    fields: Annotated[list[Text], Field(max_length=2_000)] | None = Field(default=None, examples=[["plan"]])
+
+
+class MigrationWaiverBody(Said):
+    """Which consumer a migration goes on without, why and until when."""
+
+    consumer: ShortText = Field(examples=["ltv-dashboard"])
+    reason: Text = Field(examples=["it is switched off at the end of the month"])
+    until: date = Field(examples=["2027-01-31"])
+
+
+class ProofBody(Said):
+    """What running the shims on rows showed, as `treaty migrate prove --format json` prints it."""
+
+    proof: Anything
+
+
 class ChannelBody(Said):
     """Where a team or consumer wants its notices; `*` as the party stands for everybody."""
 

@@ -56,6 +56,20 @@ def whole(least: int, most: int) -> Kind:
     return Kind(f"a whole number from {least:,} to {most:,}", fits, _number)
 
 
+def wholes(least: int, most: int) -> Kind:
+    """Return the kind of a list of whole numbers within bounds."""
+    one = whole(least, most)
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, list) and all(map(one.fits, value))
+
+    return Kind(
+        f"a list of whole numbers from {least:,} to {most:,}",
+        fits,
+        lambda text: [_number(part) for part in _listed(text)] if text.strip() else [],
+    )
+
+
 def one_of(*choices: str) -> Kind:
     """Return the kind of a choice."""
     return Kind(f"one of: {', '.join(choices)}", lambda value: value in choices, str)

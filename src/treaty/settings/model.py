@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,8 @@ from treaty.settings.parts import Parts
 
 if TYPE_CHECKING:
     from treaty.compatibility import Grading, Mode
+    from treaty.compatibility.migration import Guard, Guarded
+    from treaty.contracts.model import Contract, SchemaObject
     from treaty.governance.lint import LintSettings
     from treaty.registry.access.oidc_settings import OidcSettings
     from treaty.registry.ground_rules import GroundRules
@@ -77,14 +80,17 @@ class Settings:
     def ground_rules(self) -> GroundRules:
         """Return what the registry asks of everybody."""
         from treaty.governance.lifecycle import Periods
-        from treaty.registry.ground_rules import Approval, GroundRules
+        from treaty.registry.ground_rules import Acknowledgement, Approval, GroundRules
 
-        days = self.parts.lifecycle
+        days, moves = self.parts.lifecycle, self.parts.migrations
         return GroundRules(
             mode=self.mode(),
             grading=self.grading(),
             periods=Periods(timedelta(days=days.deprecation_days), timedelta(days=days.sunset_days)),
             approval=Approval(self.parts.approvals),
+            acknowledgement=Acknowledgement(moves.acknowledgement),
+            reminders=tuple(moves.reminder_days),
+            guard=_guard(),
             limits=self.limits,
             addresses=self._addresses(),
         )
@@ -171,6 +177,19 @@ class Settings:
 
     def _wrong(self, setting: str, reason: str) -> InvalidDocument:
         return InvalidDocument(f"{self.source or 'the environment'}: {setting}: {reason}")
+
+
+def _guard() -> Guard | None:
+    """Return what lets declared SQL through, where the package that reads SQL is installed."""
+    if find_spec("sqlglot") is None:
+        return None
+
+    def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
+        from treaty.spark.migration import guard as read  # loaded with the first SQL that is declared
+
+        return read(text, contract, item)
+
+    return guard
 
 
 def _path(text: str | None) -> Path | None:

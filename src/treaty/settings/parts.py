@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treaty.contracts.values import EMPTY
-from treaty.settings.kinds import FLAG, PAIRS, TEXT, TEXTS, Kind, one_of, whole
+from treaty.settings.kinds import FLAG, PAIRS, TEXT, TEXTS, Kind, one_of, whole, wholes
 
 DEFAULT_REGISTRY = ".treaty/registry.db"
 
@@ -22,6 +22,22 @@ class Lifecycle:
 
     deprecation_days: int = _setting(30, whole(0, 3650), "The least days between a deprecation and its sunset: 30.")
     sunset_days: int = _setting(7, whole(0, 3650), "The days between a sunset and the retirement: 7.")
+
+
+@dataclass(frozen=True)
+class Migrations:
+    """How consumers are moved across breaking changes."""
+
+    acknowledgement: str = _setting(
+        "required",
+        one_of("required", "off"),
+        "Whether a breaking change waits for the word of the critical consumers that it hits: required or off.",
+    )
+    reminder_days: tuple[int, ...] = _setting(
+        (30, 7, 1),
+        wholes(0, 3650),
+        "How many days before a migration's window ends its consumers are reminded: 30, 7 and 1.",
+    )
 
 
 @dataclass(frozen=True)
@@ -113,8 +129,26 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
+class Check:
+    """How a branch is checked before it merges."""
+
+    base: str | None = _setting(
+        None, TEXT, "What treaty check compares a branch with: by default what CI says, else the main branch."
+    )
+    ignore: tuple[str, ...] = _setting(
+        (), TEXTS, "Paths that treaty check leaves alone: patterns in which * stands for anything."
+    )
+    on_registry_down: str = _setting(
+        "warn",
+        one_of("warn", "fail"),
+        "What treaty check does while the registry gives no answer: warn judges by the repository alone, fail ends "
+        "with exit code 1.",
+    )
+
+
+@dataclass(frozen=True)
 class Parts:
-    """The settings of the registry, of what serves it, of Spark, and of pipelines."""
+    """The settings of the registry, of what serves it, of Spark, of pipelines, and of checks."""
 
     registry: str = _setting(
         DEFAULT_REGISTRY,
@@ -125,8 +159,10 @@ class Parts:
         "off", one_of("off", "required"), "Whether a breaking change waits for somebody else's approval: off."
     )
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    migrations: Migrations = field(default_factory=Migrations)
     access: Access = field(default_factory=Access)
     notices: Notices = field(default_factory=Notices)
     server: Server = field(default_factory=Server)
     spark: Spark = field(default_factory=Spark)
     pipeline: Pipeline = field(default_factory=Pipeline)
+    check: Check = field(default_factory=Check)

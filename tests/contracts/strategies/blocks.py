@@ -21,13 +21,24 @@ def blocks() -> dict[str, SearchStrategy[Any]]:
     exclusion = st.one_of(words(), mapping({"what": words()}, {"why": words()}))
     upstream = {"contract": words(), "source": words()}
     traced = [mapping({name: upstream[name]}, {**upstream, "fields": few(words())}) for name in upstream]
+    moved = mapping(
+        {"from": st.sampled_from(("gone", "customer.`first name`", "lines[].sku"))},
+        {"back_default": st.sampled_from(("EUR", 0, 1.5, True)), "back": words(), "note": words()},
+    ).filter(lambda entry: len(entry.keys() - {"note"}) > 1)
     return {
         "owners": st.lists(mapping({"team": words()}, {"contact": words()}), min_size=1, max_size=2),
         "deprecation": at_least_one(
             {name: words() for name in ("replacement", "migration_guide", "reason")}
             | {name: dates() for name in ("announced", "sunset_date")}
         ),
-        "migration": mapping({"guide": words(), "window": lengths, "owner": words()}, {}),
+        "migration": mapping(
+            {"guide": words(), "window": lengths, "owner": words()}, {"fields": st.lists(moved, min_size=1, max_size=2)}
+        ),
+        "changelog": st.lists(
+            mapping({"version": words(), "changes": st.lists(words(), min_size=1, max_size=2)}, {"date": dates()}),
+            min_size=1,
+            max_size=2,
+        ),
         "change_policy": at_least_one({"compatibility": modes, "notice": lengths, **said}),
         "intended_consumers": st.lists(
             mapping({"name": words()}, {"purpose": words(), "class": classes}), min_size=1, max_size=2

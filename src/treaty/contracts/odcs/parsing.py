@@ -8,6 +8,7 @@ from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.moves import bad_moves
 from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
 from treaty.contracts.odcs.patterns import bad_patterns
 from treaty.contracts.odcs.plain_keys import EMPTY_LIST, FieldLifter, given_twice, lift
@@ -42,7 +43,9 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     )
     refuse_if_any(problems)
     refuse_if_any(list(bad_patterns(strict, place_of)))
-    return _contract(strict, plain_keys, lifter.plain_keys, form)
+    contract = _contract(strict, plain_keys, lifter.plain_keys, form)
+    refuse_if_any(list(bad_moves(contract, data, place_of)))
+    return contract
 
 
 def parse_written(data: dict[str, Json], place_of: PlaceOf, form: Form) -> Contract:
@@ -50,7 +53,9 @@ def parse_written(data: dict[str, Json], place_of: PlaceOf, form: Form) -> Contr
     strict, plain_keys = lift(data, schemas.block_names())
     blocks = {key: data[key] for key in plain_keys}
     refuse_if_any(violations(schemas.blocks(), blocks, place_of, schemas.known_keys_of_odcs))
-    return _contract(strict, plain_keys, {}, form)
+    contract = _contract(strict, plain_keys, {}, form)
+    refuse_if_any(list(bad_moves(contract, data, place_of)))
+    return contract
 
 
 def _contract(

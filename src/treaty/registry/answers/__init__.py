@@ -29,6 +29,12 @@ from treaty.registry.answers.governance import (
     ViolationAnswer,
     WaiverAnswer,
 )
+from treaty.registry.answers.migrations import (
+    BoardAnswer,
+    MigrationAnswer,
+    MigrationConsumerAnswer,
+    MigrationPathAnswer,
+)
 from treaty.registry.answers.notices import ChannelAnswer, DeliveryAnswer, NoticeAnswer
 
 __all__ = [
@@ -36,6 +42,7 @@ __all__ = [
     "Answer",
     "AuditAnswer",
     "AuditCheckAnswer",
+    "BoardAnswer",
     "BreakAnswer",
     "ChangeAnswer",
     "ChannelAnswer",
@@ -48,6 +55,9 @@ __all__ = [
     "GraphAnswer",
     "ImpactAnswer",
     "LineAnswer",
+    "MigrationAnswer",
+    "MigrationConsumerAnswer",
+    "MigrationPathAnswer",
     "MintedAnswer",
     "NodeAnswer",
     "NoticeAnswer",

@@ -18,13 +18,15 @@ class Registration(Answer):
     dataset_id: str
     version: str
     compatibility: CompatibilityReport
-    proposal: int | None = Field(default=None, description="Set where the version waits for somebody's approval.")
+    proposal: int | None = Field(default=None, description="Set where the version waits for somebody's word.")
+    waits_for: list[str] = Field(default=[], description="The critical consumers that are to acknowledge it first.")
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, handler: Any) -> Any:
         data = handler(self)
-        if data.get("proposal") is None:
-            data.pop("proposal", None)
+        for name in ("proposal", "waits_for"):
+            if not data.get(name):
+                data.pop(name, None)
         return data
 
 

@@ -24,6 +24,7 @@ from treaty.registry.client.addresses import API, contract_path, line_path, vers
 from treaty.registry.client.consumers import Consumers
 from treaty.registry.client.documents import parcel
 from treaty.registry.client.governance import Governance
+from treaty.registry.client.migrations import Migrations
 from treaty.registry.client.notices import Notices
 from treaty.registry.client.registering import register
 from treaty.registry.client.wire import Wire
@@ -55,6 +56,7 @@ class RegistryClient:
         self._wire = Wire(url, token, timeout, transport, pause)
         self.consumers = Consumers(self._wire)
         self.governance = Governance(self._wire)
+        self.migrations = Migrations(self._wire)
         self.notices = Notices(self._wire)
         self.access = Access(self._wire)
 
@@ -169,7 +171,7 @@ class RegistryClient:
         return self._wire.change("POST", line_path(line, "retire"), list[VersionAnswer], {"override": override})
 
     def tick(self) -> list[StepAnswer]:
-        """Advance every version whose day has come."""
+        """Advance every version whose day has come, and remind those who are still to move."""
         return self._wire.change("POST", f"{API}/tick", list[StepAnswer])
 
 

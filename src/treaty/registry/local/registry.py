@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from treaty.compatibility import diff, judge
 from treaty.consumers.subscriptions import Line, parse_line
 from treaty.governance.lifecycle import Status
-from treaty.registry import advancing, candidates, registering, searching
+from treaty.registry import advancing, candidates, registering, reminding, searching
 from treaty.registry.access.actors import Actor, local_actor
 from treaty.registry.access.rules import Action, authorize
 from treaty.registry.answers import (
@@ -32,12 +32,13 @@ from treaty.registry.local.access import Access
 from treaty.registry.local.consumers import Consumers
 from treaty.registry.local.desk import EVERYTHING, Desk, Document
 from treaty.registry.local.governance import Governance
+from treaty.registry.local.migrations import Migrations
 from treaty.registry.local.notices import Notices
 from treaty.registry.pages import PAGE, after, check_limit, page_of
 from treaty.registry.preparing import HandedIn
 from treaty.registry.query import Query
 from treaty.registry.report import CompatibilityReport
-from treaty.registry.store import kept
+from treaty.registry.store import kept, moving
 from treaty.registry.store.database import Clock, Database, utc_now
 from treaty.registry.store.kept import Kept
 from treaty.registry.store.tables import contracts
@@ -74,6 +75,7 @@ class Registry:
         self._desk = desk
         self.consumers = Consumers(desk)
         self.governance = Governance(desk)
+        self.migrations = Migrations(desk)
         self.notices = Notices(desk)
         self.access = Access(desk)
 
@@ -224,17 +226,19 @@ class Registry:
         return [version_answer(one) for one in retired]
 
     def tick(self) -> list[StepAnswer]:
-        """Advance every version whose day has come."""
+        """Advance every version whose day has come, and remind those who are still to move."""
         desk = self._desk
         authorize(desk.actor, Action.TICK, EVERYTHING)
         steps: list[StepAnswer] = []
         while self._is_due():
             steps += desk.write(lambda it: advancing.tick(it, desk.rules))
+            steps += desk.write(lambda it: reminding.remind(it, desk.rules))
         return steps
 
     def _is_due(self) -> bool:
         with self._desk.database.read() as connection:
-            return bool(kept.due(connection, self._desk.today, limit=1))
+            today = self._desk.today
+            return bool(kept.due(connection, today, limit=1) or moving.due(connection, today, limit=1))
 
     def _document(self, find: Callable[[Connection], Kept]) -> DocumentAnswer:
         def read(it: Connection) -> DocumentAnswer:

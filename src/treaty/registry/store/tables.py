@@ -140,6 +140,46 @@ proposals = Table(
 )
 """Breaking changes that wait for somebody else's approval."""
 
+migrations = Table(
+    "migrations",
+    METADATA,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("contract", Name, nullable=False),
+    Column("major", BigInteger, nullable=False),  # of the line that consumers leave
+    Column("version", Text, nullable=False),  # of that line, when it was opened
+    Column("to_major", BigInteger, nullable=False),
+    Column("to_version", Text, nullable=False),
+    Column("guide", Text),
+    Column("window", Text),
+    Column("owner", Text),
+    Column("state", String(16), nullable=False),
+    Column("proposal", BigInteger),
+    Column("opened_at", Moment, nullable=False),
+    Column("ends_on", Date),
+    Column("remind_on", Date),
+    Column("closed_at", Moment),
+    Column("proof", JSON),
+    Index("ix_migrations_line", "contract", "major"),
+    _partial_index("ix_migrations_remind_on", "remind_on IS NOT NULL", "remind_on"),
+)
+"""The moves of consumers from one line to the next."""
+
+migration_consumers = Table(
+    "migration_consumers",
+    METADATA,
+    Column("migration", BigInteger, ForeignKey("migrations.id"), primary_key=True),
+    Column("consumer", Name, primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("effect", String(16), nullable=False),
+    Column("consumer_class", Text, nullable=False),
+    Column("team", Text),
+    Column("reason", Text),
+    Column("until", Date),
+    Column("changed_at", Moment, nullable=False),
+    Column("changed_by", Text, nullable=False),
+)
+"""Where each consumer stands in a migration; one that subscribed later stands there once it says something."""
+
 waivers = Table(
     "waivers",
     METADATA,

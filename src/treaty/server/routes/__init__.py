@@ -1,6 +1,6 @@
 """The routes, by noun."""
 
-from treaty.server.routes import access, consumers, contracts, first_api, governance, notices, service
+from treaty.server.routes import access, consumers, contracts, first_api, governance, migrations, notices, service
 from treaty.server.routing import Routes
 
 ROUTES: tuple[Routes, ...] = (
@@ -9,6 +9,7 @@ ROUTES: tuple[Routes, ...] = (
     contracts.routes,
     consumers.routes,
     governance.routes,
+    migrations.routes,
     notices.routes,
     access.routes,
 )

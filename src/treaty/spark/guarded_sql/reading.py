@@ -15,7 +15,7 @@ from treaty.spark.guarded_sql.lexing import lexemes
 from treaty.spark.guarded_sql.parsing import tree
 from treaty.spark.guarded_sql.placeholders import filled
 from treaty.spark.guarded_sql.refusing import refused
-from treaty.spark.guarded_sql.results import AggregateMetric, Query, RowCondition, RowsCounted, RuleSql
+from treaty.spark.guarded_sql.results import AggregateMetric, Query, RowCondition, RowsCounted, RowValue, RuleSql
 from treaty.spark.guarded_sql.scope import Scope
 from treaty.spark.guarded_sql.tables import own_source
 from treaty.spark.guarded_sql.writing import May, Notes, Writers, Writing
@@ -46,6 +46,20 @@ def read_rule_sql(query: str, scope: Scope) -> RuleSql:
         return _read(notes, tree(query, found))
     except RecursionError:
         raise refused(query, None, "nests too deep", "write it flatter, or as several rules") from None
+
+
+def read_value_sql(text: str, scope: Scope) -> RowValue:
+    """Read SQL for one value of a row, refuse what is not allowed, and return it written anew."""
+    notes = Notes(text, scope, WRITERS)
+    found = tuple(filled(text, lexemes(text), scope))
+    try:
+        node = tree(text, found)
+        if isinstance(node, exp.Query):
+            raise refused(text, None, "is a query", "write one expression over the fields of a row")
+        value = Writing(notes, Frame((source_of(scope.object),))).sql(node)
+    except RecursionError:
+        raise refused(text, None, "nests too deep", "write it flatter") from None
+    return RowValue(expression=value, **_read_of(notes))
 
 
 def _read(notes: Notes, node: exp.Expr) -> RuleSql:

@@ -27,6 +27,13 @@ class Read:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowValue(Read):
+    """One value computed from a row."""
+
+    expression: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RowCondition(Read):
     """A condition on one row; as with CHECK, a row breaks it only where it is false, not where it is unknown."""
 

@@ -1,0 +1,1 @@
+"""Drawing migrations: the way over, the guides, the proof, and where everybody stands."""

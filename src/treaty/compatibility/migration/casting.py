@@ -1,0 +1,132 @@
+"""Whether every value of one type is a value of another, and how Spark is asked to make it so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treaty.compatibility.migration.sql_types import TEXT, type_sql
+from treaty.contracts.model import Field
+
+_WHOLE_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+_MANTISSA = {"FLOAT": 24, "DOUBLE": 53}
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_TIMES = ("TIMESTAMP", "TIMESTAMP_NTZ")
+_UNSIGNED = re.compile(r"u(\d+)")
+
+
+class Means(StrEnum):
+    """How a value is made: as it is, by CAST (which cannot fail), by TRY_CAST (null where it does), or not at all."""
+
+    KEEP = "keep"
+    CAST = "cast"
+    TRY_CAST = "try_cast"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """How a value of one type becomes one of another, and what may be lost."""
+
+    means: Means
+    type: str
+    loss: str | None = None
+
+    def sql(self, value: str) -> str:
+        """Write the cast of a value."""
+        if self.means is Means.KEEP:
+            return value
+        if self.means is Means.NOTHING:
+            return f"CAST(NULL AS {self.type})"
+        return f"{self.means.upper()}({value} AS {self.type})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """Which numbers a type holds: whole parts from low to high, so many decimals, so many bits of precision."""
+
+    low: float
+    high: float
+    decimals: float = 0
+    bits: float = float("inf")
+
+
+def cast(source: Field, target: Field) -> Cast:
+    """Say how a value of one field becomes a value of another; neither is an object, an array or a map."""
+    have, want = type_sql(source), type_sql(target)
+    names = f"{source.type or 'untyped'} → {target.type or 'untyped'}"
+    one, other = _number(source, have), _number(target, want)
+    if one is not None and other is not None:
+        return _between_numbers(one, other, have, want, names)
+    if have == want:
+        return Cast(Means.KEEP, want, _same_storage_loss(source, target, names))
+    return _between_kinds(have, want, names)
+
+
+def _between_numbers(one: _Number, other: _Number, have: str, want: str, names: str) -> Cast:
+    fits = other.low <= one.low and one.high <= other.high and one.decimals <= other.decimals and _precise(one, other)
+    if fits:
+        return Cast(Means.KEEP if have == want else Means.CAST, want)
+    if have == want:
+        return Cast(Means.KEEP, want, f"{names}: numbers that do not fit are passed on as they are")
+    loss = "numbers that do not fit become NULL"
+    if one.decimals > other.decimals or not _precise(one, other):
+        loss = "digits are rounded away" if other.decimals else "decimals are cut off"
+    return Cast(Means.TRY_CAST, want, f"{names}: {loss}")
+
+
+def _precise(one: _Number, other: _Number) -> bool:
+    """Tell whether the digits survive: those of whole numbers by their size, those of floats by their bits."""
+    if other.bits == float("inf"):
+        return one.bits == float("inf")
+    if one.bits != float("inf"):
+        return one.bits <= other.bits
+    return one.decimals == 0 and max(abs(one.low), one.high) <= 2**other.bits
+
+
+def _number(field: Field, sql: str) -> _Number | None:
+    detail = field.type.detail if field.type and field.type.name == "integer" else None
+    if detail and (unsigned := _UNSIGNED.fullmatch(detail)):
+        return _Number(0, 2 ** int(unsigned[1]) - 1)
+    if sql in _WHOLE_BITS:
+        return _Number(-(2 ** (_WHOLE_BITS[sql] - 1)), 2 ** (_WHOLE_BITS[sql] - 1) - 1)
+    if found := _DECIMAL.fullmatch(sql):
+        precision, scale = int(found[1]), int(found[2])
+        return _Number(-(10 ** (precision - scale)) + 1, 10 ** (precision - scale) - 1, scale)
+    if sql in _MANTISSA:
+        endless = float("inf")
+        return _Number(-endless, endless, endless, _MANTISSA[sql])
+    return None
+
+
+def _same_storage_loss(source: Field, target: Field, names: str) -> str | None:
+    """Say that a text need not be a time, or JSON, although all three are stored as texts."""
+    have, want = (field.type.name if field.type else None for field in (source, target))
+    if have == want or want in ("string", None):
+        return None
+    return f"{names}: values that are none are passed on as they are"
+
+
+def _between_kinds(have: str, want: str, names: str) -> Cast:
+    numeric = have in _WHOLE_BITS or have in _MANTISSA or have.startswith("DECIMAL")
+    to_number = want in _WHOLE_BITS or want in _MANTISSA or want.startswith("DECIMAL")
+    simple = numeric or have in (TEXT, "BOOLEAN", "DATE", "BINARY", *_TIMES)
+    if want == TEXT and simple:
+        loss = {"TIMESTAMP": "the time zone is not written", "BINARY": "bytes that are no text are garbled"}.get(have)
+        return Cast(Means.CAST, want, f"{names}: {loss}" if loss else None)
+    if have == TEXT and want == "BINARY":
+        return Cast(Means.CAST, want)
+    if have == TEXT and (to_number or want in ("BOOLEAN", "DATE", *_TIMES)):
+        return Cast(Means.TRY_CAST, want, f"{names}: texts that are none become NULL")
+    if have == "BOOLEAN" and to_number:
+        return Cast(Means.CAST, want)
+    if numeric and want == "BOOLEAN":
+        return Cast(Means.CAST, want, f"{names}: every number but 0 becomes true")
+    if have == "DATE" and want in _TIMES:
+        return Cast(Means.CAST, want)
+    if have in _TIMES and want == "DATE":
+        return Cast(Means.CAST, want, f"{names}: the time of day is cut off")
+    if have in _TIMES and want in _TIMES:
+        return Cast(Means.CAST, want, f"{names}: the session's time zone decides")
+    return Cast(Means.NOTHING, want, f"{names}: nothing turns one into the other; declare sql and back")

@@ -1,0 +1,60 @@
+"""What rows may lack: filled by a default, left NULL, or told to be required; and terms that hold only by luck."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from treaty.compatibility.migration.declared import Move
+from treaty.compatibility.migration.holding import unmet_terms
+from treaty.compatibility.migration.literals import fits, literal_sql
+from treaty.compatibility.migration.path import Fidelity, Step, Way, worst
+from treaty.compatibility.migration.sql_types import type_sql
+from treaty.contracts.model import Field
+from treaty.contracts.paths import FieldPath
+
+
+def missing(way: Way, target: Field, path: FieldPath, move: Move | None) -> Step:
+    """Stand in for a field that the source does not have: its default, NULL, or nothing at all."""
+    line = "old" if way is Way.FORWARD else "new"
+    default = move.default if move is not None and move.default is not None else None
+    where = move.where if move is not None else f"default of {path}"
+    if default is None and fits(target.treaty.get("default"), target):
+        default = target.treaty["default"]
+    if default is not None:
+        sql = literal_sql(default, target, where)
+        reason = f"the {line} line has no such field: every row gets {sql}"
+        return Step(path, target, (), sql, Fidelity.LOSSY, (reason,))
+    key = "default" if way is Way.FORWARD else "back_default"
+    said = f"and a value is required; declare {key}" if target.is_required else "NULL"
+    reason = f"the {line} line has no such field: {said}"
+    return Step(path, target, (), f"CAST(NULL AS {type_sql(target)})", Fidelity.IMPOSSIBLE, (reason,))
+
+
+def with_terms(step: Step, source: Field, move: Move | None) -> Step:
+    """Add what the target asks for beyond the type, and the default for rows without a value."""
+    if step.fidelity is Fidelity.IMPOSSIBLE and not step.inside:
+        return _stand_in(step, move)
+    reasons = [*step.reasons, *unmet_terms(source, step.field)]
+    sql, kept = step.sql, step.is_kept
+    default = move.default if move is not None else None
+    may_lack = step.field.is_required and not source.is_required
+    if default is None and (may_lack or (step.field.is_required and step.reasons)):
+        default = step.field.treaty.get("default")
+        default = default if fits(default, step.field) else None
+    if default is not None:
+        literal = literal_sql(default, step.field, move.where if move else f"default of {step.target}")
+        sql, kept = f"COALESCE({sql}, {literal})", False
+        if not source.is_required or step.reasons:
+            reasons.append(f"rows without a value get {literal}")
+    elif may_lack:
+        reasons.append("rows may lack a value, and one is required: passed on as it is")
+    fidelity = worst(step.fidelity, Fidelity.LOSSY) if reasons else step.fidelity
+    return replace(step, sql=sql, reasons=tuple(reasons), fidelity=fidelity, is_kept=kept)
+
+
+def _stand_in(step: Step, move: Move | None) -> Step:
+    """Let a declared default stand in for what cannot be converted."""
+    if move is None or move.default is None:
+        return step
+    sql = literal_sql(move.default, step.field, move.where)
+    return replace(step, sql=sql, fidelity=Fidelity.LOSSY, reasons=(*step.reasons, f"every row gets {sql}"))

@@ -1,0 +1,165 @@
+"""A migration begins: with a version that opens a line, while somebody reads the one before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from sqlalchemy import Connection
+
+from treaty.consumers.impact import Effect, Impact, impact
+from treaty.contracts.quantities import seconds
+from treaty.registry.candidates import Judgement
+from treaty.registry.ground_rules import Acknowledgement, GroundRules
+from treaty.registry.store import dependence, moving
+from treaty.registry.store.dependence import Subscribed
+from treaty.registry.store.moving import ConsumerState, MigrationState
+from treaty.registry.store.transaction import Transaction
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody who reads the line that is left, and what the change means for them."""
+
+    subscribed: Subscribed
+    impact: Impact
+
+    @property
+    def name(self) -> str:
+        """What the consumer is called."""
+        return self.subscribed.subscription.consumer
+
+    @property
+    def must_acknowledge(self) -> bool:
+        """Whether the change waits for their word."""
+        critical = self.subscribed.subscription.consumer_class.is_critical
+        return critical and self.impact.effect is not Effect.SAFE
+
+
+def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
+    """Return who reads the line before a version that breaks them and opens the next line; else nobody."""
+    moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
+    if not moves or judgement.before is None:
+        return []
+    subscribed = {one.subscription: one for one in dependence.subscribers(connection, judgement.before.line)}
+    return [Reader(subscribed[one.subscription], one) for one in impact(judgement.verdict, subscribed)]
+
+
+def awaited(rules: GroundRules, found: Sequence[Reader]) -> list[Reader]:
+    """Return whose word a version waits for."""
+    if rules.acknowledgement is Acknowledgement.OFF:
+        return []
+    return [one for one in found if one.must_acknowledge]
+
+
+def propose(transaction: Transaction, actor: str, judgement: Judgement, found: Sequence[Reader], proposal: int) -> int:
+    """Begin a migration that waits for acknowledgements, and ask for them; once for each proposal."""
+    known = moving.proposed_as(transaction.connection, proposal)
+    if known is not None:
+        return known.id
+    identity = _add(transaction, actor, judgement, found, MigrationState.PROPOSED, proposal)
+    contract = judgement.candidate.contract
+    asked = [one for one in found if one.must_acknowledge]
+    transaction.notify(
+        "migration.proposed",
+        contract.id,
+        f"{contract.id} {contract.version} waits for the word of {', '.join(one.name for one in asked)}",
+        version=contract.version,
+        details={
+            "migration": identity,
+            "proposal": proposal,
+            "consumers": {one.name: [item.message for item in one.impact.changes] for one in asked},
+        },
+        parties={one.name for one in asked} | {one.subscribed.team for one in asked if one.subscribed.team},
+    )
+    return identity
+
+
+def begin(transaction: Transaction, actor: str, rules: GroundRules, judgement: Judgement) -> None:
+    """Let the window of a migration run, now that its version is registered."""
+    if judgement.before is None or not judgement.verdict.opens_line:
+        return
+    contract = judgement.candidate.contract
+    waiting = moving.waiting_for(transaction.connection, contract.id, contract.version)
+    if waiting is None:
+        found = readers(transaction.connection, judgement)
+        if not found:
+            return
+        identity = _add(transaction, actor, judgement, found, MigrationState.OPEN, None)
+    else:
+        identity = waiting.id
+    plan, today = contract.treaty.migration, transaction.now.date()
+    ends = window_end(today, plan.window if plan else None)
+    moving.change(
+        transaction,
+        identity,
+        state=MigrationState.OPEN.value,
+        opened_at=transaction.now,
+        ends_on=ends,
+        remind_on=next_reminder(ends, rules.reminders, today),
+    )
+
+
+def window_end(start: date, window: str | None) -> date | None:
+    """Return the day a window ends, where it says how long it is."""
+    length = seconds(window) if window else None
+    return None if length is None else start + timedelta(days=min(math.ceil(length / _DAY), 36_500))
+
+
+def next_reminder(ends: date | None, days_before: Sequence[int], after: date) -> date | None:
+    """Return the next day to remind consumers: so many days before the end, and the day after it."""
+    if ends is None:
+        return None
+    days = sorted({ends - timedelta(days=days) for days in days_before} | {ends + timedelta(days=1)})
+    return next((day for day in days if day > after), None)
+
+
+def _add(
+    transaction: Transaction,
+    actor: str,
+    judgement: Judgement,
+    found: Sequence[Reader],
+    state: MigrationState,
+    proposal: int | None,
+) -> int:
+    contract, before = judgement.candidate.contract, judgement.before
+    assert before is not None  # noqa: S101 - nobody reads a line before the first
+    plan = contract.treaty.migration
+    identity = transaction.record(
+        actor,
+        "migration.open" if state is MigrationState.OPEN else "migration.propose",
+        f"{before.line} -> {judgement.candidate.line}",
+        details={"version": contract.version, "consumers": [one.name for one in found], "proposal": proposal},
+    )
+    moving.add(
+        transaction,
+        {
+            "id": identity,
+            "contract": contract.id,
+            "major": before.major,
+            "version": before.version,
+            "to_major": judgement.candidate.parts[0],
+            "to_version": contract.version,
+            "guide": plan.guide if plan else None,
+            "window": plan.window if plan else None,
+            "owner": plan.owner if plan else None,
+            "state": state.value,
+            "proposal": proposal,
+            "opened_at": transaction.now,
+        },
+    )
+    for one in found:
+        values = {
+            "state": ConsumerState.WAITING.value,
+            "effect": one.impact.effect.value,
+            "consumer_class": one.subscribed.subscription.consumer_class.value,
+            "team": one.subscribed.team,
+            "changed_at": transaction.now,
+            "changed_by": actor,
+        }
+        moving.put_consumer(transaction, identity, one.name, values)
+    return identity

@@ -1,0 +1,183 @@
+"""Migrations as they are kept: from which line to which, and where each consumer stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from treaty.consumers.subscriptions import ConsumerClass, Line
+from treaty.errors import NotFound
+from treaty.registry.store.tables import migration_consumers, migrations
+from treaty.registry.store.transaction import Transaction
+
+_M = migrations.c
+_C = migration_consumers.c
+
+
+class MigrationState(StrEnum):
+    """Where a migration stands: waiting for acknowledgements, under way, ended, or never begun."""
+
+    PROPOSED = "proposed"
+    OPEN = "open"
+    CLOSED = "closed"
+    WITHDRAWN = "withdrawn"
+
+
+class ConsumerState(StrEnum):
+    """Where a consumer stands in a migration."""
+
+    WAITING = "waiting"
+    ACKNOWLEDGED = "acknowledged"
+    MOVED = "moved"
+    WAIVED = "waived"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMigration:
+    """One migration as it is kept."""
+
+    id: int
+    contract: str
+    major: int
+    version: str
+    to_major: int
+    to_version: str
+    guide: str | None
+    window: str | None
+    owner: str | None
+    state: MigrationState
+    proposal: int | None
+    opened_at: datetime
+    ends_on: date | None
+    remind_on: date | None
+    closed_at: datetime | None
+    proof: dict[str, Any] | None
+
+    @property
+    def line(self) -> Line:
+        """The line that consumers leave."""
+        return Line(self.contract, self.major)
+
+    @property
+    def to_line(self) -> Line:
+        """The line they move to."""
+        return Line(self.contract, self.to_major)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody is still to say something or to move."""
+        return self.state in (MigrationState.PROPOSED, MigrationState.OPEN)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptConsumer:
+    """Where one consumer stands, as it is kept."""
+
+    consumer: str
+    state: ConsumerState
+    effect: str
+    consumer_class: ConsumerClass
+    team: str | None
+    reason: str | None
+    until: date | None
+    changed_at: datetime
+    changed_by: str
+
+
+def find(connection: Connection, identity: int) -> KeptMigration:
+    """Return a migration, or say that there is none."""
+    row = connection.execute(select(migrations).where(_M.id == identity)).one_or_none()
+    if row is None:
+        raise NotFound(f"no migration {identity}; see: treaty migrate status")
+    return _kept(row)
+
+
+def page(
+    connection: Connection, contract: str | None, state: MigrationState | None, after: int, limit: int
+) -> list[KeptMigration]:
+    """Return some migrations, in the order they were opened."""
+    asked = select(migrations).where(_M.id > after)
+    if contract is not None:
+        asked = asked.where(_M.contract == contract)
+    if state is not None:
+        asked = asked.where(_M.state == state.value)
+    return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
+
+
+def live_from(connection: Connection, line: Line) -> list[KeptMigration]:
+    """Return the migrations under way from a line, the latest first."""
+    states = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
+    asked = select(migrations).where(_M.contract == line.contract, _M.major == line.major, _M.state.in_(states))
+    return [_kept(row) for row in connection.execute(asked.order_by(_M.id.desc()))]
+
+
+def proposed_as(connection: Connection, proposal: int) -> KeptMigration | None:
+    """Return the migration that waits with a proposal."""
+    asked = select(migrations).where(_M.proposal == proposal, _M.state == MigrationState.PROPOSED.value)
+    row = connection.execute(asked).one_or_none()
+    return None if row is None else _kept(row)
+
+
+def waiting_for(connection: Connection, contract: str, version: str) -> KeptMigration | None:
+    """Return the migration that waits for a version to be registered."""
+    asked = select(migrations).where(
+        _M.contract == contract, _M.to_version == version, _M.state == MigrationState.PROPOSED.value
+    )
+    row = connection.execute(asked.order_by(_M.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _kept(row)
+
+
+def between(connection: Connection, contract: str, version: str, to_version: str) -> KeptMigration | None:
+    """Return the latest migration between the lines of two versions."""
+    major, to_major = (int(text.partition(".")[0]) for text in (version, to_version))
+    asked = select(migrations).where(_M.contract == contract, _M.major == major, _M.to_major == to_major)
+    row = connection.execute(asked.order_by(_M.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _kept(row)
+
+
+def due(connection: Connection, today: date, limit: int) -> list[KeptMigration]:
+    """Return the migrations whose consumers are to be reminded."""
+    asked = select(migrations).where(_M.remind_on <= today, _M.state == MigrationState.OPEN.value)
+    return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
+
+
+def consumers_of(connection: Connection, migration: int) -> dict[str, KeptConsumer]:
+    """Return where those stand of whom something is kept, by name."""
+    rows = connection.execute(select(migration_consumers).where(_C.migration == migration).order_by(_C.consumer))
+    return {row.consumer: _consumer(row) for row in rows}
+
+
+def add(transaction: Transaction, values: dict[str, Any]) -> None:
+    """Keep a new migration."""
+    transaction.write(insert(migrations).values(**values))
+
+
+def change(transaction: Transaction, identity: int, **values: Any) -> None:
+    """Change what is kept of a migration."""
+    transaction.write(update(migrations).where(_M.id == identity).values(**values))
+
+
+def put_consumer(transaction: Transaction, migration: int, consumer: str, values: dict[str, Any]) -> None:
+    """Keep where a consumer stands, in place of what was kept."""
+    changed = transaction.write(
+        update(migration_consumers).where(_C.migration == migration, _C.consumer == consumer).values(**values)
+    )
+    if changed.rowcount == 0:
+        transaction.write(insert(migration_consumers).values(migration=migration, consumer=consumer, **values))
+
+
+def _kept(row: Row[Any]) -> KeptMigration:
+    kept = dict(row._mapping)
+    kept["state"] = MigrationState(row.state)
+    return KeptMigration(**kept)
+
+
+def _consumer(row: Row[Any]) -> KeptConsumer:
+    kept = dict(row._mapping)
+    del kept["migration"]
+    kept |= {"state": ConsumerState(row.state), "consumer_class": ConsumerClass(row.consumer_class)}
+    return KeptConsumer(**kept)

@@ -1,0 +1,22 @@
+"""The SQL that a migration block declares, which is untrusted: read, checked, and written anew."""
+
+from __future__ import annotations
+
+from treaty.compatibility.migration import Guarded
+from treaty.contracts.model import Contract, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.errors import InvalidDocument
+from treaty.spark.guarded_sql import Scope, read_value_sql
+
+_OF_A_RULE = "the SQL of the rule"
+
+
+def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
+    """Let SQL over a row of an object through if it is on the list of what strangers may ask."""
+    try:
+        read = read_value_sql(text, Scope.of(contract, item))
+    except InvalidDocument as error:
+        said = str(error).replace(_OF_A_RULE, f"the SQL that migration declares over {item.name}")
+        raise InvalidDocument(said) from None
+    owner = item.name if len(contract.schema) > 1 else None
+    return Guarded(read.expression, tuple(FieldPath(path.steps, owner) for path in read.paths))
