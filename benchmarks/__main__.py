@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cold_start, enforce, graph, judging, registry
+from benchmarks import check, cold_start, enforce, graph, judging, registry
 
 BENCHMARKS = {
     "judging": judging.run,
     "cold-start": cold_start.run,
+    "check": check.run,
     "registry": registry.run,
     "graph": graph.run,
     "enforce": enforce.run,

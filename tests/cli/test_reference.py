@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Treaty
 from treaty.cli.app import CHAPTERS, COMMANDS
-from treaty.cli.commands import channel, exceptions, proposals, show, subscribe
+from treaty.cli.commands import channel, exceptions, migrate, proposals, show, subscribe
 from treaty.cli.exit_codes import MEANINGS
 from treaty.compatibility import KINDS
 from treaty.consumers.subscriptions import ConsumerClass
@@ -22,6 +22,7 @@ from treaty.pipeline.declarations import ReasonClass
 from treaty.pipeline.layers.reconciliation.columns import State
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.notices.channels import ChannelKind
+from treaty.registry.store.moving import MigrationState
 from treaty.server.documents import DocumentFormat
 from treaty.settings import DOCUMENTED, ENVIRONMENT
 
@@ -86,6 +87,7 @@ def test_the_choices_of_commands_are_those_of_the_registry() -> None:
     assert [str(one) for one in channel.ChannelKind] == [str(one) for one in ChannelKind]
     assert tuple(proposals.State) == get_args(ProposalAnswer.model_fields["state"].annotation)
     assert tuple(show.Written) == (*DocumentFormat, "given")
+    assert [str(one) for one in migrate.State] == [str(one) for one in MigrationState]
 
 
 def test_the_choices_of_exceptions_are_those_of_the_pipeline() -> None:

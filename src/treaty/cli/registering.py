@@ -12,7 +12,7 @@ from treaty.contracts.reading import Limits
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
 
 if TYPE_CHECKING:
-    from treaty.registry.answers import ImpactAnswer
+    from treaty.registry.answers import ImpactAnswer, Registration
     from treaty.registry.client import RegistryClient
     from treaty.registry.local import Registry
     from treaty.registry.report import CompatibilityReport
@@ -66,21 +66,31 @@ def read_all(sources: Sequence[Source], limits: Limits) -> tuple[list[Given], li
 
 
 def in_order(documents: Sequence[Given]) -> list[Given]:
-    """Put policies before those that inherit from them, and lower versions before higher ones."""
-    parents = {one.contract.id: one.contract.treaty.parent for one in documents}
-
-    def depth(name: str) -> int:
-        seen = [name]
-        while (above := parents.get(seen[-1])) in parents and above is not None and above not in seen:
-            seen.append(above)
-        return len(seen)
+    """Put policies before those they bind, upstreams before what is made from them, lower versions before higher."""
+    rests_on: dict[str, set[str]] = {one.contract.id: set() for one in documents}
+    for one in documents:
+        blocks = one.contract.treaty
+        named = {blocks.parent, *(upstream.contract for upstream in blocks.lineage)}
+        rests_on[one.contract.id] |= {contract_of(name) for name in named if name} & rests_on.keys()
+    depths = dict.fromkeys(rests_on, 1)
+    for _ in rests_on:  # a circle ends here too
+        deeper = {name: 1 + max((depths[other] for other in under), default=0) for name, under in rests_on.items()}
+        if deeper == depths:
+            break
+        depths = deeper
 
     def place(one: Given) -> tuple[int, str, tuple[int, ...], str]:
         version = one.contract.semantic_version
         parts = (version.major, version.minor, version.patch) if version else ()
-        return depth(one.contract.id), one.contract.id, parts, one.contract.version
+        return depths[one.contract.id], one.contract.id, parts, one.contract.version
 
     return sorted(documents, key=place)
+
+
+def contract_of(name: str) -> str:
+    """Return the contract that a line is of; any other name is the contract's own."""
+    contract, mark, major = name.rpartition("@")
+    return contract if mark and major.isdecimal() else name
 
 
 def register_all(registry: AnyRegistry, documents: Sequence[Given], mode: str | None) -> Iterator[Outcome]:
@@ -88,7 +98,21 @@ def register_all(registry: AnyRegistry, documents: Sequence[Given], mode: str | 
 
     def register(one: Given) -> Outcome:
         done = registry.register(one.source.content, compatibility=mode)
-        return _outcome(one, Became(done.status), report=done.compatibility, proposal=done.proposal)
+        return _outcome(one, Became(done.status), _awaited(done), done.compatibility, proposal=done.proposal)
+
+    for one in documents:
+        yield _attempt(registry, one, mode, register)
+
+
+def register_telling(registry: AnyRegistry, documents: Sequence[Given], mode: str | None) -> Iterator[Outcome]:
+    """Register one document after the other, each with whom it asks something of, so that notices can be named."""
+
+    def register(one: Given) -> Outcome:
+        if (there := _registered(registry, one)) is not None:
+            return there
+        impact = _impact(registry, one, mode)
+        done = registry.register(one.source.content, compatibility=mode)
+        return _outcome(one, Became(done.status), _awaited(done), done.compatibility, impact, done.proposal)
 
     for one in documents:
         yield _attempt(registry, one, mode, register)
@@ -129,6 +153,13 @@ def _attempt(registry: AnyRegistry, one: Given, mode: str | None, act: Callable[
         return _outcome(one, Became.NOT_ALLOWED, str(error))
 
 
+def _awaited(done: Registration) -> str | None:
+    """Say whose word a version waits for, and how it is given."""
+    if not done.waits_for:
+        return None
+    return f"it waits for the word of {', '.join(done.waits_for)}: treaty migrate status --contract {done.dataset_id}"
+
+
 def _registered(registry: AnyRegistry, one: Given) -> Outcome | None:
     """Compare a document with the registered one of its version: the same again is no conflict."""
     from treaty.registry.preparing import prepare
@@ -150,11 +181,14 @@ def _registered(registry: AnyRegistry, one: Given) -> Outcome | None:
 def _refused(
     registry: AnyRegistry, one: Given, mode: str | None, report: CompatibilityReport | None, message: str
 ) -> Outcome:
+    return _outcome(one, Became.REFUSED, message or None, report=report, impact=_impact(registry, one, mode))
+
+
+def _impact(registry: AnyRegistry, one: Given, mode: str | None) -> ImpactAnswer | None:
     try:
-        impact = registry.consumers.impact(one.source.content, compatibility=mode)
-    except TreatyError:  # what was refused stays refused, whoever may not ask whom it hits
-        impact = None
-    return _outcome(one, Became.REFUSED, message or None, report=report, impact=impact)
+        return registry.consumers.impact(one.source.content, compatibility=mode)
+    except TreatyError:  # what is refused stays refused, whoever may not ask whom it hits
+        return None
 
 
 def _outcome(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,9 @@ from treaty.cli.drawing.visible import visible
 from treaty.contracts.findings import Severity
 
 _LOG_WIDTH = 120
+_COMMAND = re.compile(r"^(\s*)::")
+"""How a line begins that GitHub takes for a command, wherever a long text was folded."""
+
 _THEME = Theme(
     {
         "error": "bold red",
@@ -38,6 +42,15 @@ def text(content: str, style: str = "") -> Text:
 @contextmanager
 def screen() -> Iterator[Console]:
     """Collect what is printed to a console, then write it without the spaces tables leave at line ends."""
+    with captured() as (drawn, lines):
+        yield drawn
+    for line in lines:
+        typer.echo(line)
+
+
+@contextmanager
+def captured() -> Iterator[tuple[Console, list[str]]]:
+    """Give a console, and at the end the lines printed to it; none is a command to a CI that reads the log."""
     terminal = Console().is_terminal
     coloured = terminal and not os.environ.get("NO_COLOR")
     drawn = Console(
@@ -48,7 +61,7 @@ def screen() -> Iterator[Console]:
         width=None if terminal else _LOG_WIDTH,
         force_terminal=coloured,
     )
-    with drawn.capture() as captured:
-        yield drawn
-    for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
+    lines: list[str] = []
+    with drawn.capture() as found:
+        yield drawn, lines
+    lines += [_COMMAND.sub(r"\1: :", line.rstrip()) for line in found.get().splitlines()]

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
+from treaty.cli.drawing.verdicts import HEADINGS, Renames, is_fine, next_steps, outcome, version_said, whom
 from treaty.cli.options import OutputFormat
-from treaty.compatibility import KINDS, Breaks, Judged, RenameSuggestion, Verdict
+from treaty.compatibility import KINDS, Judged, Verdict
 from treaty.compatibility.kinds import checks
-from treaty.contracts import Bump, Finding, Severity
+from treaty.contracts import Finding, Severity
 from treaty.contracts.writing import write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-Renames = tuple[RenameSuggestion, ...]
-_BROKEN = {Breaks.EXISTING_DATA: "existing data", Breaks.EXISTING_READERS: "existing readers"}
-_HEADINGS = {
-    Severity.ERROR: "Breaking",
-    Severity.WARNING: "To look at",
-    Severity.INFO: "Compatible",
-}
 
 
 def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Renames, output: OutputFormat) -> None:
@@ -53,7 +46,7 @@ def _print_text(verdict: Verdict, renames: Renames) -> None:
     with screen() as drawn:
         drawn.print(title)
         drawn.print()
-        for severity, heading in _HEADINGS.items():
+        for severity, heading in HEADINGS.items():
             group = [item for item in verdict.judged if item.severity is severity]
             if group:
                 _print_group(drawn, heading, severity, group)
@@ -70,7 +63,7 @@ def _print_group(drawn: Console, heading: str, severity: Severity, group: list[J
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for item in group:
-        facts = (str(item.grade.bump), _whom(item), item.change.kind)
+        facts = (str(item.grade.bump), whom(item), item.change.kind)
         said = text(item.message)
         said.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
         grid.add_row(text(MARKS[severity], style=STYLES[severity]), said)
@@ -86,21 +79,17 @@ def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(style="quiet", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    style = "good" if _is_fine(verdict) else "error"
-    grid.add_row("Verdict", text(_outcome(verdict), style=style))
-    if version := _version(verdict):
+    style = "good" if is_fine(verdict) else "error"
+    grid.add_row("Verdict", text(outcome(verdict), style=style))
+    if version := version_said(verdict):
         grid.add_row("Version", text(version))
     for finding in _standing_checks(verdict):
         grid.add_row("Check", text(finding.message, style="error"))
     for one in renames:
         grid.add_row("Rename?", text(str(one)))
-    for number, step in enumerate(_next_steps(verdict, renames)):
+    for number, step in enumerate(next_steps(verdict, renames)):
         grid.add_row("Next" if number == 0 else "", text(step))
     drawn.print(grid)
-
-
-def _is_fine(verdict: Verdict) -> bool:
-    return verdict.admissible or verdict.is_unchanged
 
 
 def _standing_checks(verdict: Verdict) -> list[Finding]:
@@ -109,72 +98,24 @@ def _standing_checks(verdict: Verdict) -> list[Finding]:
     return [] if verdict.is_unchanged else [finding for finding in verdict.checks if finding.id not in told]
 
 
-def _whom(item: Judged) -> str:
-    if not item.breaks:
-        return "consumers must act" if item.grade.bump is Bump.MAJOR else ""
-    return "breaks " + " and ".join(_BROKEN[one] for one in sorted(item.breaks))
-
-
-def _outcome(verdict: Verdict) -> str:
-    if not verdict.judged:
-        return "no change" if _is_fine(verdict) else "no change, and refused"
-    compatible = f"compatible under {verdict.mode.value}"
-    if verdict.admissible:
-        planned = f"not {compatible}; admissible as a new line with its migration plan"
-        return compatible if verdict.compatible else planned
-    if any(item.severity is Severity.ERROR for item in verdict.judged):
-        return f"not {compatible}; refused"
-    too_small = checks.version_bump_too_small.id in {finding.id for finding in verdict.errors}
-    return f"{compatible}, but refused: " + ("the version is too small" if too_small else "a check failed")
-
-
-def _version(verdict: Verdict) -> str | None:
-    if not verdict.judged or verdict.required_version is None:
-        return None
-    declared = verdict.after.version
-    if verdict.declared_bump is not None and verdict.declared_bump >= max(verdict.required_bump, Bump.PATCH):
-        return (
-            f"{declared} is enough: these changes ask for {verdict.required_bump} (at least {verdict.required_version})"
-        )
-    return f"these changes need {verdict.required_version} ({verdict.required_bump}); {declared} is declared"
-
-
-def _next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
-    if not verdict.judged:
-        return
-    if renames:
-        yield "if a rename is meant, give both fields the same id; then the old shape can be served from the new data"
-    enough = verdict.declared_bump is not None and verdict.declared_bump >= verdict.required_bump
-    if verdict.required_version is None:
-        yield "give both versions as MAJOR.MINOR.PATCH"
-    elif not enough:
-        yield f"set version: {verdict.required_version}"
-    if verdict.required_bump is Bump.MAJOR and not verdict.has_plan:
-        yield "add a migration: block (guide, window, owner): the new line then runs beside the old one"
-    if not verdict.admissible:
-        breaking = next((item for item in verdict.judged if item.severity is Severity.ERROR), None)
-        if breaking is not None:
-            yield f"why, and what to do instead: treaty kinds {breaking.change.kind}"
-
-
 def _markdown(verdict: Verdict, renames: Renames) -> str:
     from treaty.cli.drawing.markdown import code, escaped, table
 
     old = verdict.before.version if verdict.before else "nothing"
-    mark = "✅" if _is_fine(verdict) else "❌"
+    mark = "✅" if is_fine(verdict) else "❌"
     title = f"### {mark} {code(verdict.after.id)} {code(old)} → {code(verdict.after.version)}"
-    parts = [title, f"**{_outcome(verdict)}**"]
-    if version := _version(verdict):
+    parts = [title, f"**{outcome(verdict)}**"]
+    if version := version_said(verdict):
         parts.append(escaped(version))
     if verdict.judged:
         rows = [
-            (_HEADINGS[item.severity], code(item.change.path), escaped(item.message), str(item.grade.bump), _whom(item))
-            for severity in _HEADINGS
+            (HEADINGS[item.severity], code(item.change.path), escaped(item.message), str(item.grade.bump), whom(item))
+            for severity in HEADINGS
             for item in verdict.judged
             if item.severity is severity
         ]
         parts.append(table(("", "where", "what", "bump", "whom"), rows))
     notes = [finding.message for finding in _standing_checks(verdict)]
-    notes += [*map(str, renames), *_next_steps(verdict, renames)]
+    notes += [*map(str, renames), *next_steps(verdict, renames)]
     parts.append("\n".join(f"- {escaped(note)}" for note in notes))
     return "\n\n".join(part for part in parts if part)

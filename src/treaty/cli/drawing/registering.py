@@ -61,10 +61,12 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _notes(one: Outcome) -> Iterator[str]:
-    if one.became is Became.PROPOSED:
+    if one.became is Became.PROPOSED and one.message is None:
         yield f"it breaks consumers and waits for somebody else's word: treaty approve {one.proposal}"
     if one.message and one.became is not Became.REFUSED:
         yield from one.message.split("\n")
+    if one.became is Became.REGISTERED and one.impact is not None and (told := one.impact.having("hit", "unknown")):
+        yield f"told: {', '.join(party.name for party in told)}"
     if one.report is not None and one.became is not Became.REFUSED:
         yield from (issue.message for issue in one.report.warnings)
 

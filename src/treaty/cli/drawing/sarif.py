@@ -57,4 +57,4 @@ def _uri(source: str) -> str:
     if source.startswith("git:"):
         source = source.split(":", 2)[-1]
     path = Path(source)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")

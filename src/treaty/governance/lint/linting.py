@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -82,7 +82,17 @@ def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> Lint
         if name not in RULES:
             raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty rules")
         severities[name] = _severity(name, value)
-    return LintSettings(severities, tuple(parse_waiver(item, RULES) for item in waivers))
+    return LintSettings(severities, tuple(parse_waiver(item, _waivable(item)) for item in waivers))
+
+
+def _waivable(item: Any) -> Collection[str]:
+    """Return what a waiver may name: a lint rule, else a kind of change or an objection of a review."""
+    if not isinstance(item, Mapping) or item.get("rule") in RULES:
+        return RULES
+    from treaty.compatibility.kinds import KINDS  # loaded only where a waiver is about a change
+    from treaty.governance.objections import OBJECTIONS
+
+    return {*RULES, *KINDS, *OBJECTIONS}
 
 
 def _severity(name: str, value: Any) -> Severity | None:

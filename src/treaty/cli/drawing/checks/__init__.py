@@ -1,0 +1,41 @@
+"""A review, drawn for people, for hosts of code and for machines: the same review always gives the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from treaty.review import Review
+
+
+class CheckFormat(StrEnum):
+    """How a review is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    SARIF = "sarif"
+    JUNIT = "junit"
+
+
+_MODULES = {
+    CheckFormat.TEXT: "text",
+    CheckFormat.JSON: "json_text",
+    CheckFormat.MARKDOWN: "markdown",
+    CheckFormat.GITHUB: "github",
+    CheckFormat.GITLAB: "gitlab",
+    CheckFormat.SARIF: "sarif_log",
+    CheckFormat.JUNIT: "junit",
+}
+"""Each format has a module here with a function `draw`."""
+
+
+def drawn(review: Review, output: CheckFormat) -> str:
+    """Return a review as text that ends with a line break; a name that is no Unicode is spelt out."""
+    draw: Callable[[Review], str] = import_module(f"{__name__}.{_MODULES[output]}").draw
+    return draw(review).encode("utf-8", "backslashreplace").decode()

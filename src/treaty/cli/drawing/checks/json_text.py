@@ -1,0 +1,12 @@
+"""A review as JSON."""
+
+from __future__ import annotations
+
+from treaty.contracts.writing import write_json
+from treaty.review import Review
+from treaty.review.serializing import review_as_data
+
+
+def draw(review: Review) -> str:
+    """Return all that the review says."""
+    return write_json(review_as_data(review))

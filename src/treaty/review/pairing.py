@@ -1,0 +1,103 @@
+"""Which contract of the branch follows which of its base, wherever their files stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from treaty.compatibility import predecessor
+from treaty.contracts.reading import Limits
+from treaty.review.branch import Touched
+from treaty.review.documents import Contents, Document, read_file, stem
+
+
+@dataclass(frozen=True)
+class Read:
+    """A touched file with what both sides hold."""
+
+    touched: Touched
+    before: Contents
+    after: Contents
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A contract of the branch and the one it follows; one of them is missing where it is new or gone."""
+
+    before: Document | None
+    after: Document | None
+    history: tuple[Document, ...] = ()
+
+    @property
+    def document(self) -> Document:
+        """The contract as it is in the branch, or as it was."""
+        found = self.after or self.before
+        assert found is not None  # noqa: S101 - a pair has a side
+        return found
+
+
+def read_touched(touched: Touched, limits: Limits) -> Read:
+    """Read both sides of a file; a schema without a name of its own keeps it where only its file is moved."""
+    name = stem(touched.before.path) if touched.before else None
+    return Read(touched, read_file(touched.before, limits), read_file(touched.after, limits, name))
+
+
+def pairs_of(read: Sequence[Read], untouched: Sequence[Document]) -> Iterator[Pair]:
+    """Yield every contract that the branch touches, by path."""
+    yield from _own(read, [one for one in untouched if one.format is None])
+    yield from _foreign(read)
+
+
+def _own(read: Sequence[Read], untouched: Sequence[Document]) -> Iterator[Pair]:
+    """Pair our own contracts by their id: the version before is the latest of the line, else the latest of all."""
+    before = [one for part in read for one in part.before.documents if one.format is None]
+    after = [one for part in read for one in part.after.documents if one.format is None]
+    for one in after:
+        earlier = tuple(other for other in (*before, *untouched) if other.contract.id == one.contract.id)
+        yield Pair(_followed(earlier, one), one, earlier)
+    kept = {_line(one) for one in (*after, *untouched)}
+    for part in read:
+        here = {one.contract.id for one in part.after.documents}
+        for gone in part.before.documents if not part.after.problems else ():  # what cannot be read is not gone
+            if gone.format is None and _line(gone) not in kept and gone.contract.id not in here:
+                yield Pair(gone, None)
+
+
+def _followed(earlier: Sequence[Document], one: Document) -> Document | None:
+    """Return the same contract where it only moved, else its predecessor."""
+    same = [other for other in earlier if other.contract == one.contract]
+    if same:
+        return next((other for other in same if other.path == one.path), same[0])
+    found = predecessor([other.contract for other in earlier], one.contract)
+    return next((other for other in earlier if other.contract is found), None)
+
+
+def _line(one: Document) -> tuple[str, str]:
+    return one.contract.id, one.contract.line or one.contract.version
+
+
+def _foreign(read: Sequence[Read]) -> Iterator[Pair]:
+    """Pair schemas file by file, by name; what is left over of one each is one schema under another name."""
+    gone: list[Document] = []
+    new: list[Document] = []
+    for part in read:
+        before = [one for one in part.before.documents if one.format and not part.after.problems]
+        after = [one for one in part.after.documents if one.format]
+        yield from _matched(before, after)
+        if len(before) == len(after) == 1 and before[0].format == after[0].format:
+            yield Pair(before.pop(), after.pop())
+        gone += before
+        new += after
+    yield from _matched(gone, new)
+    yield from (Pair(None, one) for one in new)
+    yield from (Pair(one, None) for one in gone)
+
+
+def _matched(before: list[Document], after: list[Document]) -> Iterator[Pair]:
+    """Yield the schemas that both sides have, and take them out."""
+    for one in list(after):
+        same = next((old for old in before if (old.format, old.contract.id) == (one.format, one.contract.id)), None)
+        if same is not None:
+            before.remove(same)
+            after.remove(one)
+            yield Pair(same, one)

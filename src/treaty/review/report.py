@@ -1,0 +1,152 @@
+"""What a review says: per contract the changes, the version, policies, lint, consumers, and whether it may merge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from treaty.compatibility import RenameSuggestion, Verdict
+from treaty.contracts.findings import Finding, Severity
+from treaty.governance.waivers import Waived
+
+
+class Standing(StrEnum):
+    """What a branch does with a contract."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    UNREADABLE = "unreadable"
+
+
+class Section(StrEnum):
+    """Which judge a finding comes from."""
+
+    DOCUMENT = "document"
+    COMPATIBILITY = "compatibility"
+    POLICY = "policy"
+    LINT = "lint"
+    REGISTRY = "registry"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a consumer must do about one field; None where it is about the contract as a whole."""
+
+    field: str | None
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """What the change means for one consumer, or for a line that is made from this one."""
+
+    name: str
+    kind: str
+    effect: str
+    fields: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    consumer_class: str | None = None
+    contact: str | None = None
+    critical: bool = False
+    known_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrySays:
+    """What the registry answers to one contract; `before` is the version that it compares with."""
+
+    before: str | None = None
+    registered: bool = False
+    required_version: str | None = None
+    findings: tuple[Finding, ...] = ()
+    affected: tuple[Affected, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class ContractReview:
+    """Everything there is to say about one contract of the branch; an error among the findings keeps it out."""
+
+    path: str
+    standing: Standing
+    contract: str | None = None
+    format: str | None = None
+    was: str | None = None
+    before: str | None = None
+    after: str | None = None
+    verdict: Verdict | None = None
+    required_version: str | None = None
+    renames: tuple[RenameSuggestion, ...] = ()
+    said: tuple[tuple[Section, Finding], ...] = ()
+    waived: tuple[Waived, ...] = ()
+    older_lint: int = 0
+    affected: tuple[Affected, ...] = ()
+    more_affected: int = 0
+    registry: RegistrySays | None = None
+    losses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the contract is called: by its id, or by its file where that cannot be read."""
+        return self.contract or self.path
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, errors first, then from top to bottom."""
+        return tuple(sorted(dict.fromkeys(one for _, one in self.said), key=lambda one: one.sort_key))
+
+    def of(self, section: Section) -> tuple[Finding, ...]:
+        """Return the findings of one judge."""
+        return tuple(sorted((one for which, one in self.said if which is section), key=lambda one: one.sort_key))
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What stands against merging."""
+        return tuple(one for one in self.findings if one.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What somebody should look at."""
+        return tuple(one for one in self.findings if one.severity is Severity.WARNING)
+
+    @property
+    def may_merge(self) -> bool:
+        """Whether nothing stands against it."""
+        return not self.errors
+
+    def having(self, *effects: str) -> tuple[Affected, ...]:
+        """Return those for whom the change has one of these effects."""
+        return tuple(one for one in self.affected if one.effect in effects)
+
+    @property
+    def version_is_enough(self) -> bool:
+        """Whether the declared version is at least the one that the changes need."""
+        from treaty.contracts.versions import version_or_none
+
+        needed = version_or_none(self.required_version or "")
+        declared = version_or_none(self.after or "")
+        return needed is None or (declared is not None and declared >= needed)
+
+
+@dataclass(frozen=True)
+class Review:
+    """What a review says of a whole branch; `silent` is why the registry gave no answer, if it was asked."""
+
+    base: str
+    commit: str
+    contracts: tuple[ContractReview, ...]
+    registry: str | None = None
+    silent: str | None = None
+
+    @property
+    def may_merge(self) -> bool:
+        """Whether every contract may merge."""
+        return all(one.may_merge for one in self.contracts)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings of all contracts."""
+        return tuple(finding for one in self.contracts for finding in one.findings)

@@ -1,0 +1,211 @@
+"""`treaty check` with a registry, and `treaty register --changed` after the merge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Treaty
+from tests.cli.repositories import Repository, made
+from tests.cli.shop import REFUSED, V1, V1_ONE_MORE, V2
+
+ORDERS = "contracts/orders.yaml"
+LEDGER = ("shop.orders@1", "--class", "operational_reporting", "--field", "gross_total", "--contact", "#ledger")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with orders, on a branch of its own."""
+    monkeypatch.delenv("GITHUB_BASE_REF", raising=False)
+    repository = made(tmp_path / "shop", {ORDERS: V1, ".gitignore": ".treaty/\n"})
+    repository.branch("change")
+    return repository
+
+
+@pytest.fixture
+def here(treaty: Treaty, shop: Repository, monkeypatch: pytest.MonkeyPatch) -> Treaty:
+    """Run commands in the repository, whose contract is registered."""
+    monkeypatch.chdir(shop.folder)
+    assert treaty("register", ORDERS).code == 0
+    assert treaty("subscribe", "ledger", *LEDGER).code == 0
+    return treaty
+
+
+def _checked(treaty: Treaty, *arguments: str) -> Any:
+    (one,) = json.loads(treaty("check", "--format", "json", *arguments).output)["contracts"]
+    return one
+
+
+def test_consumers_of_the_registry_are_named_by_field(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: REFUSED})
+
+    one = _checked(here)
+
+    assert [(party["name"], party["effect"], party["fields"]) for party in one["affected"]] == [
+        ("ledger", "hit", ["gross_total"])
+    ]
+    assert one["affected"][0]["steps"] == [
+        {"field": "gross_total", "action": "expect decimal(12,2), not decimal(18,4)"}
+    ]
+    assert one["registry"] == []  # it says what the base says too
+
+
+def test_offline_asks_nobody(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: REFUSED})
+
+    one = _checked(here, "--offline")
+
+    assert (one["affected"], one["registered"]) == ([], None)
+
+
+def test_a_version_that_somebody_registered_meanwhile_is_taken(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: V1_ONE_MORE})
+    other = {**V1_ONE_MORE, "name": "Orders"}
+    shop.write({"elsewhere/orders.yaml": other})
+    assert here("register", "elsewhere/orders.yaml").code == 0
+    (shop.folder / "elsewhere/orders.yaml").unlink()
+
+    result = here("check")
+
+    assert result.code == 3
+    assert "version 1.5.0 is registered with other content" in result.output
+    assert here("check", "--fix").errors == f"fixed {ORDERS}: version 1.5.1\n"
+    assert here("check").code == 0
+
+
+def test_a_policy_that_only_the_registry_has_binds(here: Treaty, shop: Repository, tmp_path: Path) -> None:
+    policy = {
+        **V1,
+        "id": "policy",
+        "tier": "enterprise",
+        "fields": [],
+        "slaProperties": [{"property": "freshness", "value": 1, "unit": "min"}],
+    }
+    Repository(tmp_path).write({"policy.yaml": policy})
+    assert here("register", str(tmp_path / "policy.yaml")).code == 0
+    shop.commit({ORDERS: {**V1, "version": "1.4.1", "parent": "policy"}})
+
+    one = _checked(here)
+
+    assert not one["may_merge"]
+    assert [finding["id"] for finding in one["registry"]] == ["sla_relaxed"]
+
+
+@pytest.mark.parametrize(("setting", "code"), [("warn", 0), ("fail", 1)])
+def test_a_registry_that_is_down_is_said_and_is_a_setting(
+    here: Treaty, shop: Repository, monkeypatch: pytest.MonkeyPatch, setting: str, code: int
+) -> None:
+    shop.commit({ORDERS: V1_ONE_MORE})
+    monkeypatch.setenv("TREATY_CHECK_ON_REGISTRY_DOWN", setting)
+
+    result = here("check", "--registry", "http://127.0.0.1:9")
+
+    assert result.code == code
+    assert "the registry gave no answer, so only the repository was asked" in result.output
+    assert "✓ shop.orders  1.4.0 → 1.5.0" in result.output
+
+
+def test_a_line_that_the_registry_retired_may_be_removed(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: None})
+    refused = _checked(here)
+
+    here("archive", "shop.orders", "1.4.0", "--override", "nobody reads it")
+    assert here("unsubscribe", "ledger", "shop.orders@1").code == 0
+
+    assert not refused["may_merge"]
+    assert [party["name"] for party in refused["affected"]] == ["ledger"]
+    assert _checked(here)["may_merge"]
+
+
+def test_what_a_merge_changed_is_registered_once(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: V2, "products/stock/datacontract.yaml": {**V1, "id": "shop.stock"}, "notes.yaml": "a: 1\n"})
+
+    first = here("register", "--changed")
+    again = here("register", "--changed")
+
+    assert first.code == 0
+    assert "✓  shop.orders 2.0.0  registered\n   told: ledger" in first.output
+    assert "2 documents · 2 registered" in first.output
+    assert again.code == 0
+    assert "2 documents · 2 unchanged" in again.output
+
+
+def test_a_break_that_waits_for_its_consumers_is_proposed_once(here: Treaty, shop: Repository) -> None:
+    critical = ("--class", "external_regulatory", "--field", "gross_total")
+    assert here("subscribe", "tax", "shop.orders@1", *critical).code == 0
+    shop.commit({ORDERS: V2})
+
+    first, again = here("register", "--changed"), here("register", "--changed")
+
+    assert first.code == 0
+    assert "shop.orders 2.0.0  proposed" in first.output
+    assert again.output == first.output
+
+
+def test_a_merge_that_changed_no_contract_registers_nothing(here: Treaty, shop: Repository) -> None:
+    shop.commit({"a.txt": "a"})
+
+    result = here("register", "--changed")
+
+    assert (result.code, result.output) == (0, "no contract changed since HEAD^1; nothing to register\n")
+    assert json.loads(here("register", "--changed", "--format", "json").output) == {"items": [], "next": None}
+
+
+def test_other_content_under_a_registered_version_is_an_error(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: {**V1_ONE_MORE, "version": "1.4.0"}})
+
+    result = here("register", "--changed")
+
+    assert result.code == 3
+    assert "version 1.4.0 is registered with other content, and history does not change" in result.output
+
+
+def test_all_since_a_commit_is_registered_upstreams_first(here: Treaty, shop: Repository) -> None:
+    made_from = {**V1, "id": "a.sales", "version": "1.0.0", "lineage": [{"contract": "z.stock@1"}]}
+    shop.commit({"a.yaml": made_from, "gone.yaml": {**V1, "id": "gone"}})
+    shop.commit({"z.yaml": {**V1, "id": "z.stock"}, "gone.yaml": None})
+
+    items = json.loads(here("register", "--changed", "--base", "main", "--format", "json").output)["items"]
+
+    assert [one["dataset_id"] for one in items] == ["z.stock", "a.sales"]
+
+
+def test_what_is_gone_is_said(here: Treaty, shop: Repository) -> None:
+    shop.commit({ORDERS: None})
+
+    result = here("register", "--changed")
+
+    assert result.code == 0
+    assert result.errors.startswith(f"{ORDERS} is gone; what it registered stays until it is retired")
+
+
+def test_the_first_push_registers_everything(here: Treaty, shop: Repository) -> None:
+    assert "1 document · 1 unchanged" in here("register", "--changed", "--base", "0" * 40).output
+
+
+def test_a_shallow_clone_says_what_to_do_and_can_do_it_itself(
+    here: Treaty, shop: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.commit({ORDERS: V1_ONE_MORE})
+    before = shop.git("rev-parse", "main")
+    clone = shop.clone(tmp_path / "clone", "--depth=1")
+    monkeypatch.chdir(clone.folder)
+
+    told = here("register", "--changed", "--base", before)
+    fetched = here("register", "--changed", "--base", before, "--fetch", "--registry", str(tmp_path / "r.db"))
+    second = shop.clone(tmp_path / "second", "--depth=1")
+    monkeypatch.chdir(second.folder)
+    deepened = here("register", "--changed", "--fetch", "--registry", str(tmp_path / "r.db"))
+
+    assert told.code == 1
+    assert "the clone is shallow" in told.errors
+    assert "1 document · 1 registered" in fetched.output
+    assert "1 document · 1 unchanged" in deepened.output
+
+
+@pytest.mark.parametrize("arguments", [("--changed", ORDERS), (), ("--base", "main", ORDERS), ("--fetch", ORDERS)])
+def test_what_does_not_go_together_is_refused(here: Treaty, arguments: tuple[str, ...]) -> None:
+    assert here("register", *arguments).code == 2
