@@ -54,7 +54,7 @@ expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
 step "10. A pipeline asks before it merges: may this be published? No (exit code 3)."
 expect 3 treaty can-i-publish $changes/finance_recognized_sale.refused.yaml
 
-step "11. The same change with the version it needs and a migration plan: accepted as a line beside the old one."
+step "11. The same change with the version it needs and a migration plan: a line beside the old one, once those it hits hardest know."
 { sed 's/^version: "1.3.0"/version: "2.0.0"/' $changes/finance_recognized_sale.refused.yaml; cat <<'YAML'
 migration:
   guide: https://contracts.example.com/guides/finance-recognized-sale-2
@@ -64,6 +64,13 @@ YAML
 } > "$work/finance_recognized_sale.new_line.yaml"
 printf '$ treaty register finance_recognized_sale.new_line.yaml\n\n'
 treaty register "$work/finance_recognized_sale.new_line.yaml" || exit 1
+waiting() { treaty migrate status --contract $finance --format json | python -c "import json,sys; print($1)"; }
+migration=$(waiting 'json.load(sys.stdin)["items"][0]["id"]')
+for consumer in $(waiting '*json.load(sys.stdin)["items"][0]["missing"]'); do
+  printf '\n'; expect 0 treaty migrate acknowledge "$migration" "$consumer" --note "we move with the next closing"
+done
+printf '\n$ treaty migrate plan …@1 …@2 --consumer tax-reporting | tail\n\n'
+treaty migrate plan $finance@1 $finance@2 --consumer tax-reporting | sed -n '/^Guide/,$p'
 
 step "12. The old line is announced to go. May it be retired? Not before its day, and not while somebody reads it."
 expect 0 treaty deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
@@ -72,25 +79,44 @@ echo; expect 3 treaty can-i-retire $finance@1
 step "13. All of it is in the audit log, each entry chained to the one before."
 expect 0 treaty audit verify
 
-step "14. Data are held to the same contracts: a month of events, with the defects that months have."
-printf '$ python -m examples.retail.history month --orders 2000\n\n'
-python -m examples.retail.history "$work/month" --orders 2000 || exit 1
-placed=$contracts/events/retail.orders.order_placed.yaml
-printf '\n$ treaty test …/retail.orders.order_placed.yaml month/retail.orders.order_placed --quarantine bad\n\n'
-(cd "$work" && treaty test "$OLDPWD/$placed" month/retail.orders.order_placed --quarantine bad --now 2026-02-04T00:00:00Z)
-[ $? -eq 3 ] || { echo "expected exit code 3" >&2; exit 1; }
+step "14. A pull request that would break two consumers is refused with their names; put right, it may merge."
+bash examples/pull-request/demo.sh || exit 1
 
-step "15. Where there is no contract yet, one is drafted from the data; every guess says so."
-printf '$ treaty infer month/retail.returns.return_received --id retail.returns.return_received | head\n\n'
-(cd "$work" && treaty infer month/retail.returns.return_received --id retail.returns.return_received 2>/dev/null) > "$work/draft.yaml" || exit 1
-head -n 30 "$work/draft.yaml"
-
-step "16. The whole way under contract: raw, events, products, reconciliation, publications, on Spark and Iceberg."
+step "15. Spark is started once, for all that follows; any command could start its own."
 cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
-printf '$ python -m examples.retail.history pipeline/landing --orders 200\n\n'
-python -m examples.retail.history "$work/pipeline/landing" --orders 200 --batch week || exit 1
-printf '\n$ treaty run pipeline\n\n'
-(cd "$work" && env -u TREATY_REGISTRY TREATY_HASH_SECRET=demo treaty run pipeline) || exit 1
+port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+printf '$ treaty spark pipeline --port %s &\n\n' "$port"
+(cd "$work" && exec treaty spark pipeline --port "$port") > "$work/spark.txt" 2>&1 & spark=$!
+trap 'kill "$spark" 2> /dev/null; wait "$spark" 2> /dev/null; rm -rf "$work"' EXIT
+printf '$ python -m examples.retail.history pipeline/landing --orders 2500\n\n'
+python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week || exit 1
+until grep -q stop "$work/spark.txt"; do
+  kill -0 "$spark" 2> /dev/null || { cat "$work/spark.txt" >&2; exit 1; }
+  sleep 0.2
+done
+echo; cat "$work/spark.txt"
+unset TREATY_REGISTRY; export TREATY_SPARK_MASTER=sc://127.0.0.1:$port TREATY_HASH_SECRET=demo
+cd "$work" || exit 1
+
+step "16. Data are held to the contracts that were agreed: a month of events, with the defects that months have."
+expect 3 treaty test contracts/events/retail.orders.order_placed.yaml pipeline/landing/retail.orders.order_placed \
+  --quarantine bad --now 2026-02-04T00:00:00Z
+
+step "17. Where there is no contract yet, one is drafted from the data; every guess says so."
+printf '$ treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received | head\n\n'
+treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received > draft.yaml 2> /dev/null || exit 1
+head -n 30 draft.yaml
+
+step "18. The whole way under contract: raw, events, products, reconciliation, publications, on Spark and Iceberg."
+expect 0 treaty run pipeline
+
+step "19. Later days bring late events: only what they touch is computed again, and doubts that they settle are closed."
+(cd "$OLDPWD" && python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week --wave 2) || exit 1
+echo; expect 0 treaty run pipeline
+
+step "20. A release of the shop loses addresses. Every event keeps its contract, the product does not: nothing is published (exit code 3)."
+(cd "$OLDPWD" && python -m examples.retail.breach "$work/pipeline/landing") || exit 1
+echo; expect 3 treaty run pipeline
 
 step "Look further"
 cat <<'TEXT'
@@ -100,4 +126,5 @@ cat <<'TEXT'
   .venv/bin/treaty init my-project           start your own
   .venv/bin/treaty serve                     the registry over HTTP, with its API at /docs
   .venv/bin/treaty plan examples/retail/pipeline --offline   the pipeline in layers, and where columns come from
+  cp -r examples/retail my-retail            a copy to run yourself: treaty run, read, exceptions, replay my-retail/pipeline
 TEXT

@@ -10,6 +10,7 @@ from pathlib import Path
 from treaty.spark.jars import default_folder
 
 ROOT = Path(__file__).parents[2]
+_FINANCE = "retail.publications.finance_recognized_sale"
 
 
 def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
@@ -33,7 +34,9 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "tax-reporting  external_regulatory · critical · tax-data@retail.example",
         "reads financial_recognition_status",
         "finance_recognized_sale 1.3.0 be published?  no",
-        "finance_recognized_sale 2.0.0  registered",
+        "finance_recognized_sale 2.0.0  proposed\n   it waits for the word of",
+        f"{_FINANCE}@1 → {_FINANCE}@2  open",
+        "Guide for tax-reporting",
         "finance_recognized_sale@1 be retired?  no",
         "revenue-dashboard still reads",
         "the audit log is whole",

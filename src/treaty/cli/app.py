@@ -15,9 +15,9 @@ from treaty.cli.exit_codes import MEANINGS, ExitCode
 from treaty.errors import Refused, TreatyError
 
 CHAPTERS = {
-    "Contracts": ("init", "lint", "diff", "next-version", "convert", "kinds", "rules"),
+    "Contracts": ("init", "lint", "diff", "check", "comment", "next-version", "convert", "kinds", "rules"),
     "Data": ("infer", "test"),
-    "Pipeline": ("plan", "run", "replay", "read", "exceptions"),
+    "Pipeline": ("plan", "run", "replay", "read", "exceptions", "spark"),
     "Registry": ("register", "search", "show", "history", "activate", "deprecate", "retire", "archive", "tick"),
     "Consumers": (
         "subscribe",
@@ -27,6 +27,7 @@ CHAPTERS = {
         "impact",
         "can-i-publish",
         "can-i-retire",
+        "migrate",
     ),
     "Governance": ("policy", "waive", "unwaive", "waivers", "proposals", "approve", "decline"),
     "Operation": ("serve", "token", "audit", "channel", "notices", "redeliver"),
