@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from xdist.scheduler.loadscope import LoadScopeScheduling  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,11 +16,42 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 """PySpark leaves the sockets open that it collects rows from."""
 
 
+_TOGETHER = {
+    "tests/pipeline/retail/": "retail",
+    "tests/pipeline/running/test_elsewhere.py": "processes",
+    "tests/pipeline/running/test_full_disk.py": "processes",
+    "tests/pipeline/running/test_killing.py": "processes",
+}
+"""Tests that look at one result which takes long to make, and so run in one process."""
+
+
+class _Together(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives each process one test after another, and some of them together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _group(nodeid) or nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Hand tests out to processes."""
+    return _Together(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run fast tests first; one JVM in each process serves those that need Spark."""
+    """Run fast tests first, then what takes longest; one JVM in each process serves those that need Spark."""
     for item in filter(_needs_spark, items):
         item.add_marker(pytest.mark.filterwarnings(_LEFT_OPEN))
-    items.sort(key=_needs_spark)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> tuple[bool, bool]:
+    grouped = _group(item.nodeid) is not None
+    return (grouped or _needs_spark(item), not grouped)
+
+
+def _group(nodeid: str) -> str | None:
+    return next((group for place, group in _TOGETHER.items() if nodeid.startswith(place)), None)
 
 
 def _needs_spark(item: pytest.Item) -> bool:

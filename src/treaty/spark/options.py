@@ -109,7 +109,7 @@ class SparkOptions:
 
     @property
     def is_local(self) -> bool:
-        """Whether Spark runs on this machine, in one process."""
+        """Whether Spark runs on this machine alone, in one process or (local-cluster) in several."""
         return self.master.startswith("local")
 
     def needing(self, packages: frozenset[Package]) -> SparkOptions:
@@ -142,7 +142,7 @@ class SparkOptions:
             **(self.catalog.conf() if self.catalog else {}),
         }
         if jars and self.is_local:  # jars on the class path are not copied first: it saves seconds
-            own["spark.driver.extraClassPath"] = os.pathsep.join(jars)
+            own |= dict.fromkeys(_CLASS_PATHS, os.pathsep.join(jars))
         elif jars:
             own["spark.jars"] = ",".join(jars)
         return _joined(own, self.session_conf())
@@ -151,7 +151,8 @@ class SparkOptions:
 _UNSEEN_PLANS = {"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "3"}
 """Spark writes every plan out for its pages, again and again as it adapts it; without pages nobody reads that."""
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-_LISTS = {"spark.driver.extraJavaOptions": " ", "spark.driver.extraClassPath": os.pathsep, "spark.jars": ","}
+_CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
+_LISTS = {"spark.driver.extraJavaOptions": " ", **dict.fromkeys(_CLASS_PATHS, os.pathsep), "spark.jars": ","}
 
 
 def _joined(own: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:

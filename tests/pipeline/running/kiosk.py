@@ -114,6 +114,13 @@ def paid(event: int, order: str, amount: Any) -> dict[str, Any]:
     return {"event": f"p{event}", "order_id": order, "amount": amount}
 
 
+def deliver(folder: Path, source: str, number: int, events: Iterable[dict[str, Any] | str]) -> None:
+    """Let a file arrive at a project."""
+    path = folder / "landing" / source / f"{number:04}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in events))
+
+
 @dataclass
 class Kiosk:
     """The project in a folder, with tables of its own."""
@@ -127,9 +134,7 @@ class Kiosk:
     def deliver(self, source: str, events: Iterable[dict[str, Any] | str]) -> None:
         """Let a file arrive."""
         self.files += 1
-        path = self.folder / "landing" / source / f"{self.files:04}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in events))
+        deliver(self.folder, source, self.files, events)
 
     def run(self, wish: Wish | None = None, stop_at: int | None = None) -> RunSummary:
         """Run once; `stop_at` dies at the boundary of that number, as a killed process would."""

@@ -13,6 +13,12 @@ SAID: dict[str, tuple[type[TreatyError], str]] = {
         Unavailable,
         "the disk is full: products.orders was not written and nothing was published; free some space and run again",
     ),
+    "An error occurred while calling o1.append.\n: org.apache.spark.SparkException: Job aborted\nCaused by: "
+    "java.io.IOException: File too large\n\tat java.base/java.io": (
+        Unavailable,
+        "a file of products.orders may not be as large as it has to be: File too large; nothing was published. Raise "
+        "the limit (ulimit -f) or use another file system, and run again",
+    ),
     "[TABLE_OR_VIEW_NOT_FOUND] The table or view `lake`.`products`.`orders` cannot be found. SQLSTATE: 42P01": (
         NotFound,
         "there is no table products.orders; `treaty run` makes it",

@@ -8,8 +8,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
-from pyspark.errors import PySparkException
-
 from treaty.contracts import Finding, Severity
 from treaty.errors import TreatyError
 from treaty.pipeline.declarations import Declared
@@ -25,6 +23,7 @@ from treaty.pipeline.running.settling import settle
 from treaty.pipeline.running.summary import Outcome, RunSummary, StepSummary
 from treaty.pipeline.running.work import Run, Work
 from treaty.pipeline.tables import Stamp
+from treaty.pipeline.tables.failures import told_of
 
 ACTS: Mapping[Layer, Callable[[Work, Any], StepSummary]] = {
     Layer.RAW: take_in,
@@ -84,11 +83,10 @@ def _acted(work: Work, declared: Declared, done: Mapping[str, StepSummary]) -> S
     if closed := _closed(work):
         return work.ended(Outcome.REFUSED, reasons=(_said(closed),))
     try:
-        return ACTS[work.step.layer](work, declared)
+        with told_of(work.table):  # counting and auditing can fail as writing can, on a full disk for one
+            return ACTS[work.step.layer](work, declared)
     except TreatyError as error:
         return work.ended(Outcome.FAILED, reasons=tuple(str(error).splitlines()))
-    except PySparkException as error:
-        return work.ended(Outcome.FAILED, reasons=(str(error).strip().splitlines()[0],))
 
 
 def _closed(work: Work) -> Finding | None:

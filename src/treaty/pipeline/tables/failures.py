@@ -16,6 +16,12 @@ _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
         "the disk is full: {table} was not written and nothing was published; free some space and run again",
     ),
     (
+        "File too large|EFBIG",
+        Unavailable,
+        "a file of {table} may not be as large as it has to be: File too large; nothing was published. Raise the limit "
+        "(ulimit -f) or use another file system, and run again",
+    ),
+    (
         "Permission denied|AccessControlException|Read-only file system|AccessDenied",
         Unavailable,
         "{table} may not be written here: {reason}; nothing was published",

@@ -1,0 +1,17 @@
+"""One run of the retailer for all that is held to it: it costs more than all that is asked of it."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.pipeline.retail.retailer import Retailer, open_retailer
+
+
+@pytest.fixture(scope="session")
+def retailer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Retailer:
+    """A first wave, and a second one with what was late, each read by a run."""
+    opened = open_retailer(spark, tmp_path_factory.mktemp("retail"), "retail")
+    opened.hear()
+    opened.hear()
+    return opened

@@ -1,0 +1,76 @@
+"""The retailer's own project, run on a history that arrives in waves."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from examples.retail.history import Options, write
+from tests.pipeline.retail.telling import Telling, telling
+from treaty.cli.projects import open_project
+from treaty.pipeline.running import Means, RunSummary, run_project
+from treaty.pipeline.tables import Stamp, Tables
+
+RETAIL = Path(__file__).parents[3] / "examples" / "retail"
+HISTORY = Options(orders=1_000, seed=7, days=30, batch="week")
+"""The history of the example's own page; a thousand orders have every kind of defect."""
+SECRET = "known to the retailer only"  # noqa: S105
+_NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@dataclass
+class Retailer:
+    """The project in a folder with tables of its own, and what was found after each wave."""
+
+    folder: Path
+    tables: Tables
+    summaries: list[RunSummary] = field(default_factory=list)
+    tellings: list[Telling] = field(default_factory=list)
+
+    @property
+    def landing(self) -> Path:
+        """Where events arrive, with the ledgers beside them."""
+        return self.folder / "landing"
+
+    def hear(self) -> None:
+        """Let the next wave arrive, run, and note what the tables tell."""
+        wave = len(self.summaries) + 1
+        write(replace(HISTORY, wave=wave), self.landing)
+        opened = open_project(self.folder, None)
+        contracts = dict(opened.contracts.by_line)
+        now = _NOW + timedelta(days=wave)
+        self.summaries.append(run_project(self.tables, opened.project, contracts, means=Means(secret=SECRET), now=now))
+        assertions = [said.name for one in opened.project.reconciliations for said in one.assertions]
+        self.tellings.append(telling(self.tables, self.landing, assertions))
+
+    def stamp(self, table: str, wave: int) -> Stamp:
+        """Return the stamp of what a wave's run published."""
+        run = self.summaries[wave - 1].run
+        return next(stamp for stamp in self.tables.stamps(table) if stamp.run == run)
+
+    def rows(self, table: str, wave: int = 2) -> list[dict[str, Any]]:
+        """Return what readers saw of a table after a wave."""
+        found = self.tables.read(table, self.stamp(table, wave)).collect()
+        return [plain(row.asDict(recursive=True)) for row in found]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as any reader gives it: moments in UTC, which Spark gives in the zone of this machine."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    if isinstance(value, dict):
+        return {name: plain(inside) for name, inside in value.items()}
+    return [plain(inside) for inside in value] if isinstance(value, list) else value
+
+
+def open_retailer(spark: SparkSession, folder: Path, name: str) -> Retailer:
+    """Copy the example's project and its contracts, with tables in a namespace of their own."""
+    for part in ("pipeline", "contracts"):
+        shutil.copytree(RETAIL / part, folder / part, ignore=shutil.ignore_patterns(".treaty", "landing", "feeds"))
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{name}")
+    return Retailer(folder / "pipeline", Tables(spark, f"lake.{name}"))

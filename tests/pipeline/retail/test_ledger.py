@@ -1,0 +1,108 @@
+"""Every defect that was put into the retailer's history is found, and nothing else is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from examples.retail.accounting import differences, expected, ledger, quarantined_lines
+from examples.retail.history import Outcome
+from examples.retail.history.damages import DAMAGES
+from examples.retail.history.poison import POISONS
+from tests.pipeline.retail.retailer import RETAIL, Retailer
+from tests.pipeline.retail.telling import as_told
+
+_BECOMES = {Outcome.QUARANTINED: "quarantined", Outcome.DEDUPLICATED: "duplicate"}
+"""What becomes of a line with a defect; any other is an event like all others."""
+
+
+def test_both_runs_come_through_and_the_second_does_only_what_is_new(retailer: Retailer) -> None:
+    first, second = retailer.summaries
+
+    assert first.succeeded, [step.reasons for step in first.troubled]
+    assert second.succeeded, [step.reasons for step in second.troubled]
+    # a return has lines and its event none, so that product is computed whole; a feed is always written whole
+    assert {step.name for step in second.steps if step.mode == "whole"} == {"returns", "marketplace_partner_feed"}
+
+
+@pytest.mark.parametrize("wave", [1, 2])
+def test_what_was_injected_is_what_was_found(retailer: Retailer, wave: int) -> None:
+    must, found = as_told(expected(retailer.landing, wave)), retailer.tellings[wave - 1].account
+
+    assert differences(must, found) == []
+    assert found.doubted == must.doubted
+
+
+@pytest.mark.parametrize("wave", [1, 2])
+def test_every_line_becomes_what_its_ledger_says(retailer: Retailer, wave: int) -> None:
+    entries = [one for one in ledger(retailer.landing, wave) if one.came]
+    marked = {(one.file, one.line): _BECOMES.get(one.outcome, "accepted") for one in entries}
+    lines = retailer.tellings[wave - 1].lines
+
+    assert {place: line.outcome for place, line in lines.items()} == dict.fromkeys(lines, "accepted") | marked
+    bad = {place: line.rules for place, line in lines.items() if line.rules}
+    assert bad == {place: (rule,) for place, rule in quarantined_lines(retailer.landing, wave).items()}
+    again = Counter(line.event_id for line in lines.values() if line.outcome == "duplicate")
+    assert again == Counter(one.event_id for one in entries if one.outcome is Outcome.DEDUPLICATED)
+
+
+def test_the_history_has_every_kind_of_defect_so_that_nothing_above_holds_for_lack_of_one(retailer: Retailer) -> None:
+    entries = list(ledger(retailer.landing, waves=2))
+
+    assert {one.outcome for one in entries} == set(Outcome)
+    assert {one.exception for one in entries} == {None, "missing", "conflict", "late", "duplicate", "identity"}
+    damaged = [one for one in entries if one.defect == "invalid_row" and one.wave == 1]
+    assert len({(one.source, one.rule, one.detail) for one in damaged}) == len(DAMAGES)
+    assert {one.detail for one in entries if one.defect == "poison"} == set(POISONS)
+
+
+def test_the_numbers_of_the_page_are_those_of_the_runs(retailer: Retailer) -> None:
+    page = (RETAIL / "README.md").read_text(encoding="utf-8")
+
+    for line in _page_lines(retailer):
+        assert line in page
+
+
+def _page_lines(retailer: Retailer) -> list[str]:
+    found = [(told.account, told.rows) for told in retailer.tellings]
+
+    def rows(label: str, *tables: str) -> str:
+        return _line(label, *(", ".join(f"{rows[table].total():,}" for table in tables) for _, rows in found))
+
+    settled = [rows["reconciliation.commercial_order"] for _, rows in found]
+    classes = [Counter(reason for _, reason in account.exceptions) for account, _ in found]
+    return [
+        _line("lines that came", *(f"{sum(account.lines.values()):,}" for account, _ in found)),
+        _line(
+            "in quarantine, each by the rule that the ledger names",
+            *(str(sum(account.quarantined.values())) for account, _ in found),
+        ),
+        _line("told before", *(str(sum(account.duplicates.values())) for account, _ in found)),
+        rows(
+            "`order_capture`, `payment_settlement`, `shipment_execution`, `returns`",
+            "products.order_capture",
+            "products.payment_settlement",
+            "products.shipment_execution",
+            "products.returns",
+        ),
+        _line("orders settled, held", *(f"{one['resolved']:,}, {one['held']}" for one in settled)),
+        _line(
+            "held: missing, conflict, duplicate, identity, late",
+            *(
+                ", ".join(str(one[name]) for name in ("missing", "conflict", "duplicate", "identity", "late"))
+                for one in classes
+            ),
+        ),
+        rows("entries of `finance_recognized_sale`, the same in both lines", "publications.finance_recognized_sale_v1"),
+        rows(
+            "`fulfillment_order_ready`, `customer_order_timeline`, partner export",
+            "publications.fulfillment_order_ready_v1",
+            "publications.customer_order_timeline_v1",
+            "publications.marketplace_partner_order_export_v1",
+        ),
+    ]
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
