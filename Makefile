@@ -9,10 +9,10 @@ INSTALL_JAVA := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "i
 	&& { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq openjdk-21-jre-headless; } > /dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench bench-enforce clean
+.PHONY: help setup demo test check format docs bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .uv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Treaty needs Python 3.11 or later; set PYTHON=python3.12, for example"; exit 1; }
@@ -57,6 +57,9 @@ bench: setup ## measure speed against a floor and against peers
 
 bench-enforce: setup ## measure enforcement on Spark against a scan and against peers
 	$(BIN)/python -m benchmarks enforce
+
+bench-pipeline: setup ## measure the pipeline against a job by hand and on a longer history
+	$(BIN)/python -m benchmarks pipeline
 
 clean: ## remove what setup and the tools made
 	rm -rf .venv .uv .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import check, cold_start, enforce, graph, judging, registry
+from benchmarks import check, cold_start, enforce, graph, judging, pipeline, registry
 
 BENCHMARKS = {
     "judging": judging.run,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "registry": registry.run,
     "graph": graph.run,
     "enforce": enforce.run,
+    "pipeline": pipeline.run,
 }
 
 

@@ -1,0 +1,38 @@
+"""How long it will take: what it took on two cores, a part for each process and a part for each event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_BY_HAND = (30.0, 60.0)
+_TREATY = (90.0, 150.0)
+_CHECKED = (20.0, 10.0)
+_WRITTEN = (2.0, 40.0)
+"""Seconds for a process, and for a million events: the job by hand, a run, the comparison, and writing the events."""
+_LATER_RUN = 75.0
+_HISTORIES = 11
+"""A history and one that is ten times as long."""
+
+
+def estimate(sizes: Mapping[str, tuple[int, int]]) -> str:
+    """Say how many minutes the cases will take, by their events and rounds."""
+    seconds = sum(_SECONDS[case](events / 1e6, rounds) for case, (events, rounds) in sizes.items())
+    return f"about {seconds / 60:.0f} minutes on two cores, with events that have to be written first"
+
+
+def _whole_path(millions: float, rounds: int) -> float:
+    return (
+        rounds * (_of(_BY_HAND, millions) + _of(_TREATY, millions)) + _of(_CHECKED, millions) + _of(_WRITTEN, millions)
+    )
+
+
+def _growing(millions: float, rounds: int) -> float:
+    histories = 2 * _TREATY[0] + _HISTORIES * millions * (_TREATY[1] + _WRITTEN[1])
+    return histories + 2 * rounds * _LATER_RUN
+
+
+def _of(cost: tuple[float, float], millions: float) -> float:
+    return cost[0] + cost[1] * millions
+
+
+_SECONDS = {"whole path": _whole_path, "growing": _growing}
