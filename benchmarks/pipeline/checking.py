@@ -36,7 +36,7 @@ def main(treaty: str, hand: str) -> None:
         if found != expected:
             wrong.append(f"{name}: {found[0]:,} rows ({found[1]}) and {expected[0]:,} rows ({expected[1]}) by hand")
     spark.stop()
-    feeds = _lines(Path(treaty) / "pipeline" / "feeds"), _lines(Path(hand) / "feed")
+    feeds = _lines(Path(treaty) / "pipeline" / "feeds", "*.jsonl"), _lines(Path(hand) / "feed", "part-*.json")
     rows["the partners' feed"] = feeds[0]
     if feeds[0] != feeds[1]:
         wrong.append(f"the partners' feed: {feeds[0]:,} rows and {feeds[1]:,} by hand")
@@ -68,9 +68,10 @@ def _loose(kind: spark_types.DataType) -> spark_types.DataType:
     return kind
 
 
-def _lines(folder: Path) -> int:
+def _lines(folder: Path, pattern: str) -> int:
+    """Count the lines of data files; manifests and checksums lie beside them under other names."""
     count = 0
-    for file in folder.rglob("part-*"):  # beside manifests, and checksums with a dot before their names
+    for file in folder.rglob(pattern):
         with file.open("rb") as lines:
             count += sum(1 for _ in lines)
     return count

@@ -1,15 +1,15 @@
-"""How long it will take: what it took on two cores, a part for each process and a part for each event."""
+"""How long it will take, roughly: a part for each process and a part for each event, guessed from small sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_BY_HAND = (30.0, 60.0)
-_TREATY = (90.0, 150.0)
+_BY_HAND = (70.0, 60.0)
+_TREATY = (130.0, 150.0)
 _CHECKED = (20.0, 10.0)
 _WRITTEN = (2.0, 40.0)
 """Seconds for a process, and for a million events: the job by hand, a run, the comparison, and writing the events."""
-_LATER_RUN = 75.0
+_LATER_RUN = 100.0
 _HISTORIES = 11
 """A history and one that is ten times as long."""
 
@@ -17,7 +17,7 @@ _HISTORIES = 11
 def estimate(sizes: Mapping[str, tuple[int, int]]) -> str:
     """Say how many minutes the cases will take, by their events and rounds."""
     seconds = sum(_SECONDS[case](events / 1e6, rounds) for case, (events, rounds) in sizes.items())
-    return f"about {seconds / 60:.0f} minutes on two cores, with events that have to be written first"
+    return f"very roughly {seconds / 60:.0f} minutes on two cores, with events that have to be written first"
 
 
 def _whole_path(millions: float, rounds: int) -> float:

@@ -9,6 +9,13 @@ import yaml
 
 from tests.documents import CASES
 
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""What Spark is told where data are few: it would spend longer on compiling and adapting than on the rows."""
 SHOP: dict[str, str] = yaml.safe_load((CASES / "pipeline_projects" / "shop.yaml").read_text())
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from examples.retail.history import Options, write
+from tests.pipeline.projects import SMALL
 from tests.pipeline.retail.telling import Telling, telling
 from treaty.cli.projects import open_project
 from treaty.pipeline.running import Means, RunSummary, run_project
@@ -72,5 +73,8 @@ def open_retailer(spark: SparkSession, folder: Path, name: str) -> Retailer:
     """Copy the example's project and its contracts, with tables in a namespace of their own."""
     for part in ("pipeline", "contracts"):
         shutil.copytree(RETAIL / part, folder / part, ignore=shutil.ignore_patterns(".treaty", "landing", "feeds"))
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{name}")
-    return Retailer(folder / "pipeline", Tables(spark, f"lake.{name}"))
+    session = spark.newSession()
+    for key, value in SMALL.items():
+        session.conf.set(key, value)
+    session.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{name}")
+    return Retailer(folder / "pipeline", Tables(session, f"lake.{name}"))

@@ -16,7 +16,7 @@ import yaml
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from tests.pipeline.projects import laid_out
+from tests.pipeline.projects import SMALL, laid_out
 from tests.pipeline.running.kiosk import FILES, contracts, deliver, ordered, paid
 from treaty.contracts.loading import document_of
 from treaty.spark.jars import default_folder
@@ -59,7 +59,9 @@ class Premises:
         """Where the files of its tables are."""
         return self.folder / ".treaty" / "tables"
 
-    def start(self, *arguments: str, largest_file: int | None = None) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, largest_file: int | None = None, spark_home: Path | None = None
+    ) -> subprocess.Popen[str]:
         """Start a run as a session of its own, so that it can be ended with all its processes."""
 
         def limited() -> None:
@@ -72,7 +74,7 @@ class Premises:
             env={
                 **kept,
                 "TREATY_SPARK_JARS": str(default_folder()),
-                "SPARK_WORKER_DIR": str(self.folder / ".treaty" / "workers"),  # else beside Spark's own files
+                **({"SPARK_HOME": str(spark_home)} if spark_home else {}),
             },
             cwd=self.folder,
             stdout=subprocess.PIPE,
@@ -82,9 +84,11 @@ class Premises:
             preexec_fn=limited,
         )
 
-    def run(self, *arguments: str, largest_file: int | None = None) -> tuple[int, str, str]:
+    def run(
+        self, *arguments: str, largest_file: int | None = None, spark_home: Path | None = None
+    ) -> tuple[int, str, str]:
         """Run to the end, and return the exit code with what was said on both channels."""
-        started = self.start(*arguments, largest_file=largest_file)
+        started = self.start(*arguments, largest_file=largest_file, spark_home=spark_home)
         try:
             said, complained = started.communicate(timeout=_PATIENCE)
         finally:
@@ -141,7 +145,7 @@ def open_premises(folder: Path, waves: int = 0, catalog: Path | None = None) -> 
         "spark": {
             "master": "local[2]",
             "memory": "700m",
-            "conf": {"spark.sql.shuffle.partitions": 2},
+            "conf": SMALL,
             "iceberg": {
                 "name": CATALOG,
                 "uri": f"jdbc:sqlite:{opened.catalog}",

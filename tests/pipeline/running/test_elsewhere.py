@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from tests.pipeline.running.processes import CATALOG, WAVES, Premises, open_premises
@@ -12,7 +13,7 @@ from tests.pipeline.running.processes import CATALOG, WAVES, Premises, open_prem
 def test_a_cluster_of_processes_gives_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
 
-    code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]")
+    code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))
 
     assert (code, complaint) == (0, ""), said
     assert kiosk.rows() == undisturbed.rows()
@@ -29,3 +30,11 @@ def test_a_connect_server_gives_the_same_tables(
 
     assert (code, complaint) == (0, ""), said
     assert kiosk.rows() == undisturbed.rows()
+
+
+def _spark_home(folder: Path) -> Path:
+    """Return a home for Spark that workers may write to: they keep their logs beside what they run."""
+    folder.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (folder / part.name).symlink_to(part)
+    return folder
