@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A walk through the retailer's contracts: what Treaty says of them, of two changes, and of those who would be hit.
+# A walk through the retailer's contracts and data: changes and those they hit, a pull request, a pipeline, a breach.
+# demo.sh [LAST]: up to this step; by default all.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 contracts=examples/retail/contracts
@@ -9,13 +10,23 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 export TREATY_REGISTRY="$work/registry.db" TREATY_ACTOR=demo
 bold=$(tput bold 2>/dev/null || true); plain=$(tput sgr0 2>/dev/null || true)
 
-step() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+last=${1:-99}
+step() {
+  local number=${1%%.*}
+  case $number in *[!0-9]*) ;; *) [ "$number" -le "$last" ] || exit 0 ;; esac
+  printf '\n%s%s%s\n' "$bold" "$1" "$plain"
+}
 show() { printf '$ %s\n\n' "$*"; "$@"; }
 expect() { # expect CODE COMMAND...: run a command whose exit code is part of the story
   local code=$1; shift
   show "$@"; local got=$?
   if [ "$got" -ne "$code" ]; then echo "expected exit code $code, got $got" >&2; exit 1; fi
 }
+
+cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
+port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+(cd "$work" && exec treaty spark pipeline --port "$port") > "$work/spark.txt" 2>&1 & spark=$!
+trap 'kill "$spark" 2> /dev/null; wait "$spark" 2> /dev/null; rm -rf "$work"' EXIT
 
 step "1. Are the retailer's contracts legible? Could a downstream team explain every field?"
 expect 0 treaty lint $contracts
@@ -86,12 +97,8 @@ printf '\nThe way over comes with it. What one of those who were hit has to do, 
 printf '$ treaty migrate plan orders.yaml orders.v2.yaml --consumers consumers.yml --consumer delivery-planner\n\n'
 treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/consumers.yml --consumer delivery-planner || exit 1
 
-step "15. Spark is started once, for all that follows; any command could start its own."
-cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
-port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+step "15. Spark was started behind all this, once for all that follows; any command could start its own."
 printf '$ treaty spark pipeline --port %s &\n\n' "$port"
-(cd "$work" && exec treaty spark pipeline --port "$port") > "$work/spark.txt" 2>&1 & spark=$!
-trap 'kill "$spark" 2> /dev/null; wait "$spark" 2> /dev/null; rm -rf "$work"' EXIT
 printf '$ python -m examples.retail.history pipeline/landing --orders 2500\n\n'
 python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week || exit 1
 until grep -q stop "$work/spark.txt"; do

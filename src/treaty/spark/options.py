@@ -148,7 +148,7 @@ class SparkOptions:
         return _joined(own, self.session_conf())
 
 
-_UNSEEN_PLANS = {"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "3"}
+_UNSEEN_PLANS = {"spark.sql.ui.explainMode": "simple"}
 """Spark writes every plan out for its pages, again and again as it adapts it; without pages nobody reads that."""
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")

@@ -133,9 +133,9 @@ class Premises:
         return {name: sorted(_read(table)) for name, table in self.tables().items()}
 
 
-def open_premises(folder: Path, waves: int = 0, catalog: Path | None = None) -> Premises:
+def open_premises(folder: Path, waves: int = 0) -> Premises:
     """Lay the kiosk out with its contracts and settings; some waves have arrived already."""
-    opened = Premises(folder, catalog or folder / ".treaty" / "catalog.db")
+    opened = Premises(folder, folder / ".treaty" / "catalog.db")
     laid_out(folder, FILES)
     for line, contract in contracts().items():
         laid_out(folder, {f"contracts/{line.contract}.yaml": yaml.safe_dump(document_of(contract), sort_keys=False)})

@@ -31,7 +31,7 @@ def test_a_run_that_dies_at_any_boundary_is_made_up_for_by_the_next(spark: Spark
             kiosk.run(Wish(_STEPS, at_once=1), stop_at=boundary)
             break
         except Killed:
-            boundary += 13  # every wave dies at another boundary, and the next one finds the ruins of the last
+            boundary += 19  # every wave dies at another boundary, and the next one finds the ruins of the last
     survived = kiosk.everything()
     assert boundary > 20, "no run died after its first steps"
 

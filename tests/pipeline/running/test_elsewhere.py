@@ -1,32 +1,18 @@
-"""The same project on a cluster and over Spark Connect: where Spark runs changes no row."""
+"""The same project on a cluster: where Spark runs changes no row."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pyspark
-from pyspark.sql import SparkSession
 
-from tests.pipeline.running.processes import CATALOG, WAVES, Premises, open_premises
+from tests.pipeline.running.processes import WAVES, Premises, open_premises
 
 
 def test_a_cluster_of_processes_gives_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
 
     code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))
-
-    assert (code, complaint) == (0, ""), said
-    assert kiosk.rows() == undisturbed.rows()
-
-
-def test_a_connect_server_gives_the_same_tables(
-    undisturbed: Premises, spark: SparkSession, connect_address: str, tmp_path: Path
-) -> None:
-    uri = spark.conf.get(f"spark.sql.catalog.{CATALOG}.uri")
-    assert uri is not None
-    kiosk = open_premises(tmp_path / "kiosk", WAVES, Path(uri.removeprefix("jdbc:sqlite:").partition("?")[0]))
-
-    code, said, complaint = kiosk.run("--remote", connect_address)
 
     assert (code, complaint) == (0, ""), said
     assert kiosk.rows() == undisturbed.rows()
