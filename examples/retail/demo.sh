@@ -95,7 +95,8 @@ bash examples/pull-request/demo.sh || exit 1
 pull=examples/pull-request
 printf '\nThe way over comes with it. What one of those who were hit has to do, and nothing of the others:\n\n'
 printf '$ treaty migrate plan orders.yaml orders.v2.yaml --consumers consumers.yml --consumer delivery-planner\n\n'
-treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/consumers.yml --consumer delivery-planner || exit 1
+treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/consumers.yml --consumer delivery-planner -o "$work/way" \
+  2> /dev/null || exit 1
 
 step "15. Spark was started behind all this, once for all that follows; any command could start its own."
 printf '$ treaty spark pipeline --port %s &\n\n' "$port"
@@ -110,6 +111,8 @@ unset TREATY_REGISTRY; export TREATY_SPARK_MASTER=sc://127.0.0.1:$port TREATY_HA
 
 step "16. The views of that migration are run on rows: what is called exact is exact, and what is lost is counted."
 expect 0 treaty migrate prove $pull/orders.yaml $pull/orders.v2.yaml --rows 300
+printf '\nThe query of a consumer that has not moved yet, on that view over new rows:\n\n'
+python $pull/old_query.py "$work/way/shop_orders_v1.orders_from_shop_orders_v2.sql" || exit 1
 cd "$work" || exit 1
 
 step "17. Data are held to the contracts that were agreed: a month of events, with the defects that months have."

@@ -49,6 +49,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "the audit log is whole",
         "Guide for delivery-planner",
         "proven: what is called exact is exact",
+        "|        Porto|      2|",
     ):
         assert said in ran.stdout
     assert list(tmp_path.iterdir()) == []
