@@ -16,3 +16,4 @@ class Query:
     domain: str | None = None
     tag: str | None = None
     tier: str | None = None
+    status: str | None = None

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, or_, select
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, func, or_, select
 
 from treaty.governance.inheritance import POLICY_TIERS
-from treaty.registry.answers import ContractAnswer
+from treaty.registry.answers import ContractAnswer, OverviewAnswer, OwnerAnswer
 from treaty.registry.preparing import folded
 from treaty.registry.query import Query
-from treaty.registry.store.tables import contracts
+from treaty.registry.store.tables import contracts, subscriptions, versions
 
 _C = contracts.c
+_V = versions.c
+_S = subscriptions.c
+_KEPT = ("id", "version", "name", "domain", "tier", "parent", "summary", "updated_at")
+_CONSUMERS = (
+    select(func.count(distinct(_S.consumer))).where(_S.contract == _C.id, _S.active.is_(True)).scalar_subquery()
+)
+_HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
 _TEXTS = (
     _C.searched_names,
     _C.searched_fields,
@@ -23,11 +34,23 @@ _TEXTS = (
 
 def search(connection: Connection, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
     """Return the contracts that fit, by id."""
-    asked = select(*(_C[name] for name in ContractAnswer.model_fields)).where(*_conditions(query))
+    asked = _listed().where(*_conditions(query))
     if after is not None:
         asked = asked.where(_C.id > after)
-    rows = connection.execute(asked.order_by(_C.id).limit(limit))
-    return [ContractAnswer(**row._mapping) for row in rows]
+    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+
+
+def overview(connection: Connection) -> OverviewAnswer:
+    """Count the contracts by what one may look for."""
+    rows = connection.execute(select(_C.domain, _C.tier, _V.status, _V.owners).select_from(_HIGHEST)).all()
+    teams = Counter(team for row in rows for team in {one["team"] for one in row.owners})
+    return OverviewAnswer(
+        contracts=len(rows),
+        domains=_counted(row.domain for row in rows),
+        tiers=_counted(row.tier for row in rows),
+        statuses=_counted(row.status for row in rows),
+        owners=dict(sorted(teams.items())),
+    )
 
 
 def _conditions(query: Query) -> list[ColumnElement[bool]]:
@@ -47,10 +70,26 @@ def _conditions(query: Query) -> list[ColumnElement[bool]]:
             conditions.append(column.contains(f"\n{folded(wanted)}\n", autoescape=True))
     if query.tier:
         conditions.append(_C.tier == query.tier)
+    if query.status:
+        conditions.append(_V.status == query.status)
     return conditions
 
 
 def policies(connection: Connection, after: str, limit: int) -> list[ContractAnswer]:
     """Return the contracts that are policies, by id."""
-    asked = select(*(_C[name] for name in ContractAnswer.model_fields)).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
-    return [ContractAnswer(**row._mapping) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+    asked = _listed().where(_C.tier.in_(POLICY_TIERS), _C.id > after)
+    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+
+
+def _listed() -> Select[Any]:
+    chosen = (*(_C[name] for name in _KEPT), _V.status, _V.owners, _CONSUMERS.label("consumers"))
+    return select(*chosen).select_from(_HIGHEST)
+
+
+def _answer(row: Row[Any]) -> ContractAnswer:
+    owners = [OwnerAnswer(team=one["team"], contact=one.get("contact")) for one in row.owners]
+    return ContractAnswer(**{**row._mapping, "owners": owners})
+
+
+def _counted(values: Iterable[str | None]) -> dict[str, int]:
+    return dict(sorted(Counter(value for value in values if value).items()))

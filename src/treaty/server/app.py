@@ -15,6 +15,7 @@ from treaty.server.errors import add_error_handlers
 from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate
+from treaty.server.pages import PAGES
 from treaty.server.routes import ROUTES
 from treaty.server.settings import Limits
 from treaty.server.tending import Tending
@@ -39,7 +40,7 @@ def create_app(
     app.state.registry = registry
     app.state.doorman = doorman
     app.state.wake_courier = tending.wake if tending else _nobody_to_wake
-    for routes in ROUTES:
+    for routes in (*ROUTES, *PAGES):
         app.include_router(routes.router)
     add_error_handlers(app)
     app.add_middleware(Express, registry=registry, doorman=doorman)

@@ -72,7 +72,20 @@ class ContractAnswer(Answer):
     tier: str | None = None
     parent: str | None = None
     summary: str | None = None
+    status: str = Field(description="Of the version that is named.")
+    owners: list[OwnerAnswer] = Field(default=[])
+    consumers: int = Field(default=0, description="How many read one of its lines.")
     updated_at: datetime
+
+
+class OverviewAnswer(Answer):
+    """What there is to choose from: how many contracts have which domain, tier, status or owning team."""
+
+    contracts: int
+    domains: dict[str, int]
+    tiers: dict[str, int]
+    statuses: dict[str, int]
+    owners: dict[str, int]
 
 
 class LineAnswer(Answer):

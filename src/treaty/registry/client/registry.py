@@ -14,6 +14,7 @@ from treaty.registry.answers import (
     DiffAnswer,
     DocumentAnswer,
     LineAnswer,
+    OverviewAnswer,
     Page,
     Registration,
     StepAnswer,
@@ -109,8 +110,13 @@ class RegistryClient:
             "domain": query.domain,
             "tag": query.tag,
             "tier": query.tier,
+            "status": query.status,
         }
         return self._wire.get(f"{API}/contracts", Page[ContractAnswer], {**wanted, "cursor": cursor, "limit": limit})
+
+    def overview(self) -> OverviewAnswer:
+        """Count the contracts by domain, tier, status and owning team."""
+        return self._wire.get(f"{API}/overview", OverviewAnswer)
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""

@@ -21,6 +21,7 @@ from treaty.registry.answers import (
     DiffAnswer,
     DocumentAnswer,
     LineAnswer,
+    OverviewAnswer,
     Page,
     Registration,
     StepAnswer,
@@ -135,6 +136,10 @@ class Registry:
         (start,) = after(cursor, "")
         found = self._desk.read(lambda it: searching.search(it, query, str(start), limit + 1))
         return page_of(found, limit, lambda one: (one.id,))
+
+    def overview(self) -> OverviewAnswer:
+        """Count the contracts by domain, tier, status and owning team."""
+        return self._desk.read(searching.overview)
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""

@@ -14,6 +14,7 @@ from treaty.registry.answers import (
     DiffAnswer,
     DocumentAnswer,
     LineAnswer,
+    OverviewAnswer,
     Page,
     StepAnswer,
     VersionAnswer,
@@ -40,12 +41,19 @@ def search_contracts(
     domain: Word = None,
     tag: Word = None,
     tier: Word = None,
+    status: Word = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ContractAnswer]:
     """Find contracts; every part that is given must fit."""
-    wanted = Wanted(text=q, name=name, field=field, owner=owner, domain=domain, tag=tag, tier=tier)
+    wanted = Wanted(text=q, name=name, field=field, owner=owner, domain=domain, tag=tag, tier=tier, status=status)
     return registry.search(wanted, cursor=cursor, limit=limit)
+
+
+@routes.get("/overview", Action.READ)
+def overview(registry: Caller) -> OverviewAnswer:
+    """Count the contracts by domain, tier, status and owning team."""
+    return registry.overview()
 
 
 @routes.get("/contracts/{contract:path}/lines", Action.READ, (404,))

@@ -21,8 +21,11 @@ from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import DocumentFormat, document_response
 from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
 from treaty.server.models import Anything, Uri
+from treaty.server.pages.answering import wants_page
+from treaty.server.pages.contracts import front_page
+from treaty.server.pages.visiting import visiting
 from treaty.server.paging import Cursor, Limit, link_to_next
-from treaty.server.routing import Caller, Routes
+from treaty.server.routing import Caller, Routes, caller
 
 routes = Routes("contracts")
 _ALL = 10_000
@@ -40,16 +43,13 @@ class Deprecation(BaseModel):
     deprecation_uri: Uri
 
 
-@routes.get("/", Action.READ, tags=["service"])
-async def service_info(registry: Caller) -> dict[str, Any]:
-    """Say what this is."""
-    return {
-        "name": "treaty",
-        "version": treaty.__version__,
-        "description": "Registers data contracts, judges every change, and knows whom it hits.",
-        "docs": "/docs",
-        "endpoints": _ENDPOINTS,
-    }
+@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any])
+async def service_info(request: Request) -> Response:
+    """Say what this is; a browser is shown the catalog."""
+    if wants_page(request):
+        return await front_page(request, await visiting(request))
+    await caller(request)
+    return JSONResponse(_INFO)
 
 
 @routes.get("/datasets", Action.READ)
@@ -162,4 +162,12 @@ _ENDPOINTS = {
     "POST /contracts/{ds}/versions/{v}/archive": "archive a version",
     "POST /contracts/owners/from-decision-card": "owners from a Decision Card",
     "/api/v1": "search, lines, diff, consumers, impact, lifecycle, policies, notices, audit, tokens: see /docs",
+}
+
+_INFO: dict[str, Any] = {
+    "name": "treaty",
+    "version": treaty.__version__,
+    "description": "Registers data contracts, judges every change, and knows whom it hits.",
+    "docs": "/docs",
+    "endpoints": _ENDPOINTS,
 }

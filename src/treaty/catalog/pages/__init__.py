@@ -1,0 +1,1 @@
+"""The pages, one file each: a function asks the registry and returns a page, ready to be drawn."""

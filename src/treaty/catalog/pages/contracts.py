@@ -1,0 +1,62 @@
+"""The list of contracts: found by words, narrowed by what they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from treaty.catalog import places
+from treaty.catalog.rendering import Page
+from treaty.catalog.sources import Source
+from treaty.registry.query import Query
+
+_SHOWN = 50
+_FIRST_COMMANDS = (
+    ("Write a contract", "treaty init contracts/orders.yaml"),
+    ("Register it", "treaty register contracts/orders.yaml"),
+    ("Say that you depend on it", "treaty subscribe orders@1 --consumer my-team.report --class operational-reporting"),
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What somebody looks for in the list, as the address says it."""
+
+    q: str | None = None
+    domain: str | None = None
+    tier: str | None = None
+    status: str | None = None
+    owner: str | None = None
+    cursor: str | None = None
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether nothing narrows the list."""
+        return not any((self.q, self.domain, self.tier, self.status, self.owner))
+
+
+def contracts_page(source: Source, wanted: Wanted | None = None, limit: int = _SHOWN) -> Page:
+    """Return a part of the contracts that fit."""
+    wanted = wanted or Wanted()
+    query = Query(text=wanted.q, domain=wanted.domain, tier=wanted.tier, status=wanted.status, owner=wanted.owner)
+    found = source.search(query, cursor=wanted.cursor, limit=limit)
+    overview = source.overview()
+    onward = replace(wanted, cursor=found.next)
+    return Page(
+        places.contracts(),
+        "contracts.html",
+        "Contracts",
+        "contracts",
+        {
+            "wanted": wanted,
+            "found": found.items,
+            "overview": overview,
+            "choices": {
+                "domain": overview.domains,
+                "tier": overview.tiers,
+                "status": overview.statuses,
+                "owner": overview.owners,
+            },
+            "onward": places.contracts(**asdict(onward)) if found.next else None,
+            "first_commands": _FIRST_COMMANDS,
+        },
+    )

@@ -1,0 +1,1 @@
+"""What is observed of data and of those who move it: measures, and the promises they are held to."""

@@ -1,0 +1,51 @@
+"""A page becomes an answer: drawn, packed, and sent with what a browser needs to keep it safe."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from treaty.catalog.rendering import Page, Setting, render
+from treaty.server.pages.visiting import Visit
+
+BASE = "/catalog"
+_WORTH_PACKING = 1_000
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_GUARDS = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+    "Vary": "Accept, Cookie, Accept-Encoding",
+}
+
+
+def answer(request: Request, visit: Visit, page: Page) -> Response:
+    """Draw a page for whoever asked."""
+    setting = Setting(visit.registry.desk.database.clock(), visit.visitor)
+    response = packed(request, render(page, setting).encode(), "text/html", _GUARDS)
+    response.status_code = page.status
+    visit.sign(response)
+    return response
+
+
+def packed(request: Request, content: bytes, media: str, headers: Mapping[str, str]) -> Response:
+    """Return content, compressed for who can read that."""
+    kind = f"{media}; charset=utf-8" if media.startswith("text/") else media
+    sent = {"Content-Type": kind, **headers}
+    if len(content) > _WORTH_PACKING and "gzip" in request.headers.get("accept-encoding", ""):
+        content = gzip.compress(content, 6, mtime=0)
+        sent["Content-Encoding"] = "gzip"
+    return Response(content, headers=sent)
+
+
+def wants_page(request: Request) -> bool:
+    """Tell a browser from a program: a browser asks for HTML before anything else."""
+    accepted = request.headers.get("accept", "")
+    return "text/html" in accepted
