@@ -57,7 +57,10 @@ def test_a_folder_that_loops_is_walked_once(treaty: Treaty, write: Write, tmp_pa
 
 def test_output_that_cannot_be_written_is_one_clear_error() -> None:
     with Path("/dev/full").open("w") as full:
-        ran = subprocess.run([TREATY, "kinds"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        held_back = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        ran = subprocess.run(
+            [TREATY, "kinds"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=held_back
+        )
 
     assert ran.returncode == 1
     assert ran.stderr == "error: cannot write the output: No space left on device\n"

@@ -30,7 +30,7 @@ CHAPTERS = {
         "migrate",
     ),
     "Governance": ("policy", "waive", "unwaive", "waivers", "proposals", "approve", "decline"),
-    "Operation": ("serve", "token", "audit", "channel", "notices", "redeliver"),
+    "Operation": ("serve", "docs", "token", "audit", "channel", "notices", "redeliver"),
 }
 """The commands in the order of the help; each is a module of `treaty.cli.commands`.
 
@@ -104,8 +104,14 @@ def main() -> None:
         typer.echo(f"error: {visible_lines(str(error))}", err=True)
         sys.exit(ExitCode.FINDINGS if isinstance(error, Refused) else ExitCode.FAILURE)
     except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         sys.exit(ExitCode.FINE)
     except OSError as error:
         typer.echo(f"error: cannot write the output: {error.strerror}", err=True)
+        _write_no_more()
         sys.exit(ExitCode.FAILURE)
+
+
+def _write_no_more() -> None:
+    """Send what is still to be written nowhere; else Python tries once more at its end, and says that it failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

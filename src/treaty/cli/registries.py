@@ -36,10 +36,12 @@ def opened(
         if is_address(named):
             from treaty.registry.client import RegistryClient
 
-            found: Registry | RegistryClient = RegistryClient(named, token=_token(token_file, settings))
-        else:
-            found = open_local(named, settings, absent)
-        with found as registry:
+            with RegistryClient(named, token=_token(token_file, settings)) as server:
+                yield server
+            return
+        from treaty.cli.publishing import followed_by_site
+
+        with open_local(named, settings, absent) as registry, followed_by_site(registry, settings):
             yield registry
 
 

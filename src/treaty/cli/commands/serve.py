@@ -66,6 +66,7 @@ def run(
             settings.oidc(),
             settings.outlet(),
             settings.request_limits(),
+            settings.publishing(),
         )
         signal.signal(signal.SIGTERM, _leave)
         try:

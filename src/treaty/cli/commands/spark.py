@@ -25,8 +25,11 @@ def run(
     one with --remote, or with spark.master in the settings.
     """
     from treaty.cli.registries import needing
+    from treaty.errors import NotFound
     from treaty.settings import load_settings
 
+    if not folder.is_dir():
+        raise NotFound(f"no folder {folder}; name a project's, or leave it out for this one")
     options = load_settings(config, start=folder).spark()
     with needing("connect"):
         from treaty.spark.serving import serve_spark
