@@ -8,8 +8,12 @@ INSTALL_JAVA := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "i
 	&& export DEBIAN_FRONTEND=noninteractive && apt-get update -qq > /dev/null \
 	&& { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq openjdk-21-jre-headless; } > /dev/null
 
+INSTALL_CHROMIUM := [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "installing Chromium for the tests of the pages" >&2 \
+	&& export DEBIAN_FRONTEND=noninteractive && apt-get update -qq > /dev/null && apt-get install -y -qq chromium > /dev/null
+FIND_CHROMIUM := [ -n "$$TREATY_CHROMIUM" ] || command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench bench-enforce bench-pipeline clean
+.PHONY: help setup browser demo test check format docs bench bench-enforce bench-pipeline clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,7 +44,10 @@ check: setup ## format, lint, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo > .venv/import-linter.log 2>&1 || { cat .venv/import-linter.log; exit 1; }
 
-test: check ## all checks, then all tests
+browser: # the tests of the pages need a browser, and nothing else does
+	@{ $(FIND_CHROMIUM); } || { $(INSTALL_CHROMIUM); } || { echo "the tests of the pages need Chromium; install it (Debian: apt-get install chromium), or set TREATY_CHROMIUM to its path" >&2; exit 1; }
+
+test: check browser ## all checks, then all tests
 	$(BIN)/pytest -q -n auto
 
 format: setup ## put the code into shape

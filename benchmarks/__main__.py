@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import check, cold_start, enforce, graph, judging, pipeline, registry
+from benchmarks import catalog, check, cold_start, enforce, graph, judging, pipeline, registry
 
 BENCHMARKS = {
     "judging": judging.run,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "check": check.run,
     "registry": registry.run,
     "graph": graph.run,
+    "catalog": catalog.run,
     "enforce": enforce.run,
     "pipeline": pipeline.run,
 }

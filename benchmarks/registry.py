@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
 from benchmarks.http_load import Rate, contract, get, load, post
 from benchmarks.measuring import table
 from benchmarks.peers import peer_binary
+from benchmarks.servers import Server, started, treaty_server
 
 _PEER = "data-contract-registry[api]==0.2.0"
 _INSIDE = 10_000
@@ -22,31 +18,12 @@ _ROUNDS = 5
 _WORKERS = ("1", "2")
 
 
-@dataclass
-class _Server:
-    name: str
-    process: subprocess.Popen[str]
-    port: int
-    next: int = 0
-
-    def numbers(self, count: int) -> range:
-        """Return numbers of contracts that are not registered yet."""
-        self.next += count
-        return range(self.next - count, self.next)
-
-    def memory(self) -> float:
-        """Return the megabytes that the server and its processes hold."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in [self.process.pid, *children])
-        return pages * 4096 / 1e6
-
-
 def run() -> str:
     """Fill each server, then measure both in turns."""
     with ExitStack() as stack:
         work = stack.enter_context(tempfile.TemporaryDirectory())
         servers = [stack.enter_context(_peer())]
-        servers += [stack.enter_context(_ours(work, workers)) for workers in _WORKERS]
+        servers += [stack.enter_context(treaty_server(work, workers)) for workers in _WORKERS]
         for server in servers:
             load(server.port, [post(contract(number)) for number in server.numbers(_INSIDE)], 16)
         before = [server.memory() for server in servers]
@@ -75,7 +52,7 @@ def _row(rates: list[float]) -> list[str]:
     return [f"{peer:,.0f}", *(part for rate in ours for part in (f"{rate:,.0f}", f"{rate / peer:.2f}"))]
 
 
-def _rounds(servers: list[_Server], measure: Callable[[_Server], Rate]) -> list[list[float]]:
+def _rounds(servers: list[Server], measure: Callable[[Server], Rate]) -> list[list[float]]:
     found: list[list[float]] = [[] for _ in servers]
     for _ in range(_ROUNDS):
         for place, server in enumerate(servers):
@@ -83,11 +60,11 @@ def _rounds(servers: list[_Server], measure: Callable[[_Server], Rate]) -> list[
     return found
 
 
-def _register(clients: int, count: int) -> Callable[[_Server], Rate]:
+def _register(clients: int, count: int) -> Callable[[Server], Rate]:
     return lambda server: load(server.port, [post(contract(one)) for one in server.numbers(count)], clients)
 
 
-def _read(clients: int, count: int) -> Callable[[_Server], Rate]:
+def _read(clients: int, count: int) -> Callable[[Server], Rate]:
     paths = [f"/contracts/team{one % 100}.data_{one}/latest" for one in range(0, 7 * count, 7)]
     return lambda server: load(server.port, [get(path) for path in paths], clients)
 
@@ -100,7 +77,7 @@ _MEASURES = {
 }
 
 
-def _listing(server: _Server) -> str:
+def _listing(server: Server) -> str:
     """Say how long a page of versions takes as a dataset grows."""
     (number,) = server.numbers(1)
     path = f"/contracts/team{number % 100}.data_{number}/versions?limit=100"
@@ -112,37 +89,8 @@ def _listing(server: _Server) -> str:
 
 
 @contextmanager
-def _peer() -> Iterator[_Server]:
+def _peer() -> Iterator[Server]:
     program = peer_binary("data-contract-registry", _PEER, "uvicorn")
     command = [program, "data_contract_registry.app:app", "--port", "0", "--no-access-log"]
-    yield from _started("peer", command, re.compile(r"http://127\.0\.0\.1:(\d+)"))
-
-
-@contextmanager
-def _ours(work: str, workers: str) -> Iterator[_Server]:
-    database = str(Path(work) / f"registry-{workers}.db")
-    command = [str(Path(sys.executable).with_name("treaty")), "serve", "--port", "0", "--database", database]
-    yield from _started("treaty", [*command, "--workers", workers], re.compile(r"http://127\.0\.0\.1:(\d+)"))
-
-
-def _started(name: str, command: list[str], address: re.Pattern[str]) -> Iterator[_Server]:
-    """Start a server, find its port in what it prints, and stop it in the end."""
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, text=True)
-        try:
-            yield _Server(name, process, _port(process, said.fileno(), address))
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
-
-
-def _port(process: subprocess.Popen[str], said: int, address: re.Pattern[str]) -> int:
-    path = Path(f"/proc/self/fd/{said}")
-    while process.poll() is None:
-        if found := address.search(path.read_text()):
-            return int(found[1])
-        try:
-            process.wait(timeout=0.1)
-        except subprocess.TimeoutExpired:
-            continue
-    raise RuntimeError(f"the server did not start: {path.read_text()}")
+    with started("peer", command) as server:
+        yield server

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # A walk through the retailer's contracts and data: changes and those they hit, a pull request, a pipeline, a breach.
-# demo.sh [LAST]: up to this step; by default all.
+# demo.sh [LAST]: up to this step; by default all. What it leaves stands in TREATY_DEMO, .treaty/demo by default.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 contracts=examples/retail/contracts
 changes=examples/retail/changes
 finance=retail.publications.finance_recognized_sale
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-export TREATY_REGISTRY="$work/registry.db" TREATY_ACTOR=demo
+left=${TREATY_DEMO:-.treaty/demo}
+rm -rf "$left/registry.db"* "$left/site" && mkdir -p "$left" && left=$(cd "$left" && pwd) || exit 1
+registry="$left/registry.db"
+export TREATY_REGISTRY="$registry" TREATY_ACTOR=demo
 bold=$(tput bold 2>/dev/null || true); plain=$(tput sgr0 2>/dev/null || true)
 
 last=${1:-99}
@@ -65,16 +68,8 @@ expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
 step "10. A pipeline asks before it merges: may this be published? No (exit code 3)."
 expect 3 treaty can-i-publish $changes/finance_recognized_sale.refused.yaml
 
-step "11. The same change with the version it needs and a migration plan: a line beside the old one, once those it hits hardest know."
-{ sed 's/^version: "1.3.0"/version: "2.0.0"/' $changes/finance_recognized_sale.refused.yaml; cat <<'YAML'
-migration:
-  guide: https://contracts.example.com/guides/finance-recognized-sale-2
-  window: 120 d
-  owner: Group Accounting Data
-YAML
-} > "$work/finance_recognized_sale.new_line.yaml"
-printf '$ treaty register finance_recognized_sale.new_line.yaml\n\n'
-treaty register "$work/finance_recognized_sale.new_line.yaml" || exit 1
+step "11. The change of step 5, with its migration plan: a line beside the old one, once those it hits hardest know."
+expect 0 treaty register $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml
 waiting() { treaty migrate status --contract $finance --format json | python -c "import json,sys; print($1)"; }
 migration=$(waiting 'json.load(sys.stdin)["items"][0]["id"]')
 for consumer in $(waiting '*json.load(sys.stdin)["items"][0]["missing"]'); do
@@ -124,6 +119,7 @@ printf '$ treaty infer pipeline/landing/retail.returns.return_received --id reta
 treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received > draft.yaml 2> /dev/null || exit 1
 head -n 30 draft.yaml
 
+export TREATY_REGISTRY="$registry"
 step "19. The whole way under contract: raw, events, products, reconciliation, publications, on Spark and Iceberg."
 expect 0 treaty run pipeline
 
@@ -135,13 +131,19 @@ step "21. A release of the shop loses addresses. Every event keeps its contract,
 (cd "$OLDPWD" && python -m examples.retail.breach "$work/pipeline/landing") || exit 1
 echo; expect 3 treaty run pipeline
 
+cd "$OLDPWD" || exit 1
+step "22. All of it on pages: what each field means, who reads it, what is changing, how promises were kept."
+expect 0 treaty docs build "$left/site"
+
 step "Look further"
-cat <<'TEXT'
+shown=${left#"$PWD"/}
+cat <<TEXT
+  $shown/site/index.html                    open it in a browser: the catalog of what you have just seen
+  .venv/bin/treaty serve --database $shown/registry.db   the same, live, at http://127.0.0.1:8090
   .venv/bin/treaty kinds                     what is graded, and why
   .venv/bin/treaty kinds field_enum_shrunk   one kind explained
   .venv/bin/treaty rules                     what lint looks at
   .venv/bin/treaty init my-project           start your own
-  .venv/bin/treaty serve                     the registry over HTTP, with its API at /docs
   .venv/bin/treaty plan examples/retail/pipeline --offline   the pipeline in layers, and where columns come from
   cp -r examples/retail my-retail            a copy to run yourself: treaty run, read, exceptions, replay my-retail/pipeline
 TEXT

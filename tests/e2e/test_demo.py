@@ -20,6 +20,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "TMPDIR": str(tmp_path),
+        "TREATY_DEMO": str(tmp_path / "left"),
         "NO_COLOR": "1",
         "TREATY_SPARK_JARS": str(default_folder()),
     }
@@ -52,4 +53,4 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "|        Porto|      2|",
     ):
         assert said in ran.stdout
-    assert list(tmp_path.iterdir()) == []
+    assert [one.name for one in tmp_path.iterdir()] == ["left"]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from treaty.contracts.reading import Limits
     from treaty.formats import Format, Loss
 
-_PYTHON = ".py"
+_BY_NAME = {".py": "pydantic", ".sql": "sql", ".ddl": "sql"}
+"""Files that can be nothing else where somebody names one: their format says best what is wrong with them."""
 CHOICE = "#"
 """Between a file and the contract that is meant in it: schema.sql#sales.orders."""
 
@@ -31,8 +32,9 @@ def foreign_format(source: Source) -> Format | None:
         return None
     from treaty.formats import format_named, recognised
 
-    if source.name.lower().endswith(_PYTHON):
-        return format_named("pydantic")  # says what to do instead of reading it
+    for suffix, name in _BY_NAME.items():
+        if source.name.lower().endswith(suffix):
+            return format_named(name)
     return recognised(source.name, source.content.decode("utf-8", "replace"))
 
 

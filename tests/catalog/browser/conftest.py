@@ -1,0 +1,94 @@
+"""A real browser on the retailer's catalog: live, and as a folder of files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.catalog.retailer import open_retailer
+from tests.server.running import running
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_MISSING = "no Chromium on this machine; on Debian: apt-get install chromium; else set TREATY_CHROMIUM to one's path"
+PATIENCE = 15_000
+"""Milliseconds after which a test that waits for a page has failed."""
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Start Chromium once; it ends with the last test in here, since its loop stands in the way of others."""
+    path = os.environ.get("TREATY_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+    assert path, _MISSING
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has none
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=sandbox)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="package")
+def retailer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    with open_retailer(tmp_path_factory.mktemp("retailer") / "registry.db") as registry:
+        yield registry
+
+
+@pytest.fixture(scope="package")
+def live(retailer: Registry) -> Iterator[str]:
+    """The address of a server that is open to this machine."""
+    with running(create_app(retailer)) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Open pages in a browser of one's own: as wide, in the theme and with the script that is asked for.
+
+    A page that says something on the console, fails to load something or asks another machine fails the test.
+    """
+    contexts: list[BrowserContext] = []
+    troubles: list[str] = []
+
+    def open_page(address: str, *, width: int = 1440, theme: str = "light", script: bool = True) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if theme == "dark" else "light",
+            java_script_enabled=script,
+            permissions=["clipboard-read", "clipboard-write"] if script else [],
+        )
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on("console", lambda said: troubles.append(f"console: {said.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("request", lambda request: _check_origin(request.url, address, troubles))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not troubles
+
+
+def _check_origin(url: str, address: str, troubles: list[str]) -> None:
+    origin = "file://" if address.startswith("file://") else "/".join(address.split("/")[:3])
+    if not url.startswith(origin):
+        troubles.append(f"asked for {url}")
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures of the pages go: the folder that TREATY_SCREENSHOTS names, or one that is thrown away."""
+    named = os.environ.get("TREATY_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,98 @@
+"""What holds on every page: it can be read by everybody, in both themes, on any screen, with a server and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.catalog.browser.conftest import Visit
+from tests.catalog.retailer import FINANCE, TIMELINE
+from treaty.catalog import places
+from treaty.catalog.places import Live, Place, file_of
+
+BOTH: dict[str, Place] = {
+    "contracts": places.contracts(),
+    "contract": places.contract(FINANCE),
+    "nested contract": places.contract("retail.publications.fulfillment_order_ready"),
+    "policy": places.contract("retail.policy.enterprise"),
+    "versions": places.versions(FINANCE),
+    "compare": places.compare(FINANCE, "1.2.0", "2.0.0"),
+    "consumers": places.consumers(FINANCE),
+    "document": places.document(FINANCE, "odcs"),
+    "graph": places.graph(),
+    "graph around a contract": places.graph(TIMELINE),
+    "changes": places.changes(),
+    "health": places.health(),
+    "teams": places.teams(),
+    "team": places.team("Group Accounting Data"),
+    "team of consumers": places.team("Group Tax"),
+}
+"""The pages that a server and a folder of files have."""
+
+ONLY_LIVE: dict[str, Place] = {
+    "nothing found": places.contracts(q="no such word anywhere"),
+    "graph of columns": places.graph(FINANCE, columns=f"{FINANCE}@1"),
+    "check": places.check(),
+    "sign in": places.sign_in(),
+}
+"""The pages that need a server."""
+
+_VIEWS = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+
+
+@pytest.fixture(params=[*BOTH, *ONLY_LIVE])
+def live_page(request: pytest.FixtureRequest, live: str) -> tuple[str, str]:
+    """A page of the server: its name and its address."""
+    place = {**BOTH, **ONLY_LIVE}[request.param]
+    return request.param, live + Live().to(place)
+
+
+@pytest.fixture(params=list(BOTH))
+def static_page(request: pytest.FixtureRequest, static_site: Path) -> tuple[str, str]:
+    """A page of the folder: its name and its address."""
+    return request.param, (static_site / file_of(BOTH[request.param])).as_uri()
+
+
+def test_a_page_is_for_everybody(live_page: tuple[str, str], visit: Visit, screenshots: Path) -> None:
+    name, address = live_page
+    _look_at(visit, f"live {name}", address, screenshots)
+
+
+def test_a_page_without_a_server_is_for_everybody(
+    static_page: tuple[str, str], visit: Visit, screenshots: Path
+) -> None:
+    name, address = static_page
+    _look_at(visit, f"static {name}", address, screenshots)
+
+
+def test_a_page_can_be_read_without_script(live_page: tuple[str, str], visit: Visit) -> None:
+    _, address = live_page
+
+    page = visit(address, script=False)
+
+    assert page.locator("main h1").count() == 1
+    assert page.locator("main").inner_text().strip()
+    assert _is_within_the_screen(page)
+
+
+def _look_at(visit: Visit, name: str, address: str, screenshots: Path) -> None:
+    for theme, width in _VIEWS:
+        page = visit(address, width=width, theme=theme)
+        page.screenshot(path=screenshots / f"{name} {theme} {width}.png", full_page=True)
+        assert _is_within_the_screen(page), f"{name} is wider than {width} pixels"
+        if width == _VIEWS[0][1]:
+            assert _barriers(page) == []
+        page.context.close()
+
+
+def _barriers(page: Page) -> list[str]:
+    """Return what axe finds that keeps somebody from reading or using the page."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"][:5]]
+
+
+def _is_within_the_screen(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))

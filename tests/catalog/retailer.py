@@ -1,0 +1,67 @@
+"""The retailer's registry as a catalog shows it: contracts, consumers, a move under way, a line that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from treaty.errors import Refused
+from treaty.registry.local import Registry
+
+RETAIL = Path(__file__).parents[2] / "examples" / "retail"
+FINANCE = "retail.publications.finance_recognized_sale"
+TIMELINE = "retail.publications.customer_order_timeline"
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+_CONTRACTS = RETAIL / "contracts"
+_ORDER = ("policies", "events", "products", "reconciliation", "publications")
+_READERS: Sequence[tuple[str, str, str, str, Sequence[str]]] = (
+    ("group-ledger", FINANCE, "external_regulatory", "Group Accounting", ("gross_sale_amount", "accounting_period")),
+    ("tax-reporting", FINANCE, "external_regulatory", "Group Tax", ("booking_country_code", "gross_sale_amount")),
+    ("revenue-dashboard", FINANCE, "operational_reporting", "Revenue Controlling", ("sales_channel",)),
+    ("sales-notebook", FINANCE, "exploratory_analytics", "Sales Analytics", ()),
+    ("support-agent-desktop", TIMELINE, "operational_reporting", "Customer Support", ("entry_headline",)),
+)
+
+
+class Clock:
+    """Tells the time that the test says it is."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def open_retailer(path: Path) -> Registry:
+    """Make the retailer's registry in a new file: what happened stands on the days before `NOW`."""
+    clock = Clock(NOW - timedelta(days=20))
+    registry = Registry.open(str(path), actor="Data Platform", clock=clock)
+    for room in _ORDER:
+        for file in sorted((_CONTRACTS / room).glob("*.yaml")):
+            if ".v2." not in file.name:
+                registry.register(file.read_bytes())
+    for consumer, contract, kind, team, fields in _READERS:
+        registry.consumers.subscribe(
+            consumer,
+            f"{contract}@1",
+            consumer_class=kind,
+            fields=fields,
+            team=team,
+            contact=f"#{consumer}",
+            purpose="Tell the business how it stands",
+        )
+    clock.now = NOW - timedelta(days=10)
+    with suppress(Refused):
+        registry.register((RETAIL / "changes" / "finance_recognized_sale.refused.yaml").read_bytes())
+    registry.register((RETAIL / "changes" / "customer_order_timeline.compatible.yaml").read_bytes())
+    clock.now = NOW - timedelta(days=3)
+    registry.register((_CONTRACTS / "publications" / f"{FINANCE}.v2.yaml").read_bytes())
+    for migration in registry.migrations.list().items:
+        for consumer in migration.missing:
+            registry.migrations.acknowledge(migration.id, consumer, note="we move with the next closing")
+    registry.deprecate_line(f"{FINANCE}@1", deprecation_uri="https://contracts.example.com/guides/finance-2")
+    clock.now = NOW
+    return registry
