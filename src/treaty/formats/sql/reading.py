@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import sqlglot
@@ -15,6 +16,8 @@ from treaty.formats.assembling import checked, contract_of
 from treaty.formats.results import Loss, Read
 from treaty.formats.sql.dialects import dialect_of
 from treaty.formats.sql.tables import Table
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it passes over is named as a loss, once
 
 
 def read(text: str, name: str, dialect: str | None = None) -> Read:
