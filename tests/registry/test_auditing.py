@@ -100,7 +100,7 @@ def test_an_entry_says_who_when_and_what_changed(backend: Backend, registry: Any
     )
 
 
-def test_what_is_read_judged_or_refused_leaves_no_entry(registry: AnyRegistry) -> None:
+def test_what_is_read_judged_or_not_done_leaves_no_entry(registry: AnyRegistry) -> None:
     registry.register(orders())
     registry.check(BREAKING)
     registry.consumers.impact(BREAKING)
@@ -109,7 +109,6 @@ def test_what_is_read_judged_or_refused_leaves_no_entry(registry: AnyRegistry) -
     registry.tick()
     for write in (
         lambda: registry.register(orders()),
-        lambda: registry.register(orders("1.0.1", [ID])),
         lambda: registry.retire(ORDERS, "1.0.0"),
         lambda: registry.consumers.subscribe("board", "orders@9", **CLASS),
     ):

@@ -64,6 +64,10 @@ def subscription(contract: str) -> dict[str, Any]:
     return reads | {"team": "growth"}
 
 
+def measure(contract: str) -> dict[str, Any]:
+    return {"contract": contract, "name": "freshness", "at": "2026-03-02T11:00:00Z", "value": 60}
+
+
 WAIVER = {"rule": "sla_relaxed", "owner": "growth", "reason": "until the feed is live", "until": "2026-12-31"}
 URI = {"deprecation_uri": "https://wiki.example.org/plan"}
 
@@ -88,6 +92,9 @@ TABLE = [
         "POST /contracts/{dataset_id}/versions/{version}/archive", OWNERS, at="/contracts/{c}/versions/1.0.0/archive"
     ),
     Asked("GET /api/v1/contracts", EVERYBODY),
+    Asked("GET /api/v1/overview", EVERYBODY),
+    Asked("GET /api/v1/map", EVERYBODY),
+    Asked("GET /api/v1/domains", EVERYBODY),
     Asked("GET /api/v1/contracts/{contract}/lines", EVERYBODY, at="/api/v1/contracts/{c}/lines"),
     Asked(
         "GET /api/v1/contracts/{contract}/diff",
@@ -189,6 +196,13 @@ TABLE = [
         lambda _: {"kind": "sla_breach", "message": "31 h old"},
         "/api/v1/contracts/{c}/breaches",
     ),
+    Asked("GET /api/v1/measures", EVERYBODY),
+    Asked("GET /api/v1/measures/history", EVERYBODY, at="/api/v1/measures/history?contract={c}&name=freshness"),
+    Asked("GET /api/v1/measures/grid", EVERYBODY),
+    Asked("POST /api/v1/measures", MEMBERS, lambda contract: {"measures": [measure(contract)]}),
+    Asked("GET /api/v1/activity", EVERYBODY),
+    Asked("GET /api/v1/upcoming", EVERYBODY),
+    Asked("GET /api/v1/teams", EVERYBODY),
     Asked("GET /api/v1/tokens", ADMINS),
     Asked("POST /api/v1/tokens", ADMINS, lambda _: {"name": "ci", "role": "viewer"}),
     Asked("DELETE /api/v1/tokens/{identity}", ADMINS, at="/api/v1/tokens/{token}"),

@@ -49,6 +49,20 @@ VALID = {
     "/api/v1/proposals/{identity}/decline": {"reason": "r"},
     "/api/v1/channels": {"party": "growth", "kind": "log", "target": "growth", "secret": "0123456789abcdef"},
     "/api/v1/notices/retry": {"channel": 1},
+    "/api/v1/measures": {
+        "measures": [
+            {
+                "contract": USERS,
+                "name": "freshness",
+                "at": "2026-03-02T11:00:00Z",
+                "value": 1,
+                "unit": "s",
+                "promise": 2,
+                "state": "failing",
+                "details": {"a": "b"},
+            }
+        ]
+    },
     "/api/v1/tokens": {"name": "ci", "role": "contributor", "team": "growth", "scopes": ["read"], "days": 9},
     "/contracts/owners/from-decision-card": {
         "buyer": {"name": "S", "contact": "#s"},
@@ -83,7 +97,8 @@ def requests(api: dict[str, Any], odd: Any) -> Iterator[tuple[str, str, dict[str
                     yield method, path.format(**{**usual, name: f"a{odd}"}), {}, body
             for parameter in operation.get("parameters", ()):
                 if parameter["in"] == "query" and str(odd).isascii() and len(str(odd)) < 5_000:
-                    needed = {"line": f"{USERS}@1", "node": USERS, "before": "1.0.0", "after": "1.0.0", "consumer": "c"}
+                    needed = {"line": f"{USERS}@1", "node": USERS, "before": "1.0.0", "after": "1.0.0"}
+                    needed |= {"consumer": "c", "contract": USERS, "name": "freshness"}
                     yield method, path.format(**usual), {**needed, parameter["name"]: str(odd)}, body
             for worse in spoiled(body, odd) if body is not None else ():
                 yield method, path.format(**usual), {}, worse

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +10,13 @@ from treaty.cli.registries import is_address, opened
 from treaty.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from treaty.pipeline.asking import Lines, Opening
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from treaty.pipeline.contracts_used import ContractsUsed
     from treaty.pipeline.declarations import Project
+    from treaty.registry.client import RegistryClient
+    from treaty.registry.local import Registry
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class OpenedProject:
     project: Project
     contracts: ContractsUsed
     settings: Settings
+    registry: Callable[[], AbstractContextManager[Registry | RegistryClient]] | None = None
+    """Opens the registry that is set, if there is one."""
 
 
 def open_project(folder: Path, config: Path | None, token_file: Path | None = None) -> OpenedProject:
@@ -34,25 +38,23 @@ def open_project(folder: Path, config: Path | None, token_file: Path | None = No
     settings = load_settings(config, start=folder)
     project = read_project(folder, settings.limits)
     pipeline = settings.parts.pipeline
+    registry = _registry(settings, token_file)
     contracts = contracts_used(
         project,
         [Path(one) for one in pipeline.contracts],
-        _registry(settings, token_file),
+        registry,
         OnRegistryDown(pipeline.on_registry_down),
         settings.limits,
     )
-    return OpenedProject(project, contracts, settings)
+    return OpenedProject(project, contracts, settings, registry)
 
 
-def _registry(settings: Settings, token_file: Path | None) -> Opening | None:
+def _registry(
+    settings: Settings, token_file: Path | None
+) -> Callable[[], AbstractContextManager[Registry | RegistryClient]] | None:
     """Return how the registry is opened; a file that is not there is none."""
     named = settings.parts.registry
     if not is_address(named) and "://" not in named and not Path(named).exists():
         return None
 
-    @contextmanager
-    def opening() -> Iterator[Lines]:
-        with opened(None, token_file, settings) as registry:
-            yield registry
-
-    return opening
+    return lambda: opened(None, token_file, settings)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from treaty.cli.drawing.visible import visible
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import AnswerFormat
 from treaty.cli.progress import Steps, told_steps
@@ -69,12 +70,16 @@ def run_and_print(asked: Asked, wish: Wish) -> None:
 
 def _run(asked: Asked, wish: Wish, opened: OpenedProject, tables: Tables, steps: Steps) -> RunSummary:
     from treaty.pipeline.running import Means, run_project
+    from treaty.pipeline.running.measuring import keep_measures
 
     secrets = opened.settings.secrets
     means = Means(_teller(steps), _waiting(steps), secrets.jdbc_password, secrets.hash_secret)
     by_line = dict(opened.contracts.by_line)
     while True:
         summary = run_project(tables, opened.project, by_line, wish, means)
+        steps.tell("keeping what was measured")
+        if lost := keep_measures(summary, opened.registry):
+            typer.echo(f"warning: {visible(lost)}", err=True)
         if asked.every is None or not summary.succeeded:
             return summary
         _print(summary, asked.output)

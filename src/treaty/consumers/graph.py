@@ -44,6 +44,11 @@ class DependencyGraph:
     def __contains__(self, node: object) -> bool:
         return node in self._places
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Everybody who is known, in the order they became so."""
+        return tuple(self._places)
+
     def put_subscription(self, subscription: Subscription) -> None:
         """Let a consumer rest on a line, in place of what it said before about the same line."""
         key = subscription.consumer, subscription.line
@@ -93,6 +98,24 @@ class DependencyGraph:
         edges = self._graph.in_edges(self._known(line))
         found = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
         return tuple(sorted(found, key=lambda one: (one.line, [str(field) for field in one.fields])))
+
+    def neighbours_of(self, node: Node) -> tuple[Node, ...]:
+        """Return who is one step away, in either direction."""
+        place = self._known(node)
+        near = {*self._graph.successor_indices(place), *self._graph.predecessor_indices(place)}
+        return tuple(self._graph[one] for one in sorted(near, key=self._names.__getitem__))
+
+    def degree_of(self, node: Node) -> int:
+        """Return how many dependences a node takes part in; one that is not known has none."""
+        place = self._places.get(node)
+        return 0 if place is None else self._graph.in_degree(place) + self._graph.out_degree(place)
+
+    def dependences_among(self, nodes: Iterable[Node]) -> tuple[Dependence, ...]:
+        """Return every dependence between two of these nodes."""
+        places = [place for place in map(self._places.get, nodes) if place is not None]
+        chosen = set(places)
+        edges = (edge for place in places for edge in self._graph.out_edges(place))
+        return tuple(dependence for _, upstream, dependence in edges if upstream in chosen)
 
     def upstream_of(self, node: Node, depth: int | None = None) -> Reach:
         """Return everything a node rests on, at most `depth` steps away."""

@@ -1,1 +1,6 @@
 """What is observed of data and of those who move it: measures, and the promises they are held to."""
+
+from treaty.observability.measures import Measure, judged
+from treaty.observability.states import State, worst
+
+__all__ = ["Measure", "State", "judged", "worst"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
@@ -20,6 +20,7 @@ from treaty.registry.answers import AffectedAnswer, GraphAnswer, ImpactAnswer, N
 from treaty.registry.candidates import Judgement
 from treaty.registry.store import dependence, kept
 
+T = TypeVar("T")
 _MOST_NODES = 1_000
 
 
@@ -30,6 +31,12 @@ class Dependencies:
         self._graph = DependencyGraph()
         self._revision = 0
         self._lock = threading.Lock()
+
+    def ask(self, connection: Connection, question: Callable[[DependencyGraph], T]) -> T:
+        """Ask something of the graph, while nobody changes it."""
+        with self._lock:
+            self._catch_up(connection)
+            return question(self._graph)
 
     def reach(self, connection: Connection, node: Node, direction: str, depth: int | None) -> Reach:
         """Return what a node rests on, or who rests on it."""

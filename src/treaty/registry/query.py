@@ -17,3 +17,5 @@ class Query:
     tag: str | None = None
     tier: str | None = None
     status: str | None = None
+    health: str | None = None
+    """How its promises are kept: healthy, warning or failing; none where nothing was judged."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import update
 
 from treaty.compatibility import Mode
-from treaty.consumers.impact import BreakingChanges, Effect, impact
+from treaty.consumers.impact import BreakingChanges, Effect, Impact, impact
 from treaty.contracts.model import Contract
 from treaty.errors import Conflict, Refused
 from treaty.governance.inheritance import is_policy
@@ -34,10 +35,11 @@ _ADD_CONTRACT = QuickInsert(contracts)
 class VersionRefused(Refused):
     """A version that may not be registered; the report says why."""
 
-    def __init__(self, subject: str, report: CompatibilityReport) -> None:
+    def __init__(self, subject: str, report: CompatibilityReport, judgement: Judgement | None = None) -> None:
         reasons = [f"{issue.kind}: {issue.message}" for issue in report.errors]
         super().__init__(f"{subject} is refused under {report.mode}\n" + "\n".join(reasons))
         self.report = report
+        self.judgement = judgement
 
 
 def register(
@@ -100,13 +102,14 @@ def keep(transaction: Transaction, actor: str, rules: GroundRules, judgement: Ju
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
+    asked = _asked(transaction, judgement)
     seq = transaction.record(
         actor,
         "contract.register",
         f"{contract.id} {contract.version}",
         before=judgement.before.digest if judgement.before else None,
         after=digest,
-        details={"mode": judgement.verdict.mode.value, "compatible": judgement.verdict.compatible},
+        details=_noted(judgement, asked),
     )
     _keep_summary(transaction, candidate, judgement.before)
     transaction.add(contract.id, _ADD_VERSION, _row(transaction, actor, judgement, seq, digest))
@@ -115,7 +118,33 @@ def keep(transaction: Transaction, actor: str, rules: GroundRules, judgement: Ju
     if judgement.before is None:
         dependence.find_upstreams_of_newcomer(transaction, candidate.line, seq)
     begin(transaction, actor, rules, judgement)
-    _tell(transaction, judgement)
+    _tell(transaction, judgement, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A consumer that a change asks something of, and the team that speaks for it."""
+
+    impact: Impact
+    team: str | None
+
+
+def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
+    if judgement.before is None:
+        return []
+    subscribed = dependence.subscribers(transaction.connection, judgement.before.line)
+    teams = {one.subscription.consumer: one.team for one in subscribed}
+    found = impact(judgement.verdict, [one.subscription for one in subscribed])
+    return [_Asked(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
+
+
+def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
+    """Return what the audit log keeps of a registration; of a first version there is little to say."""
+    noted: dict[str, Any] = {"mode": judgement.verdict.mode.value, "compatible": judgement.verdict.compatible}
+    if judgement.before is not None:
+        opens = judgement.verdict.opens_line
+        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(asked)}
+    return noted
 
 
 def _judged(
@@ -137,7 +166,7 @@ def _judged(
 def _refuse_if_inadmissible(judgement: Judgement) -> None:
     if not judgement.admissible:
         contract = judgement.candidate.contract
-        raise VersionRefused(f"{contract.id} {contract.version}", judgement.report)
+        raise VersionRefused(f"{contract.id} {contract.version}", judgement.report, judgement)
 
 
 def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
@@ -201,29 +230,27 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**summary))
 
 
-def _tell(transaction: Transaction, judgement: Judgement) -> None:
+def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:
     """Tell the owners, the consumers that the change asks something of, and those whom a policy finds in breach."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     parties = {owner.team for owner in contract.owners}
     details: dict[str, Any] = {"status": judgement.candidate.status.value, "required_version": verdict.required_version}
     kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
     if judgement.before is not None:
-        subscribed = dependence.subscribers(transaction.connection, judgement.before.line)
-        teams = {one.subscription.consumer: one.team for one in subscribed}
-        asked = [
-            one for one in impact(verdict, [one.subscription for one in subscribed]) if one.effect is not Effect.SAFE
-        ]
         parties |= judgement.before.teams
-        parties |= {one.subscription.consumer for one in asked}
-        parties |= {team for one in asked if (team := teams[one.subscription.consumer])}
+        parties |= {one.impact.subscription.consumer for one in asked}
+        parties |= {one.team for one in asked if one.team}
         made = dependence.made_from(transaction.connection, judgement.before.line)
         struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
         parties |= {team for line in struck for team in kept.owners_of(transaction.connection, line)}
         details["lines"] = [str(line) for line in struck]
         details["changes"] = [item.message for item in verdict.judged][:50]
         details["consumers"] = {
-            one.subscription.consumer: {"effect": one.effect.value, "changes": [item.message for item in one.changes]}
-            for one in asked
+            found.subscription.consumer: {
+                "effect": found.effect.value,
+                "changes": [item.message for item in found.changes],
+            }
+            for found in (one.impact for one in asked)
         }
         kind = "contract.changed"
         if verdict.opens_line:

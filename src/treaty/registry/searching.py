@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, func, or_, select
 
+from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import POLICY_TIERS
-from treaty.registry.answers import ContractAnswer, OverviewAnswer, OwnerAnswer
+from treaty.observability.states import RANKS, state_of
+from treaty.registry.answers import ContractAnswer, OwnerAnswer
 from treaty.registry.preparing import folded
 from treaty.registry.query import Query
+from treaty.registry.store.measuring import HEALTH
 from treaty.registry.store.tables import contracts, subscriptions, versions
 
 _C = contracts.c
@@ -21,7 +22,10 @@ _KEPT = ("id", "version", "name", "domain", "tier", "parent", "summary", "update
 _CONSUMERS = (
     select(func.count(distinct(_S.consumer))).where(_S.contract == _C.id, _S.active.is_(True)).scalar_subquery()
 )
-_HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
+HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
+"""Contracts with their highest version, whose words are searched."""
+_RANK = func.coalesce(HEALTH, 0)
+_HEALTHS = {state.value if state else "none": rank for state, rank in RANKS.items()}
 _TEXTS = (
     _C.searched_names,
     _C.searched_fields,
@@ -38,19 +42,6 @@ def search(connection: Connection, query: Query, after: str | None, limit: int) 
     if after is not None:
         asked = asked.where(_C.id > after)
     return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
-
-
-def overview(connection: Connection) -> OverviewAnswer:
-    """Count the contracts by what one may look for."""
-    rows = connection.execute(select(_C.domain, _C.tier, _V.status, _V.owners).select_from(_HIGHEST)).all()
-    teams = Counter(team for row in rows for team in {one["team"] for one in row.owners})
-    return OverviewAnswer(
-        contracts=len(rows),
-        domains=_counted(row.domain for row in rows),
-        tiers=_counted(row.tier for row in rows),
-        statuses=_counted(row.status for row in rows),
-        owners=dict(sorted(teams.items())),
-    )
 
 
 def _conditions(query: Query) -> list[ColumnElement[bool]]:
@@ -72,6 +63,8 @@ def _conditions(query: Query) -> list[ColumnElement[bool]]:
         conditions.append(_C.tier == query.tier)
     if query.status:
         conditions.append(_V.status == query.status)
+    if query.health:
+        conditions.append(_RANK.in_([_rank(query.health)]))
     return conditions
 
 
@@ -82,14 +75,16 @@ def policies(connection: Connection, after: str, limit: int) -> list[ContractAns
 
 
 def _listed() -> Select[Any]:
-    chosen = (*(_C[name] for name in _KEPT), _V.status, _V.owners, _CONSUMERS.label("consumers"))
-    return select(*chosen).select_from(_HIGHEST)
+    chosen = (*(_C[name] for name in _KEPT), _V.status, _V.owners, _CONSUMERS.label("consumers"), _RANK.label("health"))
+    return select(*chosen).select_from(HIGHEST)
 
 
 def _answer(row: Row[Any]) -> ContractAnswer:
     owners = [OwnerAnswer(team=one["team"], contact=one.get("contact")) for one in row.owners]
-    return ContractAnswer(**{**row._mapping, "owners": owners})
+    return ContractAnswer(**{**row._mapping, "owners": owners, "health": state_of(row.health)})
 
 
-def _counted(values: Iterable[str | None]) -> dict[str, int]:
-    return dict(sorted(Counter(value for value in values if value).items()))
+def _rank(health: str) -> int:
+    if health not in _HEALTHS:
+        raise InvalidDocument(f"unknown health {health[:40]!r}; use one of: {', '.join(_HEALTHS)}")
+    return _HEALTHS[health]

@@ -47,6 +47,7 @@ def subscribe(
             "class": subscription.consumer_class.value,
             "purpose": subscription.purpose,
             "team": team,
+            "new": is_new,
         },
     )
     dependence.put_subscription(transaction, subscription, team, actor.name, revision, since)

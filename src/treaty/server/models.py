@@ -6,7 +6,7 @@ import json
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
@@ -32,6 +32,19 @@ def _said_in_json(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("it holds a NUL character, which no database keeps")
     return value
 
+
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
+def _written_out(value: Any) -> Any:
+    if not isinstance(value, str) or value.lstrip("+-").replace(".", "").isdigit():
+        raise ValueError("write it out, such as 2026-11-03 or 2026-11-03T14:05:00Z")
+    return value
+
+
+WrittenMoment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+WrittenDay = Annotated[date, BeforeValidator(_written_out)]
+"""Not as a number, which might count seconds or days."""
 
 Anything = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
 """A mapping of whatever JSON can say."""
@@ -138,6 +151,25 @@ class BreachBody(Said):
     kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
     message: Text = Field(examples=["freshness is 31 h, promised are 24 h"])
     details: Anything = {}
+
+
+class MeasureBody(Said):
+    """One measure; unit, promise and state follow from its name and the contract where they are not said."""
+
+    contract: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)] = Field(examples=["orders"])
+    name: ShortText = Field(examples=["freshness"])
+    at: WrittenMoment = Field(examples=["2026-11-03T14:05:00Z"])
+    value: Finite = Field(examples=[720])
+    unit: Annotated[str, Field(max_length=40, pattern=NO_NUL)] | None = Field(default=None, examples=["s"])
+    promise: Finite | None = Field(default=None, examples=[3600])
+    state: Literal["healthy", "warning", "failing"] | None = None
+    details: Anything = {}
+
+
+class MeasuresBody(Said):
+    """What was measured; a batch may be sent again, since none of it is kept twice."""
+
+    measures: list[MeasureBody] = Field(max_length=1_000)
 
 
 class RetryBody(Said):

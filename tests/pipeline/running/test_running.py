@@ -37,6 +37,9 @@ def test_runs_take_in_what_is_new_and_change_what_it_touches(any_spark: SparkSes
     doubts = kiosk.rows("reconciliation.sales_exceptions", "order_id", "assertion", "reason_class", "owner", "state")
     assert ("B", "amount", "conflict", "Till", "open") in doubts
     assert ("X", "order_is_known", "missing", "Bookkeeping", "open") in doubts
+    settled = next(step for step in first.steps if step.exceptions_open is not None)
+    assert (settled.layer, settled.exceptions_open) == ("reconciliation", [one[4] for one in doubts].count("open"))
+    assert all(step.contract and step.published_at for step in first.steps if step.layer != "raw")
 
     assert set(_outcomes(kiosk.run()).values()) == {Outcome.NOTHING_NEW}
 

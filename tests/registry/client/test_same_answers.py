@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from tests.registry.backends import AnyRegistry, Clock, Served, bearer_of, sqlite_file
+from tests.registry.backends import START, AnyRegistry, Clock, Served, bearer_of, sqlite_file
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, USERS, made_from, orders, users
 from treaty.contracts.writing import write_yaml
+from treaty.observability import Measure
 from treaty.registry.client import RegistryClient
 from treaty.registry.local import Registry
 from treaty.registry.query import Query
@@ -37,6 +39,7 @@ def _fill(it: Registry, clock: Clock) -> None:
     it.consumers.subscribe("board", "marts@1", consumer_class="external_regulatory", contact="#board")
     it.governance.waive("sla_relaxed", owner="a", reason="b", until="2026-12-31")
     it.access.create_token("ci", role="contributor", team="checkout")
+    it.measures.record([Measure(ORDERS, "run", clock.now, 0.0), Measure(USERS, "volume", clock.now, 7.0)])
     it.deprecate_line("orders@1", deprecation_uri="https://wiki.example.org/move")
     clock.pass_days(30)
     it.tick()
@@ -58,13 +61,25 @@ QUESTIONS: dict[str, Callable[[AnyRegistry], object]] = {
     "can_i_publish": lambda it: it.consumers.can_i_publish(orders("1.1.0", [ID])),
     "can_i_retire": lambda it: it.consumers.can_i_retire("orders@1"),
     "subscriptions": lambda it: it.consumers.subscriptions(limit=1),
+    "subscriptions of a team": lambda it: it.consumers.subscriptions(team="bi"),
+    "migrations of a team": lambda it: it.migrations.list(team="bi"),
+    "activity": lambda it: it.activity(limit=4),
+    "activity of a contract": lambda it: it.activity(contract=ORDERS, kind="lifecycle", since=date(2026, 1, 1)),
+    "upcoming": lambda it: it.upcoming(team="bi", days=400),
+    "teams": lambda it: it.teams(limit=1),
     "graph": lambda it: it.consumers.graph("orders@1", depth=3),
+    "map": lambda it: it.consumers.map("orders", hops=2, direction="downstream"),
+    "map of all": lambda it: it.consumers.map(limit=3),
+    "domains": lambda it: it.consumers.domains(),
     "policies": lambda it: it.governance.policies(),
     "check_policies": lambda it: it.governance.check_policies(made_from("m", "orders", parent="policy", fields=[LTV])),
     "waivers": lambda it: it.governance.waivers(),
     "proposals": lambda it: it.governance.proposals(),
     "channels": lambda it: it.notices.channels(),
     "notices": lambda it: it.notices.notices(party="dashboard"),
+    "measures": lambda it: it.measures.current(limit=1),
+    "measures over time": lambda it: it.measures.history(ORDERS, "run", since=START.date()),
+    "grid": lambda it: it.measures.grid(since=START.date()),
     "tokens": lambda it: it.access.tokens(),
     "audit": lambda it: it.access.audit(subject="orders"),
     "verify_audit": lambda it: it.access.verify_audit(),

@@ -12,12 +12,14 @@ from treaty.registry.client import RegistryClient
 from treaty.registry.client import access as client_access
 from treaty.registry.client import consumers as client_consumers
 from treaty.registry.client import governance as client_governance
+from treaty.registry.client import measures as client_measures
 from treaty.registry.client import migrations as client_migrations
 from treaty.registry.client import notices as client_notices
 from treaty.registry.local import Registry
 from treaty.registry.local import access as local_access
 from treaty.registry.local import consumers as local_consumers
 from treaty.registry.local import governance as local_governance
+from treaty.registry.local import measures as local_measures
 from treaty.registry.local import migrations as local_migrations
 from treaty.registry.local import notices as local_notices
 
@@ -28,6 +30,7 @@ PAIRS: list[tuple[type, type]] = [
     (Registry, RegistryClient),
     (local_consumers.Consumers, client_consumers.Consumers),
     (local_governance.Governance, client_governance.Governance),
+    (local_measures.Measures, client_measures.Measures),
     (local_migrations.Migrations, client_migrations.Migrations),
     (local_notices.Notices, client_notices.Notices),
     (local_access.Access, client_access.Access),
@@ -52,4 +55,4 @@ def test_the_client_has_the_same_parts() -> None:
     with RegistryClient("http://127.0.0.1:9") as client:
         parts = {name for name in vars(client) if not name.startswith("_")}
 
-    assert parts == {"consumers", "governance", "migrations", "notices", "access"}
+    assert parts == {"consumers", "governance", "measures", "migrations", "notices", "access"}

@@ -45,6 +45,12 @@ class Audit:
         """The rules that did not hold, and stop nothing."""
         return tuple(item for item in self.results if not item.held and not _blocks(item))
 
+    @property
+    def newest_age(self) -> float | None:
+        """How many seconds old the newest row is, where a rule measured it: the oldest, if several did."""
+        ages = [item.value for item in self.results if item.rule.kind is Kind.FRESHNESS]
+        return max((float(age) for age in ages if isinstance(age, int | float)), default=None)
+
     def joined(self, other: Audit) -> Audit:
         """Return both audits of the same publication as one: of its rows, and of the whole that they become."""
         return Audit(

@@ -28,4 +28,5 @@ def finish(work: Work, staged: Staged, verdict: Audit, counts: Counts, found: Ne
     if staged.wear.is_worn:
         work.run.tables.compact(work.table)
         del work.run.stamps[work.table]  # it has other files now
-    return work.ended(Outcome.DONE, counts, why=found.why, mode=found.mode, remarks=verdict.remarks)
+    age = verdict.newest_age
+    return work.ended(Outcome.DONE, counts, why=found.why, mode=found.mode, remarks=verdict.remarks, newest_age=age)

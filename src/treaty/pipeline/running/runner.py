@@ -73,7 +73,9 @@ def _timed(work: Work, done: Mapping[str, StepSummary]) -> StepSummary:
     started = time.monotonic()
     summary = _acted(work, work.step.declared, done)
     work.tell(Moment.ENDED, summary.outcome)
-    return replace(summary, seconds=time.monotonic() - started)
+    stamp = work.run.stamps.get(work.table)  # as far as it is known: no more is asked of the tables for this
+    published_at = stamp.committed_at if stamp else None
+    return replace(summary, seconds=time.monotonic() - started, published_at=published_at)
 
 
 def _acted(work: Work, declared: Declared, done: Mapping[str, StepSummary]) -> StepSummary:

@@ -50,7 +50,7 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
     new = touched(work, found, inputs, key, more)
     result = _reconciled(work, reconciliation, new, accepted)
     result = result.over(worked_out(result.judged))
-    opened, closed = _remember(work, result, new, doubts)
+    opened, closed, left = _remember(work, result, new, doubts)
     work.tell(Moment.STAGED, found.why)
     staged = tables.stage(work.table, run.number)
     replace_keys(staged, result.resolved, new.keys, columns, key, work.stamp(found.reflects, {}))
@@ -58,7 +58,7 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
     standing = staged.read().where(F.col(OUTCOME) == F.lit("resolved"))
     verdict = audit(standing, contract, run.now, keys=Keys.REPLACED)
     counts = replace(counted(staged.read(), run.number), exceptions_opened=opened, exceptions_closed=closed)
-    return finish(work, staged, verdict, counts, found)
+    return replace(finish(work, staged, verdict, counts, found), exceptions_open=left)
 
 
 def _reconciled(work: Work, declared: Reconciliation, new: Touched, accepted: DataFrame | None) -> Reconciled:
@@ -68,8 +68,8 @@ def _reconciled(work: Work, declared: Reconciliation, new: Touched, accepted: Da
     return reconcile(claims, accepted, declared, work.contract, unique=known.unique, classified=known.classified)
 
 
-def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple[int, int]:
-    """Write the exceptions of the keys that were looked at, and return how many were opened and how many ended."""
+def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple[int, int, int]:
+    """Write the exceptions of the keys that were looked at; return how many were opened, ended, and are left."""
     run, tables = work.run, work.run.tables
     before = tables.read(table)
     keys = new.keys
@@ -84,12 +84,17 @@ def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple
         staged.delete_keys(keys, result.key)
     staged.append(rows, work.stamp({}, {}))
     staged.publish()
-    mine = tables.read(table).where(F.col(RUN) == F.lit(run.number))
-    told = mine.agg(
-        F.count_if((F.col("state") == "open") & (F.col("first_seen") == _moment(run.now))).alias("opened"),
-        F.count_if(F.col("state") == "resolved").alias("closed"),
-    ).collect()[0]
-    return told["opened"], told["closed"]
+    mine, is_open = F.col(RUN) == F.lit(run.number), F.col("state") == "open"
+    told = (
+        tables.read(table)
+        .agg(
+            F.count_if(mine & is_open & (F.col("first_seen") == _moment(run.now))).alias("opened"),
+            F.count_if(mine & (F.col("state") == "resolved")).alias("closed"),
+            F.count_if(is_open).alias("left"),
+        )
+        .collect()[0]
+    )
+    return told["opened"], told["closed"], told["left"]
 
 
 def _acceptances(work: Work, found: News) -> DataFrame | None:

@@ -78,6 +78,14 @@ class StepSummary:
     """What somebody should know although it went well, such as rows that are older than promised."""
     branch: str | None = None
     """Where what was refused can be looked at."""
+    contract: str = ""
+    """The id of the contract that its rows are held to."""
+    published_at: datetime | None = None
+    """When what readers see now was published."""
+    newest_age: float | None = None
+    """How many seconds old the newest row is, where the contract says by which element that is measured."""
+    exceptions_open: int | None = None
+    """How many exceptions stand open after it, where it counted them."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the step as JSON would say it."""

@@ -91,7 +91,7 @@ class Work:
     def ended(self, outcome: Outcome, counts: Counts | None = None, **more: Any) -> StepSummary:
         """Return the summary of the step."""
         summary = StepSummary(self.step.name, self.step.layer, outcome, table=self.table, counts=counts or Counts())
-        return replace(summary, **more)
+        return replace(summary, contract=self.contract.id, **more)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Action(StrEnum):
     CHECK = "check"
     REGISTER = "register"
     SUBSCRIBE = "subscribe"
-    NOTIFY = "notify"  # channels, and reporting a breach
+    NOTIFY = "notify"  # channels, reporting a breach, and what was measured
     ADVANCE = "advance"  # the steps of a life: activate, deprecate, retire, archive
     APPROVE = "approve"
     WAIVE = "waive"
@@ -98,14 +98,14 @@ class _Request:
 
 def authorize(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> None:
     """Return if the actor may do this to the resource; otherwise say why not, and who may."""
-    objection = _objection(actor, action, resource, reason)
-    if objection is not None:
-        raise NotAllowed(f"{actor.name} may not {action} {resource.kind} {resource.name!r}: {objection}")
+    against = objection(actor, action, resource, reason)
+    if against is not None:
+        raise NotAllowed(f"{actor.name} may not {action} {resource.kind} {resource.name!r}: {against}")
 
 
 def may(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> bool:
     """Say whether the actor may do this to the resource."""
-    return _objection(actor, action, resource, reason) is None
+    return objection(actor, action, resource, reason) is None
 
 
 def scopes_for(grants: Iterable[Grant]) -> frozenset[Scope]:
@@ -114,12 +114,13 @@ def scopes_for(grants: Iterable[Grant]) -> frozenset[Scope]:
     return frozenset(rule.scope for rule in RULES.values() if roles & (rule.anywhere | rule.in_team))
 
 
-def _objection(actor: Actor, action: Action, resource: Resource, reason: str | None) -> str | None:
+def objection(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> str | None:
+    """Say why the actor may not do this to the resource, and who may; None where they may."""
     rule = RULES.get(action)
     if rule is None:
         return f"no rule allows it; use one of: {', '.join(RULES)}"
     request = _Request(actor, rule, resource, reason)
-    return next((objection for check in _CHECKS if (objection := check(request))), None)
+    return next((against for check in _CHECKS if (against := check(request))), None)
 
 
 def _role(request: _Request) -> str | None:

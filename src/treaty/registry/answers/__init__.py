@@ -1,6 +1,7 @@
 """What the registry answers: the same values from a local registry, over HTTP and on the command line."""
 
 from treaty.registry.answers.access import AuditAnswer, AuditCheckAnswer, BreakAnswer, MintedAnswer, TokenAnswer
+from treaty.registry.answers.activity import ActivityAnswer, TeamAnswer, UpcomingAnswer
 from treaty.registry.answers.answer import Answer, Page
 from treaty.registry.answers.consumers import (
     AffectedAnswer,
@@ -30,6 +31,15 @@ from treaty.registry.answers.governance import (
     ViolationAnswer,
     WaiverAnswer,
 )
+from treaty.registry.answers.maps import (
+    DomainAnswer,
+    DomainEdgeAnswer,
+    DomainsAnswer,
+    MapAnswer,
+    MapEdgeAnswer,
+    MapNodeAnswer,
+)
+from treaty.registry.answers.measures import DayAnswer, GridRowAnswer, MeasureAnswer, RecordedAnswer
 from treaty.registry.answers.migrations import (
     BoardAnswer,
     MigrationAnswer,
@@ -39,6 +49,7 @@ from treaty.registry.answers.migrations import (
 from treaty.registry.answers.notices import ChannelAnswer, DeliveryAnswer, NoticeAnswer
 
 __all__ = [
+    "ActivityAnswer",
     "AffectedAnswer",
     "Answer",
     "AuditAnswer",
@@ -49,13 +60,22 @@ __all__ = [
     "ChannelAnswer",
     "ChildAnswer",
     "ContractAnswer",
+    "DayAnswer",
     "DecisionAnswer",
     "DeliveryAnswer",
     "DiffAnswer",
     "DocumentAnswer",
+    "DomainAnswer",
+    "DomainEdgeAnswer",
+    "DomainsAnswer",
     "GraphAnswer",
+    "GridRowAnswer",
     "ImpactAnswer",
     "LineAnswer",
+    "MeasureAnswer",
+    "MapAnswer",
+    "MapEdgeAnswer",
+    "MapNodeAnswer",
     "MigrationAnswer",
     "MigrationConsumerAnswer",
     "MigrationPathAnswer",
@@ -68,10 +88,13 @@ __all__ = [
     "PolicyCheckAnswer",
     "ProposalAnswer",
     "ReasonAnswer",
+    "RecordedAnswer",
     "Registration",
     "StepAnswer",
     "SubscriptionAnswer",
+    "TeamAnswer",
     "TokenAnswer",
+    "UpcomingAnswer",
     "VersionAnswer",
     "ViolationAnswer",
     "WaiverAnswer",

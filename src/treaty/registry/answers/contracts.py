@@ -75,17 +75,21 @@ class ContractAnswer(Answer):
     status: str = Field(description="Of the version that is named.")
     owners: list[OwnerAnswer] = Field(default=[])
     consumers: int = Field(default=0, description="How many read one of its lines.")
+    health: Literal["healthy", "warning", "failing"] | None = Field(
+        default=None, description="Its worst newest measure; null where nothing was judged."
+    )
     updated_at: datetime
 
 
 class OverviewAnswer(Answer):
-    """What there is to choose from: how many contracts have which domain, tier, status or owning team."""
+    """What there is to choose from: how many contracts have which domain, tier, status, owning team or health."""
 
     contracts: int
     domains: dict[str, int]
     tiers: dict[str, int]
     statuses: dict[str, int]
     owners: dict[str, int]
+    health: dict[str, int] = Field(default={}, description="`none`: of which nothing was judged.")
 
 
 class LineAnswer(Answer):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from treaty.registry.answers import DecisionAnswer, GraphAnswer, ImpactAnswer, Page, SubscriptionAnswer
+from treaty.registry.answers import (
+    DecisionAnswer,
+    DomainsAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    MapAnswer,
+    Page,
+    SubscriptionAnswer,
+)
 from treaty.registry.client.addresses import API
 from treaty.registry.client.documents import parcel
 from treaty.registry.client.wire import Wire
@@ -54,16 +62,40 @@ class Consumers:
         return self._wire.change("DELETE", _SUBSCRIPTIONS, SubscriptionAnswer, parameters=named)
 
     def subscriptions(
-        self, *, contract: str | None = None, consumer: str | None = None, cursor: str | None = None, limit: int = PAGE
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
     ) -> Page[SubscriptionAnswer]:
-        """List subscriptions, of one contract or one consumer or of all."""
+        """List subscriptions, of one contract, one consumer or one team, or of all."""
         check_limit(limit)
-        asked = {"contract": contract, "consumer": consumer, "cursor": cursor, "limit": limit}
+        asked = {"contract": contract, "consumer": consumer, "team": team, "cursor": cursor, "limit": limit}
         return self._wire.get(_SUBSCRIPTIONS, Page[SubscriptionAnswer], asked)
 
     def graph(self, node: str, *, direction: str = "downstream", depth: int | None = None) -> GraphAnswer:
         """Say who rests on a line or consumer, or what it rests on."""
         return self._wire.get(f"{API}/graph", GraphAnswer, {"node": node, "direction": direction, "depth": depth})
+
+    def map(
+        self,
+        node: str | None = None,
+        *,
+        hops: int | None = None,
+        direction: str = "both",
+        domain: str | None = None,
+        limit: int = PAGE,
+    ) -> MapAnswer:
+        """Return the graph around a line, contract or consumer, or of a domain, or all of it; never too much of it."""
+        check_limit(limit)
+        asked = {"node": node, "hops": hops, "direction": direction, "domain": domain, "limit": limit}
+        return self._wire.get(f"{API}/map", MapAnswer, asked)
+
+    def domains(self) -> DomainsAnswer:
+        """Return the graph from far away: the domains, and what goes from one to another."""
+        return self._wire.get(f"{API}/domains", DomainsAnswer)
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Say whom a new version would hit, by field."""

@@ -21,11 +21,17 @@ class Migrations:
         self._wire = wire
 
     def list(
-        self, *, contract: str | None = None, state: str | None = None, cursor: str | None = None, limit: int = PAGE
+        self,
+        *,
+        contract: str | None = None,
+        state: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
     ) -> Page[MigrationAnswer]:
-        """List migrations, of one contract or of all, with how many consumers stand where."""
+        """List migrations, of one contract, with consumers of one team, or all, with how many stand where."""
         check_limit(limit)
-        asked = {"contract": contract, "state": state, "cursor": cursor, "limit": limit}
+        asked = {"contract": contract, "state": state, "team": team, "cursor": cursor, "limit": limit}
         return self._wire.get(_MIGRATIONS, Page[MigrationAnswer], asked)
 
     def get(self, migration: int) -> BoardAnswer:

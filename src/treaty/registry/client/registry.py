@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from treaty.registry.answers import (
+    ActivityAnswer,
     ContractAnswer,
     DecisionAnswer,
     DiffAnswer,
@@ -18,6 +19,8 @@ from treaty.registry.answers import (
     Page,
     Registration,
     StepAnswer,
+    TeamAnswer,
+    UpcomingAnswer,
     VersionAnswer,
 )
 from treaty.registry.client.access import Access
@@ -25,6 +28,7 @@ from treaty.registry.client.addresses import API, contract_path, line_path, vers
 from treaty.registry.client.consumers import Consumers
 from treaty.registry.client.documents import parcel
 from treaty.registry.client.governance import Governance
+from treaty.registry.client.measures import Measures
 from treaty.registry.client.migrations import Migrations
 from treaty.registry.client.notices import Notices
 from treaty.registry.client.registering import register
@@ -57,6 +61,7 @@ class RegistryClient:
         self._wire = Wire(url, token, timeout, transport, pause)
         self.consumers = Consumers(self._wire)
         self.governance = Governance(self._wire)
+        self.measures = Measures(self._wire)
         self.migrations = Migrations(self._wire)
         self.notices = Notices(self._wire)
         self.access = Access(self._wire)
@@ -111,12 +116,42 @@ class RegistryClient:
             "tag": query.tag,
             "tier": query.tier,
             "status": query.status,
+            "health": query.health,
         }
         return self._wire.get(f"{API}/contracts", Page[ContractAnswer], {**wanted, "cursor": cursor, "limit": limit})
 
     def overview(self) -> OverviewAnswer:
-        """Count the contracts by domain, tier, status and owning team."""
+        """Count the contracts by domain, tier, status, owning team and health."""
         return self._wire.get(f"{API}/overview", OverviewAnswer)
+
+    def activity(
+        self,
+        *,
+        contract: str | None = None,
+        team: str | None = None,
+        kind: str | None = None,
+        since: date | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[ActivityAnswer]:
+        """List what happened, the newest first: of a contract, what concerns a team, of a kind, since a day."""
+        check_limit(limit)
+        day = since.isoformat() if since else None
+        asked = {"contract": contract, "team": team, "kind": kind, "since": day, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/activity", Page[ActivityAnswer], asked)
+
+    def upcoming(
+        self, *, contract: str | None = None, team: str | None = None, days: int = 60, limit: int = PAGE
+    ) -> list[UpcomingAnswer]:
+        """List what comes within so many days, the nearest first: deprecations, sunsets, retirements, ends of moves."""
+        check_limit(limit)
+        asked = {"contract": contract, "team": team, "days": days, "limit": limit}
+        return self._wire.get(f"{API}/upcoming", list[UpcomingAnswer], asked)
+
+    def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
+        """List the teams that own or read something, with how much."""
+        check_limit(limit)
+        return self._wire.get(f"{API}/teams", Page[TeamAnswer], {"cursor": cursor, "limit": limit})
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""

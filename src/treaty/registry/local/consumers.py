@@ -8,10 +8,18 @@ from sqlalchemy import Connection
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields, parse_line
 from treaty.errors import InvalidDocument
-from treaty.registry import candidates, deciding, subscribing
+from treaty.registry import candidates, deciding, mapping, subscribing
 from treaty.registry import depending as depends
 from treaty.registry.access.rules import Action
-from treaty.registry.answers import DecisionAnswer, GraphAnswer, ImpactAnswer, Page, SubscriptionAnswer
+from treaty.registry.answers import (
+    DecisionAnswer,
+    DomainsAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    MapAnswer,
+    Page,
+    SubscriptionAnswer,
+)
 from treaty.registry.local.desk import Desk, Document
 from treaty.registry.names import check_name
 from treaty.registry.pages import PAGE, after, check_limit, page_of
@@ -58,15 +66,21 @@ class Consumers:
         return self._desk.write(lambda it: subscribing.unsubscribe(it, self._desk.actor, consumer, parsed))
 
     def subscriptions(
-        self, *, contract: str | None = None, consumer: str | None = None, cursor: str | None = None, limit: int = PAGE
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
     ) -> Page[SubscriptionAnswer]:
-        """List subscriptions, of one contract or one consumer or of all."""
+        """List subscriptions, of one contract, one consumer or one team, or of all."""
         check_limit(limit)
         name, of, major = after(cursor, "", "", -1)
         start = (str(name), str(of), int(major)) if cursor else None
 
         def read(it: Connection) -> list[SubscriptionAnswer]:
-            listed = dependence.page_of_subscriptions(it, contract, consumer, start, limit + 1)
+            listed = dependence.page_of_subscriptions(it, contract, consumer, team, start, limit + 1)
             warned = {line: subscribing.warnings_for(it, line) for line in {one.subscription.line for one in listed}}
             return [subscribing.answer(one, warned[one.subscription.line]) for one in listed]
 
@@ -83,6 +97,32 @@ class Consumers:
             lambda it: self._desk.dependencies.reach(it, depends.node_named(it, node), direction, depth)
         )
         return depends.graph_answer(reach, direction)
+
+    def map(
+        self,
+        node: str | None = None,
+        *,
+        hops: int | None = None,
+        direction: str = "both",
+        domain: str | None = None,
+        limit: int = PAGE,
+    ) -> MapAnswer:
+        """Return the graph around a line, contract or consumer, or of a domain, or all of it; never too much of it."""
+        check_limit(limit)
+        if direction not in mapping.WAYS:
+            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(mapping.WAYS)}")
+        if hops is not None and hops < 1:
+            raise InvalidDocument(f"hops must be 1 or more, not {hops}")
+        if node is not None and domain is not None:
+            raise InvalidDocument("ask around a node or for a domain, not both")
+        known = self._desk.dependencies
+        if node is None:
+            return self._desk.read(lambda it: mapping.map_of(it, known, domain, limit))
+        return self._desk.read(lambda it: mapping.map_around(it, known, node, hops, direction, limit))
+
+    def domains(self) -> DomainsAnswer:
+        """Return the graph from far away: the domains, and what goes from one to another."""
+        return self._desk.read(lambda it: mapping.domains_of(it, self._desk.dependencies))
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Say whom a new version would hit, by field."""

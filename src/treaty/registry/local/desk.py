@@ -16,6 +16,7 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.depending import Dependencies
 from treaty.registry.ground_rules import GroundRules
+from treaty.registry.overviewing import Overviews
 from treaty.registry.preparing import Prepared, prepare
 from treaty.registry.store.database import Database
 from treaty.registry.store.transaction import Transaction
@@ -33,6 +34,7 @@ class Desk:
     rules: GroundRules
     actor: Actor
     dependencies: Dependencies = field(default_factory=Dependencies)
+    overviews: Overviews = field(default_factory=Overviews)
 
     def read(self, question: Callable[[Connection], T], action: Action = Action.READ) -> T:
         """Ask something of the database, if the actor may."""

@@ -27,16 +27,22 @@ class Migrations:
         self._desk = desk
 
     def list(
-        self, *, contract: str | None = None, state: str | None = None, cursor: str | None = None, limit: int = PAGE
+        self,
+        *,
+        contract: str | None = None,
+        state: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
     ) -> Page[MigrationAnswer]:
-        """List migrations, of one contract or of all, with how many consumers stand where."""
+        """List migrations, of one contract, with consumers of one team, or all, with how many stand where."""
         check_limit(limit)
         (start,) = after(cursor, 0)
         wanted = _state(state)
         desk = self._desk
 
         def read(it: Connection) -> list[MigrationAnswer]:
-            found = moving.page(it, contract, wanted, int(start), limit + 1)
+            found = moving.page(it, contract, wanted, team, int(start), limit + 1)
             return [boards.migration_answer(it, desk.rules, one, desk.today) for one in found]
 
         return page_of(desk.read(read), limit, lambda one: (one.id,))

@@ -13,10 +13,11 @@ from sqlalchemy import Connection, select
 from treaty.compatibility import diff, judge
 from treaty.consumers.subscriptions import Line, parse_line
 from treaty.governance.lifecycle import Status
-from treaty.registry import advancing, candidates, registering, reminding, searching
+from treaty.registry import advancing, candidates, happening, registering, reminding, searching, teams
 from treaty.registry.access.actors import Actor, local_actor
 from treaty.registry.access.rules import Action, authorize
 from treaty.registry.answers import (
+    ActivityAnswer,
     ContractAnswer,
     DiffAnswer,
     DocumentAnswer,
@@ -25,6 +26,8 @@ from treaty.registry.answers import (
     Page,
     Registration,
     StepAnswer,
+    TeamAnswer,
+    UpcomingAnswer,
     VersionAnswer,
 )
 from treaty.registry.comparing import diff_answer
@@ -33,8 +36,10 @@ from treaty.registry.local.access import Access
 from treaty.registry.local.consumers import Consumers
 from treaty.registry.local.desk import EVERYTHING, Desk, Document
 from treaty.registry.local.governance import Governance
+from treaty.registry.local.measures import Measures
 from treaty.registry.local.migrations import Migrations
 from treaty.registry.local.notices import Notices
+from treaty.registry.local.refusals import note_later
 from treaty.registry.pages import PAGE, after, check_limit, page_of
 from treaty.registry.preparing import HandedIn
 from treaty.registry.query import Query
@@ -44,6 +49,7 @@ from treaty.registry.store.database import Clock, Database, utc_now
 from treaty.registry.store.kept import Kept
 from treaty.registry.store.tables import contracts
 from treaty.registry.store.transaction import Transaction
+from treaty.registry.upcoming import upcoming
 from treaty.registry.versions import document_answer, line_answers, version_answer
 
 
@@ -63,7 +69,12 @@ class _Registering:
     def __call__(self, transaction: Transaction) -> Registration:
         """Register it."""
         desk = self._desk
-        return registering.register(transaction, desk.actor, desk.rules, self._handed_in.document, self._mode)
+        try:
+            return registering.register(transaction, desk.actor, desk.rules, self._handed_in.document, self._mode)
+        except registering.VersionRefused as refusal:
+            if refusal.judgement is not None:
+                note_later(desk, refusal.judgement)
+            raise
 
 
 _DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
@@ -76,6 +87,7 @@ class Registry:
         self._desk = desk
         self.consumers = Consumers(desk)
         self.governance = Governance(desk)
+        self.measures = Measures(desk)
         self.migrations = Migrations(desk)
         self.notices = Notices(desk)
         self.access = Access(desk)
@@ -138,8 +150,38 @@ class Registry:
         return page_of(found, limit, lambda one: (one.id,))
 
     def overview(self) -> OverviewAnswer:
-        """Count the contracts by domain, tier, status and owning team."""
-        return self._desk.read(searching.overview)
+        """Count the contracts by domain, tier, status, owning team and health."""
+        return self._desk.read(self._desk.overviews.counts)
+
+    def activity(
+        self,
+        *,
+        contract: str | None = None,
+        team: str | None = None,
+        kind: str | None = None,
+        since: date | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[ActivityAnswer]:
+        """List what happened, the newest first: of a contract, what concerns a team, of a kind, since a day."""
+        check_limit(limit)
+        before = int(after(cursor, 0)[0]) if cursor is not None else None
+        wanted = happening.Wanted(contract, team, kind, since)
+        return self._desk.read(lambda it: happening.page(it, wanted, before, limit))
+
+    def upcoming(
+        self, *, contract: str | None = None, team: str | None = None, days: int = 60, limit: int = PAGE
+    ) -> list[UpcomingAnswer]:
+        """List what comes within so many days, the nearest first: deprecations, sunsets, retirements, ends of moves."""
+        check_limit(limit)
+        return self._desk.read(lambda it: upcoming(it, self._desk.today, days, contract, team, limit))
+
+    def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
+        """List the teams that own or read something, with how much."""
+        check_limit(limit)
+        (start,) = after(cursor, "")
+        found = self._desk.read(lambda it: teams.page(it, str(start), limit + 1))
+        return page_of(found, limit, lambda one: (one.team,))
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""

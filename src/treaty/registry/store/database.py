@@ -121,6 +121,10 @@ class Database:
         """Let somebody know whenever notices were put into the outbox."""
         self._writer.on_notices = wake
 
+    def on_changes(self, wake: Callable[[], None]) -> None:
+        """Let somebody know whenever something was changed through this database; not what other processes do."""
+        self._writer.on_changes = wake
+
     def ping(self) -> None:
         """Raise Unavailable where the database does not answer."""
         with self.read() as connection:

@@ -57,11 +57,14 @@ def page_of_subscriptions(
     connection: Connection,
     contract: str | None,
     consumer: str | None,
+    team: str | None,
     after: tuple[str, str, int] | None,
     limit: int,
 ) -> list[Subscribed]:
-    """Return some subscriptions, by consumer and line."""
+    """Return some subscriptions, by consumer and line; who names no team speaks for itself."""
     asked = _live()
+    if team is not None:
+        asked = asked.where(sql.coalesce(_S.team, _S.consumer) == team)
     if contract is not None:
         asked = asked.where(_S.contract == contract)
     if consumer is not None:

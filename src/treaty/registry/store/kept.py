@@ -158,6 +158,14 @@ def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000)
     return _all(connection, asked.order_by(_V.seq).limit(limit))
 
 
+def dated(connection: Connection, until: date, limit: int) -> list[Kept]:
+    """Return versions in use with a day of their life by a date, the highest first."""
+    near = (_V.announced_on <= until) | (_V.sunset_on <= until) | (_V.retire_on <= until) | (_V.expires_on <= until)
+    used = _V.status.in_([Status.ACTIVE.value, Status.DEPRECATED.value, Status.SUNSET.value])
+    dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
+    return _all(connection, select(*_SUMMARY).where(dated, used, near).order_by(*_NEWEST).limit(limit))
+
+
 def history(
     connection: Connection, contract: str, after: int = 0, limit: int = 100
 ) -> list[tuple[Kept, dict[str, Any]]]:

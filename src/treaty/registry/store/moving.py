@@ -7,15 +7,16 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, exists, func, insert, or_, select, update
 
 from treaty.consumers.subscriptions import ConsumerClass, Line
 from treaty.errors import NotFound
-from treaty.registry.store.tables import migration_consumers, migrations
+from treaty.registry.store.tables import migration_consumers, migrations, subscriptions
 from treaty.registry.store.transaction import Transaction
 
 _M = migrations.c
 _C = migration_consumers.c
+_S = subscriptions.c
 
 
 class MigrationState(StrEnum):
@@ -97,15 +98,35 @@ def find(connection: Connection, identity: int) -> KeptMigration:
 
 
 def page(
-    connection: Connection, contract: str | None, state: MigrationState | None, after: int, limit: int
+    connection: Connection,
+    contract: str | None,
+    state: MigrationState | None,
+    team: str | None,
+    after: int,
+    limit: int,
 ) -> list[KeptMigration]:
     """Return some migrations, in the order they were opened."""
     asked = select(migrations).where(_M.id > after)
+    if team is not None:
+        asked = asked.where(_concerns(team))
     if contract is not None:
         asked = asked.where(_M.contract == contract)
     if state is not None:
         asked = asked.where(_M.state == state.value)
     return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
+
+
+def _concerns(team: str) -> ColumnElement[bool]:
+    """Tell whether consumers of a team have a part in a migration, from its beginning or since; each speaks for one."""
+    here = exists().where(_C.migration == _M.id, func.coalesce(_C.team, _C.consumer) == team)
+    reads = exists().where(_S.contract == _M.contract, _S.major == _M.major, _S.active)
+    return or_(here, reads.where(func.coalesce(_S.team, _S.consumer) == team))
+
+
+def ending(connection: Connection, until: date, limit: int) -> list[KeptMigration]:
+    """Return the migrations under way whose window ends by a day."""
+    asked = select(migrations).where(_M.ends_on <= until, _M.state == MigrationState.OPEN.value)
+    return [_kept(row) for row in connection.execute(asked.order_by(_M.ends_on, _M.id).limit(limit))]
 
 
 def live_from(connection: Connection, line: Line) -> list[KeptMigration]:

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Date,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -255,6 +256,38 @@ deliveries = Table(
     _partial_index("ix_deliveries_waiting", "state = 'pending'", "channel", "contract", "notice"),
 )
 """The outbox: one row for each notice and channel, written with the change it is about."""
+
+measures = Table(
+    "measures",
+    METADATA,
+    Column("contract", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+    Column("at", Moment, primary_key=True),
+    Column("value", Double, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("promise", Double),
+    Column("state", String(8)),
+    Column("details", JSON, nullable=False),
+    Column("recorded_by", Text, nullable=False),
+)
+"""What was measured of each contract over time: written once, let go after a year and some weeks."""
+
+current_measures = Table(
+    "current_measures",
+    METADATA,
+    Column("contract", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("promise", Double),
+    Column("state", String(8)),
+    Column("details", JSON, nullable=False),
+    Column("rank", Integer, nullable=False),  # of the state: the worst of a contract is its health
+    Index("ix_current_measures_name", "name", "contract"),
+    Index("ix_current_measures_rank", "contract", "rank"),  # lists of contracts show the highest
+)
+"""The newest measure of each kind, so that lists need not look for it."""
 
 tokens = Table(
     "tokens",

@@ -59,6 +59,11 @@ class Transaction:
         self._write_waiting()
         return self._connection
 
+    @property
+    def newest(self) -> int:
+        """The number of the newest entry of the audit log, this transaction's included."""
+        return self._seq
+
     def beside(self, contract: str) -> Connection:
         """Return the connection for what concerns this contract alone: rows of others may go on waiting."""
         return self.connection if contract in self._waiting_for else self._connection
@@ -170,6 +175,11 @@ class Transaction:
             _ADD_NOTICES.run(self._connection, self._notices)
         if self._deliveries:
             _ADD_DELIVERIES.run(self._connection, self._deliveries)
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether anything was done that the audit log tells of."""
+        return bool(self._entries)
 
     @property
     def has_notices(self) -> bool:

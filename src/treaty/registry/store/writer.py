@@ -54,6 +54,7 @@ class Writer:
         self._turn = turn
         self._connection: Connection | None = None
         self.on_notices: Callable[[], None] = _nobody_to_wake
+        self.on_changes: Callable[[], None] = _nobody_to_wake
         self._batches = Batches("treaty-writer", self._write)
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
@@ -99,6 +100,9 @@ class Writer:
         if transaction.has_notices:
             with suppress(Exception):  # what is written is written
                 self.on_notices()
+        if transaction.has_entries:
+            with suppress(Exception):
+                self.on_changes()
         return outcomes
 
     @contextmanager
@@ -140,7 +144,7 @@ class Writer:
 
 
 def _nobody_to_wake() -> None:
-    """Do nothing: notices wait for whoever delivers them."""
+    """Do nothing: what was written waits for whoever looks for it."""
 
 
 def _prepared(job: Job) -> bool:

@@ -1,6 +1,17 @@
 """The routes, by noun."""
 
-from treaty.server.routes import access, consumers, contracts, first_api, governance, migrations, notices, service
+from treaty.server.routes import (
+    access,
+    activity,
+    consumers,
+    contracts,
+    first_api,
+    governance,
+    measures,
+    migrations,
+    notices,
+    service,
+)
 from treaty.server.routing import Routes
 
 ROUTES: tuple[Routes, ...] = (
@@ -11,6 +22,8 @@ ROUTES: tuple[Routes, ...] = (
     governance.routes,
     migrations.routes,
     notices.routes,
+    activity.routes,
+    measures.routes,
     access.routes,
 )
 """Everything the server answers, in the order it is looked for."""

@@ -8,7 +8,15 @@ from fastapi import Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from treaty.registry.access.rules import Action
-from treaty.registry.answers import DecisionAnswer, GraphAnswer, ImpactAnswer, Page, SubscriptionAnswer
+from treaty.registry.answers import (
+    DecisionAnswer,
+    DomainsAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    MapAnswer,
+    Page,
+    SubscriptionAnswer,
+)
 from treaty.registry.pages import PAGE
 from treaty.server.bodies import read_candidate
 from treaty.server.errors import API
@@ -23,10 +31,15 @@ Word = Annotated[str | None, Query(max_length=256)]
 
 @routes.get("/subscriptions", Action.READ)
 def list_subscriptions(
-    registry: Caller, contract: Word = None, consumer: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+    registry: Caller,
+    contract: Word = None,
+    consumer: Word = None,
+    team: Word = None,
+    cursor: Cursor = None,
+    limit: Limit = PAGE,
 ) -> Page[SubscriptionAnswer]:
     """List who reads what."""
-    return registry.consumers.subscriptions(contract=contract, consumer=consumer, cursor=cursor, limit=limit)
+    return registry.consumers.subscriptions(contract=contract, consumer=consumer, team=team, cursor=cursor, limit=limit)
 
 
 @routes.put("/subscriptions", Action.SUBSCRIBE, (404, 409))
@@ -63,6 +76,27 @@ def dependency_graph(
 ) -> GraphAnswer:
     """Say who rests on a line or consumer, or what it rests on."""
     return registry.consumers.graph(node, direction=direction, depth=depth)
+
+
+@routes.get("/map", Action.READ, (404,))
+def dependency_map(
+    registry: Caller,
+    node: Annotated[
+        str | None, Query(min_length=1, max_length=300, description="A line, contract or consumer.")
+    ] = None,
+    hops: Annotated[int | None, Query(ge=1, le=1_000)] = None,
+    direction: Literal["both", "upstream", "downstream"] = "both",
+    domain: Word = None,
+    limit: Limit = PAGE,
+) -> MapAnswer:
+    """Return the graph with its edges: around a node, of a domain, or all of it as far as the limit goes."""
+    return registry.consumers.map(node, hops=hops, direction=direction, domain=domain, limit=limit)
+
+
+@routes.get("/domains", Action.READ)
+def domain_map(registry: Caller) -> DomainsAnswer:
+    """Return the domains, and how many dependences lead from one to another."""
+    return registry.consumers.domains()
 
 
 @routes.post("/impact", Action.CHECK, openapi_extra=CANDIDATE_BODY)

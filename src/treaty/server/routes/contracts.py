@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query
 from fastapi.responses import Response
@@ -28,6 +28,9 @@ from treaty.server.routing import Caller, Routes
 
 routes = Routes("contracts", API)
 Word = Annotated[str | None, Query(max_length=200)]
+Health = Annotated[
+    Literal["healthy", "warning", "failing", "none"] | None, Query(description="How its promises are kept.")
+]
 ModeAsked = Annotated[Mode | None, Query(description="The mode to judge under; a pin holds at least.")]
 
 
@@ -42,17 +45,18 @@ def search_contracts(
     tag: Word = None,
     tier: Word = None,
     status: Word = None,
+    health: Health = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ContractAnswer]:
     """Find contracts; every part that is given must fit."""
-    wanted = Wanted(text=q, name=name, field=field, owner=owner, domain=domain, tag=tag, tier=tier, status=status)
+    wanted = Wanted(q, name, field, owner, domain, tag, tier, status, health)
     return registry.search(wanted, cursor=cursor, limit=limit)
 
 
 @routes.get("/overview", Action.READ)
 def overview(registry: Caller) -> OverviewAnswer:
-    """Count the contracts by domain, tier, status and owning team."""
+    """Count the contracts by domain, tier, status, owning team and health."""
     return registry.overview()
 
 

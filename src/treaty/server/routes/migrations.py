@@ -25,11 +25,12 @@ def list_migrations(
     registry: Caller,
     contract: Annotated[str | None, Query(max_length=256)] = None,
     state: Literal["proposed", "open", "closed", "withdrawn"] | None = None,
+    team: Annotated[str | None, Query(max_length=256, description="With consumers of this team.")] = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[MigrationAnswer]:
     """List migrations, with how many consumers stand where."""
-    return registry.migrations.list(contract=contract, state=state, cursor=cursor, limit=limit)
+    return registry.migrations.list(contract=contract, state=state, team=team, cursor=cursor, limit=limit)
 
 
 @routes.get("/migrations/{identity}", Action.READ, (404,))

@@ -1,0 +1,64 @@
+"""What there is to choose from: contracts counted by what one may look for, kept until something changes."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, func, select
+
+from treaty.observability.states import RANKS
+from treaty.registry.answers import OverviewAnswer
+from treaty.registry.searching import HIGHEST
+from treaty.registry.store.tables import audit, contracts, current_measures, versions
+
+_C = contracts.c
+_V = versions.c
+_M = current_measures.c
+
+
+class Overviews:
+    """The counts of one registry; whatever is counted changes with an entry of the audit log, measures apart."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: int | None = None
+        self._counts = OverviewAnswer(contracts=0, domains={}, tiers={}, statuses={}, owners={}, health={})
+
+    def counts(self, connection: Connection) -> OverviewAnswer:
+        """Return the counts as they are now."""
+        newest = connection.execute(select(func.max(audit.c.seq))).scalar() or 0
+        with self._lock:
+            if newest != self._newest:
+                self._counts = _counted(connection)
+                self._newest = newest
+            counts = self._counts
+        return counts.model_copy(update={"health": _by_health(connection, counts.contracts)})
+
+
+def _counted(connection: Connection) -> OverviewAnswer:
+    rows = connection.execute(select(_C.domain, _C.tier, _V.status, _V.owners).select_from(HIGHEST)).all()
+    teams = Counter(team for row in rows for team in {one["team"] for one in row.owners})
+    return OverviewAnswer(
+        contracts=len(rows),
+        domains=_sorted(row.domain for row in rows),
+        tiers=_sorted(row.tier for row in rows),
+        statuses=_sorted(row.status for row in rows),
+        owners=dict(sorted(teams.items())),
+        health={},
+    )
+
+
+def _by_health(connection: Connection, contracts_there: int) -> dict[str, int]:
+    """Count the contracts by health, the worst first; one without a measure that is judged has none."""
+    worst = select(func.max(_M.rank).label("rank")).group_by(_M.contract).subquery()
+    asked = select(worst.c.rank, func.count()).group_by(worst.c.rank)
+    found = {rank: count for rank, count in connection.execute(asked) if rank}
+    found[0] = contracts_there - sum(found.values())
+    names = {rank: state.value if state else "none" for state, rank in RANKS.items()}
+    return {names[rank]: found[rank] for rank in sorted(names, reverse=True) if found.get(rank)}
+
+
+def _sorted(values: Iterable[str | None]) -> dict[str, int]:
+    return dict(sorted(Counter(value for value in values if value).items()))

@@ -1,0 +1,170 @@
+"""Measures as they are kept: every one over time, and the newest of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Connection, Row, and_, case, delete, func, insert, select, tuple_, type_coerce
+
+from treaty.observability.grids import Day, day_of
+from treaty.observability.measures import Measure
+from treaty.observability.states import RANKS, State, state_of
+from treaty.registry.store.tables import contracts, current_measures, measures
+from treaty.registry.store.transaction import Transaction
+
+_M = measures.c
+_N = current_measures.c
+_DAY = 86_400_000_000  # in microseconds, as moments are kept
+_FIRST_DAY = date(1970, 1, 1)
+_AT_ONCE = 200
+"""So many keys in one question: fewer than any database takes."""
+
+RANK = case({state.value: rank for state, rank in RANKS.items() if state}, value=_M.state, else_=0)
+HEALTH = select(func.max(_N.rank)).where(_N.contract == contracts.c.id).scalar_subquery()
+"""How a contract is, as a rank: its worst newest measure; null where nothing was ever measured."""
+
+Key = tuple[str, str]
+
+
+class GridRow(NamedTuple):
+    """One contract of a grid, and how its days went."""
+
+    contract: str
+    name: str | None
+    domain: str | None
+    rank: int
+    days: tuple[Day, ...]
+
+
+def add(transaction: Transaction, found: Sequence[Measure], by: str, keep_since: datetime) -> int:
+    """Add measures that are not known yet, and return how many; of each kind the newest becomes the current one."""
+    keys = sorted({(one.contract, one.name) for one in found})
+    before = _current(transaction.connection, keys)
+    known = _known(transaction.connection, found)
+    fresh = {(one.contract, one.name, one.at): one for one in found}
+    fresh = {key: one for key, one in fresh.items() if key not in known}
+    if not fresh:
+        return 0
+    transaction.write(insert(measures), [{**_values(one), "recorded_by": by} for one in fresh.values()])
+    newest: dict[Key, Measure] = {}
+    for one in sorted(fresh.values(), key=lambda it: it.at):
+        if (one.contract, one.name) not in before or before[one.contract, one.name] < one.at:
+            newest[one.contract, one.name] = one
+    if newest:
+        _replace_current(transaction, newest)
+        _let_go(transaction, [key for key, one in newest.items() if _is_new_day(before.get(key), one.at)], keep_since)
+    return len(fresh)
+
+
+def current(connection: Connection, contract: str | None, name: str | None, after: Key, limit: int) -> list[Measure]:
+    """Return the newest measures, by contract and name."""
+    asked = select(current_measures).where(tuple_(_N.contract, _N.name) > tuple_(*after))
+    if contract is not None:
+        asked = asked.where(_N.contract == contract)
+    if name is not None:
+        asked = asked.where(_N.name == name)
+    return [_measure(row) for row in connection.execute(asked.order_by(_N.contract, _N.name).limit(limit))]
+
+
+def history(
+    connection: Connection, contract: str, name: str, since: datetime, before: datetime | None, limit: int
+) -> list[Measure]:
+    """Return measures of one kind, the newest first."""
+    asked = select(measures).where(_M.contract == contract, _M.name == name, _M.at >= since)
+    if before is not None:
+        asked = asked.where(_M.at < before)
+    return [_measure(row) for row in connection.execute(asked.order_by(_M.at.desc()).limit(limit))]
+
+
+def grid(
+    connection: Connection, since: date, domain: str | None, after: tuple[int, str] | None, limit: int
+) -> list[GridRow]:
+    """Return how the days went of contracts that were ever measured, the worst first."""
+    worst = select(_N.contract, func.max(_N.rank).label("health")).group_by(_N.contract).subquery().c
+    health, identity = worst.health, worst.contract
+    asked = select(identity, contracts.c.name, contracts.c.domain, health).join(contracts, contracts.c.id == identity)
+    if domain is not None:
+        asked = asked.where(contracts.c.domain == domain)
+    if after is not None:
+        rank, contract = after
+        asked = asked.where((health < rank) | and_(health == rank, identity > contract))
+    found = connection.execute(asked.order_by(health.desc(), identity).limit(limit)).all()
+    days = _days(connection, [row.contract for row in found], since)
+    return [GridRow(row.contract, row.name, row.domain, row.health, tuple(days.get(row.contract, ()))) for row in found]
+
+
+def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, list[Day]]:
+    """Work out in the database how each day went: many measures become one row a day and kind."""
+    number = type_coerce(_M.at, BigInteger) // _DAY
+    start = datetime(since.year, since.month, since.day, tzinfo=UTC)
+    found: dict[str, dict[date, dict[str, State | None]]] = {}
+    for part in _parts(ids):
+        asked = (
+            select(_M.contract, number.label("number"), _M.name, func.max(RANK).label("rank"))
+            .where(_M.contract.in_(part), _M.at >= start, _M.state.is_not(None))
+            .group_by(_M.contract, number, _M.name)
+        )
+        for row in connection.execute(asked):
+            day = _FIRST_DAY + timedelta(days=int(row.number))
+            found.setdefault(row.contract, {}).setdefault(day, {})[row.name] = state_of(row.rank)
+    return {one: [day_of(day, names) for day, names in sorted(days.items())] for one, days in found.items()}
+
+
+def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]:
+    wanted, found = set(keys), dict[Key, datetime]()
+    for part in _parts(sorted({contract for contract, _ in keys})):
+        asked = select(_N.contract, _N.name, _N.at).where(_N.contract.in_(part))
+        found |= {(row.contract, row.name): row.at for row in connection.execute(asked)}
+    return {key: at for key, at in found.items() if key in wanted}
+
+
+def _known(connection: Connection, found: Sequence[Measure]) -> set[tuple[str, str, datetime]]:
+    known: set[tuple[str, str, datetime]] = set()
+    for part in _parts([(one.contract, one.name, one.at) for one in found]):
+        contracts_, names, moments = ({*one} for one in zip(*part, strict=True))
+        asked = select(_M.contract, _M.name, _M.at).where(
+            _M.contract.in_(contracts_), _M.name.in_(names), _M.at.in_(moments)
+        )
+        known |= {(row.contract, row.name, row.at) for row in connection.execute(asked)}
+    return known
+
+
+def _replace_current(transaction: Transaction, newest: dict[Key, Measure]) -> None:
+    for part in _parts(sorted(newest)):
+        transaction.write(delete(current_measures).where(tuple_(_N.contract, _N.name).in_(part)))
+    rows = [{**_values(one), "rank": RANKS[one.state]} for one in newest.values()]
+    transaction.write(insert(current_measures), rows)
+
+
+def _let_go(transaction: Transaction, keys: Iterable[Key], keep_since: datetime) -> None:
+    """Delete what is too old, of kinds that begin a new day: once a day is enough."""
+    for contract, name in keys:
+        transaction.write(delete(measures).where(_M.contract == contract, _M.name == name, _M.at < keep_since))
+
+
+def _is_new_day(before: datetime | None, at: datetime) -> bool:
+    return before is not None and before.date() < at.date()
+
+
+def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+
+
+def _values(one: Measure) -> dict[str, Any]:
+    return {
+        "contract": one.contract,
+        "name": one.name,
+        "at": one.at,
+        "value": one.value,
+        "unit": one.unit or "",
+        "promise": one.promise,
+        "state": one.state.value if one.state else None,
+        "details": dict(one.details),
+    }
+
+
+def _measure(row: Row[Any]) -> Measure:
+    state = State(row.state) if row.state else None
+    return Measure(row.contract, row.name, row.at, row.value, row.unit, row.promise, state, row.details)

@@ -1,0 +1,78 @@
+"""Teams: who owns what, and whose consumers read what."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, Text, and_, cast, distinct, func, select
+
+from treaty.consumers.subscriptions import Line
+from treaty.registry.answers import TeamAnswer
+from treaty.registry.preparing import folded
+from treaty.registry.store.moving import ConsumerState, MigrationState
+from treaty.registry.store.tables import contracts, migration_consumers, migrations, subscriptions, versions
+
+_C, _V, _S, _M, _P = contracts.c, versions.c, subscriptions.c, migrations.c, migration_consumers.c
+_HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
+_LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
+_SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
+"""Who speaks for a consumer: its team, by default the one that has its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Realm:
+    """What concerns a team: the contracts it owns, its consumers, and the lines they read."""
+
+    owned: frozenset[str]
+    consumers: frozenset[str]
+    lines: frozenset[Line]
+
+
+def realm_of(connection: Connection, team: str) -> Realm:
+    """Return what concerns a team."""
+    named = _C.searched_owners.contains(f"\n{folded(team)}\n", autoescape=True)
+    rows = connection.execute(select(_C.id, _V.owners).select_from(_HIGHEST).where(named))
+    owned = frozenset(row.id for row in rows if any(one["team"] == team for one in row.owners))
+    asked = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
+    read = connection.execute(asked).all()
+    return Realm(owned, frozenset(row.consumer for row in read), frozenset(Line(row[1], row[2]) for row in read))
+
+
+def page(connection: Connection, after: str, limit: int) -> list[TeamAnswer]:
+    """Return some teams that own or read something, by name."""
+    owns = _owns(connection)
+    asked = select(_SPEAKS, func.count(), func.count(distinct(_S.consumer))).where(_S.active).group_by(_SPEAKS)
+    reads = {team: (lines, consumers) for team, lines, consumers in connection.execute(asked)}
+    names = sorted(name for name in owns.keys() | reads.keys() if name > after)[:limit]
+    waiting = _waiting(connection) if names else {}
+    return [
+        TeamAnswer(
+            team=name,
+            owns=owns[name],
+            reads=reads.get(name, (0, 0))[0],
+            consumers=reads.get(name, (0, 0))[1],
+            waiting=waiting.get(name, 0),
+        )
+        for name in names
+    ]
+
+
+def _owns(connection: Connection) -> Counter[str]:
+    """Count contracts by owner; the same owners are written the same way, so few lists are read."""
+    owners = cast(_V.owners, Text)
+    found: Counter[str] = Counter()
+    for text, count in connection.execute(select(owners, func.count()).select_from(_HIGHEST).group_by(owners)):
+        for team in {one["team"] for one in json.loads(text)}:
+            found[team] += count
+    return found
+
+
+def _waiting(connection: Connection) -> dict[str, int]:
+    """Count the moves under way in which a consumer of a team still reads the old line, and said nothing."""
+    reads = and_(_S.consumer == _P.consumer, _S.contract == _M.contract, _S.major == _M.major, _S.active)
+    joined = migration_consumers.join(migrations, _M.id == _P.migration).join(subscriptions, reads)
+    asked = select(_SPEAKS, func.count(distinct(_M.id))).select_from(joined)
+    asked = asked.where(_M.state.in_(_LIVE), _P.state == ConsumerState.WAITING.value).group_by(_SPEAKS)
+    return {row[0]: row[1] for row in connection.execute(asked)}

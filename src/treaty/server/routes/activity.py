@@ -1,0 +1,52 @@
+"""What happened lately, what is coming, and for which teams."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from fastapi import Query
+
+from treaty.registry.access.rules import Action
+from treaty.registry.answers import ActivityAnswer, Page, TeamAnswer, UpcomingAnswer
+from treaty.registry.answers.activity import ActivityKind
+from treaty.registry.pages import PAGE
+from treaty.registry.upcoming import LONGEST
+from treaty.server.errors import API
+from treaty.server.paging import Cursor, Limit
+from treaty.server.routing import Caller, Routes
+
+routes = Routes("activity", API)
+Word = Annotated[str | None, Query(max_length=256)]
+
+
+@routes.get("/activity", Action.READ)
+def list_activity(
+    registry: Caller,
+    contract: Word = None,
+    team: Annotated[str | None, Query(max_length=256, description="Owns the contract, or reads it.")] = None,
+    kind: ActivityKind | None = None,
+    since: Annotated[date | None, Query(description="The first day, in UTC.")] = None,
+    cursor: Cursor = None,
+    limit: Limit = PAGE,
+) -> Page[ActivityAnswer]:
+    """List what happened, the newest first; a part may be short, and still have a next."""
+    return registry.activity(contract=contract, team=team, kind=kind, since=since, cursor=cursor, limit=limit)
+
+
+@routes.get("/upcoming", Action.READ)
+def list_upcoming(
+    registry: Caller,
+    contract: Word = None,
+    team: Word = None,
+    days: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
+    limit: Limit = PAGE,
+) -> list[UpcomingAnswer]:
+    """List the deprecations, sunsets, retirements and ends of moves that come within so many days."""
+    return registry.upcoming(contract=contract, team=team, days=days, limit=limit)
+
+
+@routes.get("/teams", Action.READ)
+def list_teams(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TeamAnswer]:
+    """List the teams that own or read something."""
+    return registry.teams(cursor=cursor, limit=limit)

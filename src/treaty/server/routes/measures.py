@@ -1,0 +1,51 @@
+"""Measures: what was measured of contracts, now and over time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from treaty.registry.access.rules import Action
+from treaty.registry.answers import GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
+from treaty.registry.measuring import measure_of
+from treaty.registry.pages import PAGE
+from treaty.server.errors import API
+from treaty.server.models import MeasuresBody, WrittenDay
+from treaty.server.paging import Cursor, Limit
+from treaty.server.routing import Caller, Routes
+
+routes = Routes("measures", API)
+Word = Annotated[str | None, Query(max_length=256)]
+Name = Annotated[str, Query(min_length=1, max_length=256)]
+Since = Annotated[WrittenDay | None, Query(description="The first day; by default 29 days ago.")]
+
+
+@routes.post("/measures", Action.NOTIFY)
+def record_measures(registry: Caller, body: MeasuresBody) -> RecordedAnswer:
+    """Keep what was measured, held to what the contracts promise; unregistered contracts are passed over and named."""
+    return registry.measures.record([measure_of(one.model_dump()) for one in body.measures])
+
+
+@routes.get("/measures", Action.READ)
+def list_measures(
+    registry: Caller, contract: Word = None, name: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[MeasureAnswer]:
+    """List the newest measure of each kind, by contract and name."""
+    return registry.measures.current(contract=contract, name=name, cursor=cursor, limit=limit)
+
+
+@routes.get("/measures/history", Action.READ)
+def measure_history(
+    registry: Caller, contract: Name, name: Name, since: Since = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[MeasureAnswer]:
+    """List the measures of one kind, the newest first."""
+    return registry.measures.history(contract, name, since=since, cursor=cursor, limit=limit)
+
+
+@routes.get("/measures/grid", Action.READ)
+def measure_grid(
+    registry: Caller, since: Since = None, domain: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+) -> Page[GridRowAnswer]:
+    """List how the days went of each contract that was measured, the worst contract first."""
+    return registry.measures.grid(since=since, domain=domain, cursor=cursor, limit=limit)

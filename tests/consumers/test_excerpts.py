@@ -1,0 +1,99 @@
+"""Excerpts of the graph: what stands around a node, with every dependence among what is taken."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+import tests.strategies  # noqa: F401 - the same examples in every run
+from tests.consumers.worlds import Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
+from treaty.consumers.dependencies import Consumer, Node, PublishedBy
+from treaty.consumers.excerpts import DOWNSTREAM, UPSTREAM, Excerpt, all_of, around, ends_of, with_neighbours
+from treaty.consumers.graph import DependencyGraph
+from treaty.consumers.subscriptions import Line
+
+ORDERS, SCORES, MARTS, STOCK = Line("orders", 1), Line("scores", 1), Line("marts", 1), Line("stock", 1)
+BOARD = Consumer("board")
+
+
+def chain() -> DependencyGraph:
+    return graph(made(SCORES, ORDERS, "ltv"), made(MARTS, SCORES), reads("board", MARTS, "id"))
+
+
+def arrows(part: Excerpt) -> set[tuple[Node, Node]]:
+    return {ends_of(one) for one in part.dependences}
+
+
+def test_one_hop_takes_what_a_line_rests_on_and_who_rests_on_it() -> None:
+    part = around(chain(), [SCORES], 1)
+
+    assert part.nodes == (SCORES, MARTS, ORDERS)
+    assert arrows(part) == {(ORDERS, SCORES), (SCORES, MARTS)}
+
+
+def test_one_direction_leaves_the_other_out() -> None:
+    assert around(chain(), [SCORES], None, [DOWNSTREAM]).nodes == (SCORES, MARTS, BOARD)
+    assert around(chain(), [SCORES], None, [UPSTREAM]).nodes == (SCORES, ORDERS)
+
+
+def test_a_sibling_is_not_taken() -> None:
+    built = graph(made(SCORES, ORDERS), made(STOCK, ORDERS))
+
+    assert around(built, [SCORES]).nodes == (SCORES, ORDERS)
+
+
+def test_the_nearest_stay_where_it_is_too_much() -> None:
+    part = around(chain(), [ORDERS], None, most=2)
+
+    assert (part.nodes, part.more) == ((ORDERS, SCORES), 2)
+    assert arrows(part) == {(ORDERS, SCORES)}
+
+
+def test_a_line_that_nobody_speaks_of_stands_alone() -> None:
+    assert around(chain(), [STOCK]) == Excerpt((STOCK,), degrees=(0,))
+
+
+def test_a_circle_is_taken_once() -> None:
+    part = around(graph(made(SCORES, ORDERS), made(ORDERS, SCORES)), [ORDERS])
+
+    assert part.nodes == (ORDERS, SCORES)
+    assert arrows(part) == {(ORDERS, SCORES), (SCORES, ORDERS)}
+
+
+def test_a_consumer_with_the_name_of_a_contract_leads_to_its_lines() -> None:
+    part = around(graph(reads("scores", ORDERS), made(SCORES, ORDERS)), [SCORES], 1)
+
+    assert PublishedBy(SCORES, Consumer("scores")) in part.dependences
+    assert (Consumer("scores"), SCORES) in arrows(part)
+
+
+def test_the_whole_graph_has_known_lines_besides_and_the_most_connected_first() -> None:
+    part = all_of(chain(), [STOCK])
+
+    assert set(part.nodes) == {ORDERS, SCORES, MARTS, BOARD, STOCK}
+    assert part.nodes[-1] == STOCK
+    assert all_of(chain(), [STOCK], most=2).more == 3
+
+
+def test_chosen_lines_come_with_their_neighbours() -> None:
+    part = with_neighbours(chain(), [SCORES, STOCK])
+
+    assert part.nodes == (SCORES, MARTS, ORDERS, STOCK)
+    assert part.degrees == (2, 2, 1, 0)
+
+
+@given(worlds())
+def test_an_excerpt_is_what_a_plain_walk_finds(edits: list[Edit]) -> None:
+    built, up = edited(edits), rests_on(edits)
+    down = turned(up)
+    for origin in up:
+        for hops in (1, 2, None):
+            part = around(built, [origin], hops)
+            near = {
+                node
+                for arrow in (up, down)
+                for node, distance in distances(arrow, origin).items()
+                if hops is None or distance <= hops
+            }
+            assert set(part.nodes) == near | {origin}
+            inside = {(there, here) for here in part.nodes for there in up[here] if there in near | {origin}}
+            assert arrows(part) == inside

@@ -1,0 +1,90 @@
+"""Values are held to what contracts promise; what nobody promised is not judged, or watched."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.documents import contract
+from treaty.contracts.model import Contract
+from treaty.observability import Measure, State, judged, worst
+from treaty.observability.known import KNOWN, kind_of
+from treaty.observability.promises import promise_of
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = 3_600.0
+
+
+def promising(*levels: dict[str, Any], **blocks: Any) -> Contract:
+    return contract({"slaProperties": list(levels), **blocks})
+
+
+def level(name: str, value: Any, unit: str | None = None) -> dict[str, Any]:
+    return {"property": name, "value": value} | ({"unit": unit} if unit else {})
+
+
+@pytest.mark.parametrize(
+    ("name", "promised", "value", "state"),
+    [
+        ("freshness", level("freshness", 24, "h"), 2 * HOUR, State.HEALTHY),
+        ("freshness", level("Freshness", "1d"), 23 * HOUR, State.WARNING),
+        ("freshness", level("freshness", 24, "h"), 31 * HOUR, State.FAILING),
+        ("freshness", level("freshness", "soon"), 31 * HOUR, None),
+        ("availability", level("availability", 99.5, "percent"), 99.9, State.HEALTHY),
+        ("availability", level("av", "99.5%"), 99.51, State.WARNING),
+        ("availability", level("availability", 99.5, "percent"), 99.4, State.FAILING),
+        ("volume", level("volume", 1_000, "rows"), 1_000.0, State.HEALTHY),
+        ("volume", level("volume", 1_000, "rows"), 999.0, State.FAILING),
+        ("volume", level("volume", 1_000, "h"), 1.0, None),
+        ("quarantined_share", level("errorRate", 2, "percent"), 2.5, State.FAILING),
+        ("unsettled", level("unsettled", 5), 6.0, State.FAILING),
+        ("run", level("freshness", 24, "h"), 0.0, State.FAILING),
+    ],
+)
+def test_a_value_is_held_to_its_promise(name: str, promised: dict[str, Any], value: float, state: State | None) -> None:
+    measure = judged(Measure("orders", name, AT, value), promising(promised))
+
+    assert measure.state is state
+
+
+def test_the_strictest_of_several_promises_holds() -> None:
+    both = promising(level("freshness", 24, "h"), level("freshness", 4, "h"))
+
+    assert promise_of(both, KNOWN["freshness"]) == 4 * HOUR
+
+
+def test_the_latency_block_promises_latency() -> None:
+    assert promise_of(promising(latency={"within": "15 min"}), KNOWN["latency"]) == 900.0
+
+
+def test_many_quarantined_rows_are_worth_a_warning_without_a_promise() -> None:
+    few, many = (judged(Measure("o", "quarantined_share", AT, share), promising()) for share in (0.5, 3.0))
+
+    assert (few.state, many.state, many.promise) == (State.HEALTHY, State.WARNING, None)
+
+
+def test_what_nobody_promised_is_not_judged() -> None:
+    measure = judged(Measure("orders", "volume", AT, 10.0), promising())
+
+    assert (measure.unit, measure.promise, measure.state) == ("rows", None, None)
+
+
+def test_what_whoever_measured_said_stands() -> None:
+    said = Measure("orders", "volume", AT, 10.0, "batches", 20.0, State.WARNING)
+
+    assert judged(said, promising()) == said
+
+
+def test_a_contract_is_as_healthy_as_its_worst_measure() -> None:
+    assert worst([State.HEALTHY, None, State.FAILING, State.WARNING]) is State.FAILING
+    assert worst([None, State.HEALTHY]) is State.HEALTHY
+    assert worst([]) is None
+
+
+def test_no_service_level_promises_two_measures() -> None:
+    words = [word for kind in KNOWN.values() for word in kind.promised_as]
+
+    assert len(words) == len(set(words))
+    assert kind_of("orders_unsettled").title == "Orders unsettled"

@@ -1,0 +1,172 @@
+"""What was measured is kept, held to what contracts promise, and says how each contract is."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.registry.backends import START, AnyRegistry, Backend
+from tests.registry.offers import ORDERS, USERS, orders, users
+from treaty.errors import InvalidDocument, NotAllowed
+from treaty.observability import Measure, State
+from treaty.registry.query import Query
+
+HOUR = 3_600.0
+DAILY = [{"property": "freshness", "value": 24, "unit": "h"}]
+
+
+def freshness(hours: float, at: datetime = START, contract: str = ORDERS, **more: Any) -> Measure:
+    return Measure(contract, "freshness", at, hours * HOUR, **more)
+
+
+@pytest.fixture
+def promised(registry: AnyRegistry) -> AnyRegistry:
+    registry.register(orders(slaProperties=DAILY))
+    return registry
+
+
+def test_a_measure_is_held_to_what_the_contract_promises(promised: AnyRegistry) -> None:
+    promised.measures.record([freshness(31, details={"run": 7})])
+
+    (kept,) = promised.measures.current(contract=ORDERS).items
+    assert (kept.value, kept.unit, kept.promise, kept.state) == (31 * HOUR, "s", 24 * HOUR, "failing")
+    assert (kept.at, kept.details) == (START, {"run": 7})
+
+
+def test_what_whoever_measured_says_stands(promised: AnyRegistry) -> None:
+    own = Measure(ORDERS, "unsettled", START, 3.5, unit="%", promise=5.0, state=State.WARNING)
+    promised.measures.record([own])
+
+    (kept,) = promised.measures.current(name="unsettled").items
+    assert (kept.unit, kept.promise, kept.state) == ("%", 5.0, "warning")
+
+
+def test_the_newest_is_current_whatever_the_order_of_arrival(promised: AnyRegistry) -> None:
+    promised.measures.record([freshness(2, START), freshness(3, START - timedelta(hours=5))])
+    promised.measures.record([freshness(4, START - timedelta(hours=2))])
+
+    assert [one.value for one in promised.measures.current().items] == [2 * HOUR]
+    found = promised.measures.history(ORDERS, "freshness").items
+    assert [one.value / HOUR for one in found] == [2, 4, 3]
+
+
+def test_a_batch_that_is_sent_again_is_kept_once(promised: AnyRegistry) -> None:
+    batch = [freshness(2), freshness(3, START - timedelta(hours=1))]
+
+    assert promised.measures.record(batch).recorded == 2
+    assert promised.measures.record([*batch, freshness(9, START - timedelta(days=1))]).recorded == 1
+    assert len(promised.measures.history(ORDERS, "freshness").items) == 3
+
+
+def test_contracts_that_are_not_registered_are_passed_over_and_named(promised: AnyRegistry) -> None:
+    answer = promised.measures.record([freshness(2), freshness(2, contract="nobody.knows")])
+
+    assert (answer.recorded, answer.unknown) == (1, ["nobody.knows"])
+
+
+def test_history_goes_back_page_by_page(promised: AnyRegistry) -> None:
+    promised.measures.record([freshness(hour, START - timedelta(hours=hour)) for hour in range(7)])
+
+    first = promised.measures.history(ORDERS, "freshness", limit=4)
+    rest = promised.measures.history(ORDERS, "freshness", limit=4, cursor=first.next)
+    assert [one.value / HOUR for one in (*first.items, *rest.items)] == [0, 1, 2, 3, 4, 5, 6]
+    assert rest.next is None
+    assert promised.measures.history(ORDERS, "freshness", since=(START + timedelta(days=1)).date()).items == []
+
+
+def test_a_day_is_as_good_as_its_worst_measure_and_the_worst_contract_comes_first(promised: AnyRegistry) -> None:
+    promised.register(users())
+    day = timedelta(days=1)
+    promised.measures.record(
+        [
+            freshness(31, START - 2 * day),
+            freshness(1, START - 2 * day + timedelta(hours=3)),
+            Measure(ORDERS, "run", START - 2 * day, 1.0),
+            freshness(1, START),
+            Measure(ORDERS, "volume", START - day, 10.0),
+            Measure(USERS, "run", START, 0.0),
+        ]
+    )
+
+    worst, fine = promised.measures.grid().items
+    assert (worst.contract, worst.health) == (USERS, "failing")
+    assert (fine.contract, fine.health) == (ORDERS, "healthy")
+    assert [(one.day, one.state, one.by) for one in fine.days] == [
+        ((START - 2 * day).date(), "failing", ["freshness"]),
+        (START.date(), "healthy", ["freshness"]),
+    ]
+
+
+def test_the_grid_is_given_in_pages_and_by_domain(registry: AnyRegistry) -> None:
+    names = [f"c{number}" for number in range(5)]
+    for number, name in enumerate(names):
+        registry.register(orders(id=name, domain="even" if number % 2 == 0 else "odd"))
+    registry.measures.record([Measure(name, "run", START, float(name != "c3")) for name in names])
+
+    first = registry.measures.grid(limit=2)
+    second = registry.measures.grid(limit=2, cursor=first.next)
+    assert [one.contract for one in (*first.items, *second.items)] == ["c3", "c0", "c1", "c2"]
+    assert [one.contract for one in registry.measures.grid(domain="odd").items] == ["c3", "c1"]
+
+
+def test_contracts_are_found_and_counted_by_their_health(promised: AnyRegistry) -> None:
+    promised.register(users())
+    promised.measures.record([freshness(31), Measure(ORDERS, "run", START, 1.0)])
+
+    assert [one.health for one in promised.search(Query()).items] == ["failing", None]
+    assert [one.id for one in promised.search(Query(health="failing")).items] == [ORDERS]
+    assert [one.id for one in promised.search(Query(health="none")).items] == [USERS]
+    assert promised.overview().health == {"failing": 1, "none": 1}
+    with pytest.raises(InvalidDocument):
+        promised.search(Query(health="ill"))
+
+
+def test_a_contract_is_well_again_with_its_next_measure(promised: AnyRegistry, backend: Backend) -> None:
+    promised.measures.record([freshness(31)])
+    backend.clock.pass_days(1)
+    promised.measures.record([freshness(1, backend.clock.now)])
+
+    assert promised.overview().health == {"healthy": 1}
+
+
+def test_only_those_who_own_a_contract_measure_it(promised: AnyRegistry, backend: Backend) -> None:
+    assert backend.acting_as("ana", "contributor", "checkout").measures.record([freshness(2)]).recorded == 1
+    with pytest.raises(NotAllowed):
+        backend.acting_as("eve", "contributor", "sales").measures.record([freshness(99)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        freshness(float("nan")),
+        freshness(1, START + timedelta(days=2)),
+        freshness(1, START - timedelta(days=500)),
+        Measure(ORDERS, " ", START, 1.0),
+        freshness(1, details={"words": "x" * 5_000}),
+        freshness(1, unit="u" * 41),
+    ],
+    ids=["no number", "of tomorrow", "too old", "no name", "large details", "a long unit"],
+)
+def test_what_cannot_be_kept_is_refused(promised: AnyRegistry, wrong: Measure) -> None:
+    with pytest.raises((InvalidDocument, ValueError)):
+        promised.measures.record([freshness(1), wrong])
+
+    assert promised.measures.current().items == []
+
+
+def test_a_batch_has_a_bound(promised: AnyRegistry) -> None:
+    many = [freshness(1, START - timedelta(seconds=second)) for second in range(1_001)]
+
+    with pytest.raises(InvalidDocument):
+        promised.measures.record(many)
+    assert promised.measures.record(many[:1_000]).recorded == 1_000
+
+
+def test_measures_are_let_go_after_their_time(promised: AnyRegistry, backend: Backend) -> None:
+    promised.measures.record([freshness(1)])
+    backend.clock.pass_days(401)
+    promised.measures.record([freshness(2, backend.clock.now)])
+
+    assert backend.rows("SELECT count(*) FROM measures")[0][0] == 1

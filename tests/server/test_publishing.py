@@ -1,0 +1,123 @@
+"""A serving process keeps the published catalog up to date."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.server.contracts import short
+from treaty.catalog.site import Built, Progress, Publishing, publish
+from treaty.catalog.site.folder import held
+from treaty.registry.local import Registry
+from treaty.server.publishing import Publisher
+
+_PATIENCE = 30.0
+
+
+class Builds:
+    """Counts what is published, and lets a test wait for it."""
+
+    def __init__(self) -> None:
+        self.done: list[Built] = []
+        self._more = threading.Condition()
+
+    def add(self, built: Built) -> None:
+        with self._more:
+            self.done.append(built)
+            self._more.notify_all()
+
+    def wait_for(self, number: int) -> None:
+        with self._more:
+            assert self._more.wait_for(lambda: len(self.done) >= number, _PATIENCE)
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
+    """Watch what is published; changes are waited for only shortly."""
+    found = Builds()
+
+    def watched(registry: Registry, where: Publishing, tell: Callable[[Progress], None]) -> Built | None:
+        built = publish(registry, where, tell=tell)
+        if built is not None:
+            found.add(built)
+        return built
+
+    monkeypatch.setattr("treaty.server.publishing.publish", watched)
+    monkeypatch.setattr("treaty.server.publishing._QUIET", 0.05)
+    return found
+
+
+@contextmanager
+def running(publisher: Publisher) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=publisher.run, args=(stop,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        publisher.wake()
+        thread.join(_PATIENCE)
+        assert not thread.is_alive()
+
+
+def test_a_change_is_published_soon_after(
+    open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds
+) -> None:
+    registry = open_registry()
+
+    with running(Publisher(registry, Publishing(tmp_path / "site", "Shop"))):
+        builds.wait_for(1)
+        registry.register(short())
+        builds.wait_for(2)
+
+    assert "users.daily_active" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_many_changes_make_few_builds(open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds) -> None:
+    registry = open_registry()
+
+    with running(Publisher(registry, Publishing(tmp_path / "site"))):
+        builds.wait_for(1)
+        for number in range(30):
+            registry.register(short(f"set{number}"))
+        builds.wait_for(2)
+        while builds.done[-1].contracts < 30:
+            builds.wait_for(len(builds.done) + 1)
+
+    assert len(builds.done) < 10
+
+
+def test_while_somebody_else_builds_it_waits_and_then_publishes(
+    open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds
+) -> None:
+    registry = open_registry()
+
+    with held(tmp_path / "site") as _:
+        publisher = Publisher(registry, Publishing(tmp_path / "site"))
+        assert not publisher.publish_now()
+    with running(publisher):
+        builds.wait_for(1)
+
+
+def test_what_cannot_be_published_is_logged_and_tried_again(
+    open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry = open_registry()
+    place = tmp_path / "site"
+    place.write_text("mine")
+    publisher = Publisher(registry, Publishing(place))
+
+    with caplog.at_level(logging.WARNING):
+        assert publisher.publish_now()
+        registry.register(short())
+    place.unlink()
+    publisher.publish_now()
+
+    assert f"cannot publish the catalog now: {place} is a file" in caplog.text
+    assert len(builds.done) == 1
