@@ -46,14 +46,19 @@ def contracts(**asked: str | None) -> Place:
     return Place(("index",), tuple((name, value) for name, value in asked.items() if value))
 
 
+def contracts_part(number: int) -> Place:
+    """Return one part of the list of contracts, which a static site cannot choose by a query."""
+    return Place(("index",) if number == 1 else (f"contracts-{number}",))
+
+
 def contract(name: str, anchor: str | None = None) -> Place:
     """Return what a contract says, at its highest version."""
     return Place(("contracts", key_of(name), "index"), anchor=anchor)
 
 
-def version(name: str, number: str) -> Place:
+def version(name: str, number: str, anchor: str | None = None) -> Place:
     """Return what one version of a contract says."""
-    return Place(("contracts", key_of(name), "at", key_of(number)))
+    return Place(("contracts", key_of(name), "at", key_of(number)), anchor=anchor)
 
 
 def versions(name: str) -> Place:
@@ -61,9 +66,19 @@ def versions(name: str) -> Place:
     return Place(("contracts", key_of(name), "versions"))
 
 
+def consumers(name: str) -> Place:
+    """Return who reads a contract, by line."""
+    return Place(("contracts", key_of(name), "consumers"))
+
+
 def compare(name: str, before: str, after: str) -> Place:
     """Return two versions side by side."""
     return Place(("contracts", key_of(name), "compare", f"{key_of(before)}..{key_of(after)}"))
+
+
+def chosen_versions(name: str) -> Place:
+    """Return where two versions are chosen; only a server answers there."""
+    return Place(("contracts", key_of(name), "compare"))
 
 
 def document(name: str, form: str) -> Place:
@@ -71,16 +86,23 @@ def document(name: str, form: str) -> Place:
     return Place(("contracts", key_of(name), "document", form))
 
 
-def graph(around: str | None = None, hops: int | None = None, columns: str | None = None) -> Place:
-    """Return the graph, whole or around a line, contract or consumer; live pages choose how far."""
-    asked = {"hops": None if hops is None else str(hops), "columns": columns}
+def graph(
+    around: str | None = None, hops: int | None = None, columns: str | None = None, direction: str | None = None
+) -> Place:
+    """Return the graph, whole or around a line, contract or consumer; live pages choose how far and which way."""
+    asked = {"hops": None if hops is None else str(hops), "direction": direction, "columns": columns}
     query = tuple((name, value) for name, value in asked.items() if value)
     return Place(("graph", "index") if around is None else ("graph", key_of(around)), query)
 
 
-def changes() -> Place:
+def domain(name: str | None) -> Place:
+    """Return the graph of one domain, or of what belongs to none."""
+    return Place(("domains", key_of(name) if name else "index"))
+
+
+def changes(**asked: str | None) -> Place:
     """Return what happened lately, and what is under way."""
-    return Place(("changes", "index"))
+    return Place(("changes", "index"), tuple((name, value) for name, value in asked.items() if value))
 
 
 def migration(number: int) -> Place:
@@ -88,14 +110,14 @@ def migration(number: int) -> Place:
     return Place(("migrations", str(number)))
 
 
-def health() -> Place:
+def health(**asked: str | None) -> Place:
     """Return how promises are kept."""
-    return Place(("health", "index"))
+    return Place(("health", "index"), tuple((name, value) for name, value in asked.items() if value))
 
 
-def teams() -> Place:
+def teams(cursor: str | None = None) -> Place:
     """Return the teams that own or read something."""
-    return Place(("teams", "index"))
+    return Place(("teams", "index"), (("cursor", cursor),) if cursor else ())
 
 
 def team(name: str) -> Place:
@@ -106,6 +128,22 @@ def team(name: str) -> Place:
 def check() -> Place:
     """Return where a contract is judged before it is registered."""
     return Place(("check",))
+
+
+def check_of(contract: str, version: str | None = None) -> Place:
+    """Return where a contract is judged, with a registered one to begin with."""
+    asked = (("contract", contract), ("version", version))
+    return Place(("check",), tuple((name, value) for name, value in asked if value))
+
+
+def act(name: str, **about: str | int) -> Place:
+    """Return where something is done, by its name and what it is about."""
+    return Place(("act", name), tuple((key, str(value)) for key, value in about.items()))
+
+
+def proposals() -> Place:
+    """Return the breaking changes that wait for somebody's word."""
+    return Place(("proposals",))
 
 
 def sign_in(then: str | None = None) -> Place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property, partial
@@ -15,9 +15,28 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treaty
 from treaty.catalog import places, words
 from treaty.catalog.places import Live, Place, Static
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action, Resource, objection
+
+NAME = "Treaty"
+"""What the pages are called, unless they are given a name."""
 
 ASSETS = ("treaty.css", "treaty.js", "theme.js")
 """What every page loads; a page names what it needs besides."""
+
+_STATIC_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'"
+)
+"""What a browser lets a static page do, from a web server and from a folder alike."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a page says once: how something went that was done a moment ago."""
+
+    kind: str
+    """good, warn or bad."""
+    words: str
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,14 @@ class Visitor:
     can_sign_in: bool = False
     form_token: str | None = None
     """Proves that a form was made by this server for this visitor; without it nothing can be done from the page."""
+    actor: Actor | None = None
+    message: Message | None = None
+
+    def may_not(self, action: str, kind: str, name: str, teams: Iterable[str] = ()) -> str | None:
+        """Say why this visitor may not do something, and who may; None where they may."""
+        if self.actor is None:
+            return "sign in first"
+        return objection(self.actor, Action(action), Resource(kind, name, frozenset(teams)))
 
     @property
     def may_act(self) -> bool:
@@ -59,7 +86,9 @@ class Setting:
     now: datetime
     visitor: Visitor = NOBODY
     is_static: bool = False
-    name: str = "Treaty"
+    name: str = NAME
+    as_of: datetime | None = None
+    """When the newest change that a static site shows was made; its front page says so."""
 
 
 def render(page: Page, setting: Setting) -> str:
@@ -78,9 +107,10 @@ def render(page: Page, setting: Setting) -> str:
                 "visitor": setting.visitor,
                 "live": not setting.is_static,
                 "now": setting.now,
-                "ago": partial(words.ago, now=setting.now),
+                "ago": words.day if setting.is_static else partial(words.ago, now=setting.now),
                 "assets": (*ASSETS, *page.assets),
                 "treaty_version": treaty.__version__,
+                "static_policy": _STATIC_POLICY,
             }
         )
     )

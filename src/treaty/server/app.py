@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 
 import treaty
+from treaty.catalog.rendering import NAME
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.errors import add_error_handlers
@@ -16,6 +17,7 @@ from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate
 from treaty.server.pages import PAGES
+from treaty.server.pages.problems import add_problem_pages
 from treaty.server.routes import ROUTES
 from treaty.server.settings import Limits
 from treaty.server.tending import Tending
@@ -27,6 +29,7 @@ def create_app(
     oidc: OidcVerifier | None = None,
     limits: Limits | None = None,
     tending: Tending | None = None,
+    catalog_name: str = NAME,
 ) -> FastAPI:
     """Build the app on a registry; the caller closes the registry."""
     app = FastAPI(
@@ -39,10 +42,12 @@ def create_app(
     doorman = Doorman(registry.desk.database, access or AccessSettings(), oidc)
     app.state.registry = registry
     app.state.doorman = doorman
+    app.state.catalog_name = catalog_name
     app.state.wake_courier = tending.wake if tending else _nobody_to_wake
     for routes in (*ROUTES, *PAGES):
         app.include_router(routes.router)
     add_error_handlers(app)
+    add_problem_pages(app)
     app.add_middleware(Express, registry=registry, doorman=doorman)
     doorman.is_guarded()
     app.add_middleware(Gate, limits=limits or Limits(), doorman=doorman)

@@ -82,8 +82,8 @@ class DetailModel(BaseModel):
 def add_error_handlers(app: FastAPI) -> None:
     """Let every error become an answer."""
     app.add_exception_handler(TreatyError, answer_to)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(HTTPException, http_error)
 
 
 def error_response(
@@ -96,6 +96,16 @@ def error_response(
         return JSONResponse({"detail": message}, status, headers)
     body = ErrorModel(error=code, detail=message, findings=list(findings), request_id=request.state.request_id)
     return JSONResponse(body.model_dump(), status, headers)
+
+
+def said_to(request: Request, error: Exception) -> tuple[int, str]:
+    """Return the status of an error of ours, and its words for whoever reads pages."""
+    kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
+    status, _ = STATUS.get(kind, (500, "failed"))
+    if isinstance(error, Unavailable):
+        _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
+        return status, _NOT_NOW
+    return status, str(error)
 
 
 def answer_to(request: Request, error: Exception) -> JSONResponse:
@@ -137,7 +147,8 @@ def _as_fastapi_says(message: str, hint: str | None) -> dict[str, Any]:
     return {"type": "value_error", "loc": ["body"], "msg": redact(f"{message}; {hint}" if hint else message)}
 
 
-def _malformed(request: Request, error: Exception) -> JSONResponse:
+def malformed(request: Request, error: Exception) -> JSONResponse:
+    """Return what is said to a request that cannot be read."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     problems = [
         {"type": one["type"], "loc": [redact(str(step)) for step in one["loc"]], "msg": redact(one["msg"])}
@@ -153,7 +164,8 @@ def _malformed(request: Request, error: Exception) -> JSONResponse:
     return error_response(request, 422, "invalid", words, findings)
 
 
-def _http_error(request: Request, error: Exception) -> JSONResponse:
+def http_error(request: Request, error: Exception) -> JSONResponse:
+    """Return what is said to an error of the framework."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 400 and request.url.path.startswith(
         API

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from treaty.errors import NotAllowed
 from treaty.registry.access import token_store
 from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, local_actor
-from treaty.registry.access.oidc import OidcVerifier
+from treaty.registry.access.oidc import OidcVerifier, expiry_of
 from treaty.registry.access.rules import RULES, Action
+from treaty.registry.access.tokens import parse_token
 from treaty.registry.store.database import Database
 
 _BEARER = "bearer "
@@ -48,6 +49,15 @@ class Doorman:
         if not self.is_guarded():
             return local_actor("local")
         return ANONYMOUS if self._settings.open_reading else NOBODY
+
+    def ends_at(self, text: str) -> datetime | None:
+        """Return when a token that was believed just now ends, if it says so."""
+        parts = parse_token(text)
+        if parts is None:
+            return expiry_of(text)
+        with self._database.read() as connection:
+            record = token_store.find(connection, parts[0])
+        return None if record is None else record.expires_at
 
     def knows_without_asking(self, authorization: str | None) -> bool:
         """Tell whether the answer is at hand, without the database or a key server."""

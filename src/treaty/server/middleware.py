@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from treaty.registry.access.tokens import redact
 from treaty.server.identity import Doorman
+from treaty.server.pages.problems import drawn_alone, is_page, problem_page
 from treaty.server.settings import Limits, is_loopback
 
 Scope = dict[str, Any]
@@ -28,6 +29,10 @@ Send = Callable[[dict[str, Any]], Any]
 _LOG = structlog.get_logger("treaty.server")
 _ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
+_PAGES = "/catalog/"
+_FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
+_LARGE_FORMS = frozenset({"/catalog/check"})
+_LARGEST_FORM = 500_000
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _QUIET = frozenset({"/healthz"})
 _FOREIGN = (403, "not_allowed", "this server is open to its own machine only; name it localhost")
@@ -58,11 +63,12 @@ class Gate:
         given = headers.get(b"x-request-id", b"")
         request_id = given.decode() if _ID.fullmatch(given) else f"{self._beginning}{next(self._count):08x}"
         scope.setdefault("state", {})["request_id"] = request_id
-        passage = _Passage(scope, receive, send, request_id, self._limits.body)
+        largest = self._largest(scope["path"])
+        passage = _Passage(scope, receive, send, request_id, largest)
         try:
-            refusal = self._refusal(scope, headers)
+            refusal = self._refusal(scope, headers, largest)
             if refusal is _FOREIGN and await run_in_threadpool(self._doorman.is_guarded):
-                refusal = self._refusal(scope, headers)  # a token was made meanwhile
+                refusal = self._refusal(scope, headers, largest)  # a token was made meanwhile
             if refusal is not None:
                 await passage.refuse(*refusal)
             else:
@@ -81,11 +87,16 @@ class Gate:
         finally:
             passage.log()
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str, str] | None:
+    def _largest(self, path: str) -> int:
+        """Return how large a body may be: forms are small, but for the one that takes a document."""
+        is_form = path.startswith(_PAGES) and path not in _LARGE_FORMS
+        return min(self._limits.body, _LARGEST_FORM) if is_form else self._limits.body
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes], largest: int) -> tuple[int, str, str] | None:
         """Refuse what is too large, of no kind that is read, or led here by a name that is not this machine's."""
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > self._limits.body:
-            return 413, "too_large", f"the body is larger than {self._limits.body:,} bytes"
+        if not length.isdigit() or int(length) > largest:
+            return 413, "too_large", f"the body is larger than {largest:,} bytes"
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             return 422, "invalid", "the address holds a NUL character, which no name has"
         if not self._doorman.guarded_as_far_as_known:
@@ -95,8 +106,11 @@ class Gate:
                 return _ELSEWHERE
         has_body = length != b"0" or b"transfer-encoding" in headers
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if has_body and scope["method"] in ("POST", "PUT", "PATCH") and media not in _MEDIA:
-            return 415, "unsupported_media_type", "send application/json or application/yaml"
+        if has_body and scope["method"] in ("POST", "PUT", "PATCH"):
+            if scope["path"].startswith(_PAGES):
+                return None if media in _FORMS else (415, "unsupported_media_type", "send the form of the page")
+            if media not in _MEDIA:
+                return 415, "unsupported_media_type", "send application/json or application/yaml"
         return None
 
 
@@ -136,8 +150,12 @@ class _Passage:
         answer: dict[str, Any] = {"detail": words}
         if self._scope["path"].startswith("/api/v1"):
             answer = {"error": code, "detail": words, "findings": [], "request_id": self._id}
-        body = json.dumps(answer).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        body, kind = json.dumps(answer).encode(), {"Content-Type": "application/json"}
+        accepted = next((value for name, value in self._scope["headers"] if name == b"accept"), b"")
+        if is_page(self._scope, accepted.decode("latin-1")):
+            body, kind = drawn_alone(problem_page(status, words, self._id, self._scope["path"]))
+        headers = [(name.lower().encode(), value.encode()) for name, value in kind.items()]
+        headers.append((b"content-length", str(len(body)).encode()))
         if status == 503:
             headers.append((b"retry-after", b"2"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 import structlog
 import uvicorn
 
+from treaty.catalog.rendering import NAME
+from treaty.catalog.site import Publishing
 from treaty.errors import Refused, Unavailable
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.access.oidc_settings import OidcSettings
@@ -33,6 +35,8 @@ class Serving:
     oidc: OidcSettings | None = None
     outlet: Outlet = field(default_factory=Outlet)
     limits: Limits = field(default_factory=Limits)
+    publishing: Publishing | None = None
+    catalog_name: str = NAME
 
 
 def serve(registry: Registry, serving: Serving, on_start: Callable[[str], None]) -> None:
@@ -48,7 +52,8 @@ def run_server(
     _log_as_json()
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
     access = serving.access if is_loopback(serving.host) else replace(serving.access, required=True)
-    app = create_app(registry, access, oidc, serving.limits, Tending(registry, serving.outlet))
+    tending = Tending(registry, serving.outlet, serving.publishing)
+    app = create_app(registry, access, oidc, serving.limits, tending, serving.catalog_name)
     config = uvicorn.Config(
         app,
         host=serving.host,

@@ -1,14 +1,18 @@
-"""What a serving process does besides answering: it delivers notices, and advances what is due."""
+"""What a serving process does besides answering: it delivers notices, advances what is due, and publishes."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from functools import partial
 
+from treaty.catalog.drawing.layout import warm_up_meanwhile
+from treaty.catalog.site import Publishing
 from treaty.errors import TreatyError
 from treaty.registry.local import Registry
 from treaty.registry.notices.courier import Courier
 from treaty.registry.notices.senders import Outlet
+from treaty.server.publishing import Publisher
 
 _LOG = logging.getLogger("treaty.server")
 _EVERY = 60.0
@@ -16,31 +20,38 @@ _EVERY = 60.0
 
 
 class Tending:
-    """Two threads beside the server: the courier and the calendar."""
+    """Threads beside the server: the courier, the calendar, and whoever publishes the catalog."""
 
-    def __init__(self, registry: Registry, outlet: Outlet) -> None:
+    def __init__(self, registry: Registry, outlet: Outlet, publishing: Publishing | None = None) -> None:
         self._registry = registry
         database = registry.desk.database
         self._courier = Courier(database, outlet.send, database.clock)
         database.on_notices(self._courier.wake)
+        self._publisher = Publisher(registry, publishing) if publishing else None
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin, until told to stop."""
-        for name, work in (("treaty-courier", self._deliver), ("treaty-calendar", self._watch)):
+        work_of = {"treaty-courier": self._deliver, "treaty-calendar": self._watch}
+        if self._publisher is not None:
+            work_of["treaty-publisher"] = partial(self._publisher.run, self._stop)
+        for name, work in work_of.items():
             thread = threading.Thread(target=work, name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
+        warm_up_meanwhile()
 
     def wake(self) -> None:
         """Look at the outbox now."""
         self._courier.wake()
 
     def stop(self) -> None:
-        """End both, and wait for them."""
+        """End them all, and wait for them."""
         self._stop.set()
         self._courier.wake()
+        if self._publisher is not None:
+            self._publisher.wake()
         for thread in self._threads:
             thread.join(timeout=10)
 

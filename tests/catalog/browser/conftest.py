@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.catalog.retailer import open_retailer
 from tests.server.running import running
+from treaty.catalog.site import build
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 
@@ -46,6 +47,14 @@ def live(retailer: Registry) -> Iterator[str]:
     """The address of a server that is open to this machine."""
     with running(create_app(retailer)) as address:
         yield address
+
+
+@pytest.fixture(scope="package")
+def static_site(retailer: Registry, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a folder of files."""
+    folder = tmp_path_factory.mktemp("site") / "pages"
+    build(retailer, folder)
+    return folder
 
 
 @pytest.fixture

@@ -84,33 +84,6 @@ for (const form of byQuery("form[data-search]")) {
   form.addEventListener("change", ask);
 }
 
-// Without a server the list carries its words along, in a file beside it.
-for (const form of byQuery("form[data-static-search]")) {
-  form.hidden = false;
-  const rows = byQuery("[data-words]", document.getElementById(form.dataset.staticSearch));
-  const none = document.getElementById(`${form.dataset.staticSearch}-none`);
-  const narrow = () => {
-    const asked = new FormData(form);
-    const words = String(asked.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-    let left = 0;
-    for (const row of rows) {
-      const fits = words.every((word) => row.dataset.words.includes(word))
-        && ["domain", "tier", "status", "owner", "health"].every((name) => {
-          const wanted = asked.get(name);
-          return !wanted || (row.dataset[name] ?? "").split("\n").includes(wanted);
-        });
-      row.hidden = !fits;
-      left += fits ? 1 : 0;
-    }
-    if (none) none.hidden = left > 0;
-    announce(`${left} of ${rows.length} contracts`);
-  };
-  form.addEventListener("input", narrow);
-  form.addEventListener("change", narrow);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  narrow();
-}
-
 // "/" goes to the search, as people of this trade expect.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;

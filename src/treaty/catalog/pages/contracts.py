@@ -11,9 +11,9 @@ from treaty.registry.query import Query
 
 _SHOWN = 50
 _FIRST_COMMANDS = (
-    ("Write a contract", "treaty init contracts/orders.yaml"),
+    ("Write a contract", "treaty init"),
     ("Register it", "treaty register contracts/orders.yaml"),
-    ("Say that you depend on it", "treaty subscribe orders@1 --consumer my-team.report --class operational-reporting"),
+    ("Say that you depend on it", "treaty subscribe my-team.report orders@1 --class operational_reporting"),
 )
 
 
@@ -26,18 +26,26 @@ class Wanted:
     tier: str | None = None
     status: str | None = None
     owner: str | None = None
+    health: str | None = None
     cursor: str | None = None
 
     @property
     def is_anything(self) -> bool:
         """Whether nothing narrows the list."""
-        return not any((self.q, self.domain, self.tier, self.status, self.owner))
+        return not any((self.q, self.domain, self.tier, self.status, self.owner, self.health))
 
 
 def contracts_page(source: Source, wanted: Wanted | None = None, limit: int = _SHOWN) -> Page:
     """Return a part of the contracts that fit."""
     wanted = wanted or Wanted()
-    query = Query(text=wanted.q, domain=wanted.domain, tier=wanted.tier, status=wanted.status, owner=wanted.owner)
+    query = Query(
+        text=wanted.q,
+        domain=wanted.domain,
+        tier=wanted.tier,
+        status=wanted.status,
+        owner=wanted.owner,
+        health=wanted.health,
+    )
     found = source.search(query, cursor=wanted.cursor, limit=limit)
     overview = source.overview()
     onward = replace(wanted, cursor=found.next)
@@ -55,6 +63,7 @@ def contracts_page(source: Source, wanted: Wanted | None = None, limit: int = _S
                 "tier": overview.tiers,
                 "status": overview.statuses,
                 "owner": overview.owners,
+                "health": overview.health if overview.health.keys() - {"none"} else {},
             },
             "onward": places.contracts(**asdict(onward)) if found.next else None,
             "first_commands": _FIRST_COMMANDS,

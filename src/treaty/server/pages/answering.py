@@ -17,7 +17,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_GUARDS = {
+GUARDS = {
     "Content-Security-Policy": _POLICY,
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -28,8 +28,8 @@ _GUARDS = {
 
 def answer(request: Request, visit: Visit, page: Page) -> Response:
     """Draw a page for whoever asked."""
-    setting = Setting(visit.registry.desk.database.clock(), visit.visitor)
-    response = packed(request, render(page, setting).encode(), "text/html", _GUARDS)
+    setting = Setting(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
+    response = packed(request, render(page, setting).encode(), "text/html", GUARDS)
     response.status_code = page.status
     visit.sign(response)
     return response

@@ -27,10 +27,12 @@ def contracts(
     tier: Word = None,
     status: Word = None,
     owner: Word = None,
+    health: Word = None,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> Response:
     """List contracts."""
-    return answer(request, visit, contracts_page(visit.registry, Wanted(q, domain, tier, status, owner, cursor)))
+    wanted = Wanted(q, domain, tier, status, owner, health, cursor)
+    return answer(request, visit, contracts_page(visit.registry, wanted))
 
 
 async def front_page(request: Request, visit: Visit) -> Response:

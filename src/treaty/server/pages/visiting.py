@@ -1,16 +1,25 @@
-"""Who visits a page."""
+"""Who visits a page: signed in by a cookie, which pages take and the API never does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
 
-from treaty.catalog.rendering import Visitor
+from treaty.catalog.rendering import Message, Visitor
+from treaty.errors import NotAllowed
+from treaty.registry.access.actors import Actor
 from treaty.registry.local import Registry
-from treaty.server.routing import caller
+from treaty.server.identity import Doorman, check_entrance
+from treaty.server.pages import sessions
+from treaty.server.routing import action_of
+
+AGAIN = Message("warn", "Your session has ended. Sign in again to go on where you were.")
+Parting = Callable[[Request, Response], None]
 
 
 @dataclass(frozen=True)
@@ -19,14 +28,102 @@ class Visit:
 
     registry: Registry
     visitor: Visitor
+    request: Request
+    secret: str | None = None
+    """What this visitor's forms are recognised by."""
+    partings: tuple[Parting, ...] = field(default=())
+    """What the answer's cookies change."""
 
     def sign(self, response: Response) -> None:
         """Let the answer carry what the next visit is known by."""
+        for change in self.partings:
+            change(self.request, response)
+
+    def with_forms(self) -> Visit:
+        """Return the visit such that its page may have a form, even for somebody who did not sign in."""
+        if self.visitor.form_token is not None:
+            return self
+        secret = self.secret or sessions.new_secret()
+        visitor = replace(self.visitor, form_token=sessions.form_token(secret))
+        kept = () if self.secret else (_keeping(secret),)
+        return replace(self, visitor=visitor, secret=secret, partings=(*self.partings, *kept))
+
+    def say(self, response: Response, message: Message) -> None:
+        """Let the next page say something, once."""
+        if self.secret is not None:
+            sessions.say(self.request, response, self.secret, message)
 
 
 async def visiting(request: Request) -> Visit:
-    """Return the visit of whoever asks."""
-    return Visit(await caller(request), Visitor())
+    """Return the visit of whoever asks, if they may come this far."""
+    visit = await arriving(request)
+    request.state.visit = visit  # so that a page about a problem is drawn for the same visitor
+    check_entrance(visit.registry.desk.actor, action_of(request.scope["endpoint"]))
+    return visit
+
+
+async def arriving(request: Request) -> Visit:
+    """Return the visit of whoever asks, whether or not they may read anything."""
+    doorman: Doorman = request.app.state.doorman
+    if _is_known(request, doorman):
+        return _visit(request, doorman)
+    return await run_in_threadpool(_visit, request, doorman)
+
+
+def _is_known(request: Request, doorman: Doorman) -> bool:
+    return not sessions.has(request, sessions.SESSION) and doorman.knows_without_asking(_authorization(request))
+
+
+def _authorization(request: Request) -> str | None:
+    """Return a bearer token that came along; what a browser sends to a proxy before this server is not meant for it."""
+    given = request.headers.get("authorization")
+    return given if given is not None and given.lower().startswith("bearer ") else None
+
+
+def _visit(request: Request, doorman: Doorman) -> Visit:
+    authorization = _authorization(request)
+    token = sessions.secret_in(request, sessions.SESSION) if authorization is None else None
+    actor, ended = _actor(doorman, authorization, token)
+    ended = ended or (token is None and authorization is None and sessions.has(request, sessions.SESSION))
+    signed_in = token is not None and not ended
+    secret = token if signed_in else sessions.secret_in(request, sessions.VISIT)
+    partings: list[Parting] = [_forgetting(sessions.SESSION)] if ended else []
+    acts = actor.via != "anonymous"
+    if acts and secret is None:
+        secret = sessions.new_secret()
+        partings.append(_keeping(secret))
+    message = AGAIN if ended else None
+    if secret and sessions.has(request, sessions.SAID):
+        message = sessions.said_before(request, secret) or message
+        partings.append(_forgetting(sessions.SAID))
+    visitor = Visitor(
+        name=actor.name if acts and actor.via != "local" else None,
+        can_sign_in=not acts,
+        form_token=sessions.form_token(secret) if acts and secret else None,
+        actor=actor,
+        message=message,
+    )
+    registry: Registry = request.app.state.registry
+    return Visit(registry.acting_as(actor), visitor, request, secret, tuple(partings))
+
+
+def _actor(doorman: Doorman, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
+    """Return who asks, and whether they were somebody else before their session ended."""
+    if token is None:
+        return doorman.actor(authorization), False
+    try:
+        return doorman.actor(f"Bearer {token}"), False
+    except NotAllowed:
+        return doorman.actor(None), True
+
+
+def _keeping(secret: str) -> Parting:
+    return lambda request, response: sessions.keep(request, response, sessions.VISIT, secret)
+
+
+def _forgetting(name: str) -> Parting:
+    return lambda request, response: sessions.forget(request, response, name)
 
 
 Visiting = Annotated[Visit, Depends(visiting)]
+Arriving = Annotated[Visit, Depends(arriving)]

@@ -1,0 +1,1 @@
+"""Drawings: values with every coordinate in them, which templates write as SVG."""

@@ -1,0 +1,83 @@
+"""What is done from pages: each act has a page to begin from, and a form that comes back to its own address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from treaty.catalog.acting import ACTS, Act, Given
+from treaty.catalog.pages.act import act_page
+from treaty.catalog.pages.proposals import proposals_page
+from treaty.catalog.rendering import Message
+from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
+from treaty.registry.access.rules import Action
+from treaty.registry.access.tokens import redact
+from treaty.server.errors import said_to
+from treaty.server.identity import Unknown
+from treaty.server.pages.answering import BASE, answer
+from treaty.server.pages.posting import Form, Posted, done
+from treaty.server.pages.visiting import Visiting
+from treaty.server.routing import Routes
+
+routes = Routes("catalog", BASE)
+_LONGEST = 2_048
+_NOT_ASKED = "Tick that you know what this means, then send it again; nothing was done."
+
+
+@routes.get("/proposals", Action.READ, include_in_schema=False)
+def proposals(request: Request, visit: Visiting) -> Response:
+    """List breaking changes that wait for somebody's word."""
+    return answer(request, visit, proposals_page(visit.registry))
+
+
+@routes.get("/act/{name}", Action.READ, include_in_schema=False)
+def begin_act(request: Request, visit: Visiting, name: str) -> Response:
+    """Show what an act does and its form, or who may do it."""
+    if name not in ACTS:
+        raise NotFound(f"nothing here is called {name[:80]!r}")
+    given = Given({key: (value[:_LONGEST],) for key, value in request.query_params.items()})
+    return answer(request, visit, act_page(visit.registry, ACTS[name], given, visit.visitor))
+
+
+def _endpoint(act: Act) -> Callable[..., Response]:
+    def carry_out(request: Request, form: Form) -> Response:
+        return _carry_out(request, act, form)
+
+    carry_out.__name__ = f"act_{act.name.replace('-', '_')}"
+    carry_out.__doc__ = act.meaning
+    return carry_out
+
+
+for _act in ACTS.values():
+    routes.post(f"/act/{_act.name}", _act.action, include_in_schema=False)(_endpoint(_act))
+
+
+def _carry_out(request: Request, act: Act, form: Posted) -> Response:
+    """Do it and lead back; what speaks against it stands on the page of the act, with all that was entered."""
+    registry, given = form.visit.registry, form.given
+    try:
+        _check(act, given)
+        subject = act.look(registry, given)
+        words = act.run(registry, given)
+    except (Unknown, Unavailable):
+        raise
+    except TreatyError as error:
+        status, _ = said_to(request, error)
+        page = act_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
+        return answer(request, form.visit, page)
+    return done(form, subject.back, words)
+
+
+def _check(act: Act, given: Given) -> None:
+    if any("\x00" in text for texts in given.texts.values() for text in texts):
+        raise InvalidDocument("a field holds a NUL character, which no database keeps; take it out")
+    if act.care is not None and given.text("care") != "yes":
+        raise InvalidDocument(_NOT_ASKED)
+
+
+def _words(error: TreatyError) -> str:
+    found = error.findings if isinstance(error, WithFindings) else ()
+    more = [f"{one.message}{f' ({one.hint})' if one.hint else ''}" for one in found if one.message not in str(error)]
+    return redact("; ".join([str(error), *more[:10]]))

@@ -1,0 +1,106 @@
+"""Signing in and out of the pages, with a token that the browser keeps where no script can read it."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from treaty.catalog import places
+from treaty.catalog.rendering import Message, Page
+from treaty.errors import InvalidDocument, NotAllowed
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.rules import Action
+from treaty.registry.access.tokens import redact
+from treaty.server.identity import Doorman
+from treaty.server.pages import sessions
+from treaty.server.pages.answering import BASE, answer
+from treaty.server.pages.posting import FormOfAnybody
+from treaty.server.pages.visiting import Arriving, Visit
+from treaty.server.routing import Routes
+
+routes = Routes("catalog", BASE)
+_FRONT = "/"
+_LONGEST_WAY = 2_000
+_BLANKS = re.compile(r"\s+")
+_LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f-\U0010ffff]*")
+_TOO_LONG = f"the token has more than {sessions.LONGEST_TOKEN:,} characters, which browsers do not keep; use the API"
+_NO_TOKEN = "paste a token; an admin makes one with: treaty token create"  # noqa: S105
+Then = Annotated[str | None, Query(max_length=_LONGEST_WAY)]
+
+
+@routes.get("/sign-in", Action.READ, include_in_schema=False)
+def sign_in_page(request: Request, visit: Arriving, then: Then = None) -> Response:
+    """Show where one signs in."""
+    return _page(request, visit, local_way(then))
+
+
+@routes.post("/sign-in", Action.READ, include_in_schema=False)
+def sign_in(request: Request, form: FormOfAnybody) -> Response:
+    """Sign somebody in who has a token that is believed."""
+    doorman: Doorman = request.app.state.doorman
+    then = local_way(form.given.optional("then"))
+    token = _BLANKS.sub("", form.given.text("token")).removeprefix("Bearer")
+    try:
+        actor = _believed(doorman, token)
+    except (NotAllowed, InvalidDocument) as error:
+        status = 422 if isinstance(error, InvalidDocument) else 403
+        return _page(request, form.visit, then, Message("bad", redact(str(error))), status)
+    response = RedirectResponse(then, 303)
+    now = form.visit.registry.desk.database.clock()
+    sessions.keep(request, response, sessions.SESSION, token, _seconds(now, doorman.ends_at(token)))
+    sessions.forget(request, response, sessions.VISIT)
+    sessions.say(request, response, token, Message("good", f"You are signed in as {actor.name}."))
+    return response
+
+
+@routes.post("/sign-out", Action.READ, include_in_schema=False)
+def sign_out(request: Request, form: FormOfAnybody) -> Response:
+    """Let the browser forget who it is."""
+    secret = sessions.new_secret()
+    response = RedirectResponse(_FRONT, 303)
+    sessions.forget(request, response, sessions.SESSION)
+    sessions.keep(request, response, sessions.VISIT, secret)
+    sessions.say(request, response, secret, Message("good", "You are signed out."))
+    return response
+
+
+def local_way(then: str | None) -> str:
+    """Return a way on this server's own pages, whatever was asked for: nobody is led elsewhere from here."""
+    if not then or not _LOCAL.fullmatch(then):
+        return _FRONT
+    path = urlsplit(then).path
+    is_page = path in (_FRONT, BASE) or path.startswith(f"{BASE}/")
+    return then if is_page and not path.startswith((f"{BASE}/sign-", f"{BASE}/assets/")) else _FRONT
+
+
+def _believed(doorman: Doorman, token: str) -> Actor:
+    if not token:
+        raise InvalidDocument(_NO_TOKEN)
+    if len(token) > sessions.LONGEST_TOKEN:
+        raise InvalidDocument(_TOO_LONG)
+    return doorman.actor(f"Bearer {token}")
+
+
+def _seconds(now: datetime, end: datetime | None) -> int:
+    longest = sessions.LONGEST_SESSION.total_seconds()
+    return max(1, math.floor(longest if end is None else min(longest, (end - now).total_seconds())))
+
+
+def _page(request: Request, visit: Visit, then: str, problem: Message | None = None, status: int = 200) -> Response:
+    doorman: Doorman = request.app.state.doorman
+    page = Page(
+        places.sign_in(),
+        "sign_in.html",
+        "Sign in",
+        "",
+        {"then": then, "problem": problem, "is_guarded": doorman.is_guarded()},
+        ("actions.css",),
+        status,
+    )
+    return answer(request, visit.with_forms(), page)

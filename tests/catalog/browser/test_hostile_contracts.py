@@ -1,0 +1,97 @@
+"""What somebody writes into a contract is shown as they wrote it, and does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.catalog.browser.conftest import Visit
+from tests.server.running import running
+from treaty.catalog import places
+from treaty.catalog.places import Live, Place
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+
+_SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">"
+_TURNED = "evil\u202etxt.exe"
+_LONG = "x" * 5_000
+_NAME = "hostile.contract"
+_TEAM = "team <b>'\"&</b>"
+
+
+def _document(version: str, *more: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "v3.1.0",
+        "kind": "DataContract",
+        "id": _NAME,
+        "version": version,
+        "status": "active",
+        "name": f"Name {_SCRIPT}",
+        "domain": f"domain {_SCRIPT}",
+        "description": {"purpose": f"{_SCRIPT} {_TURNED}", "usage": _LONG, "limitations": "{{ 7 * 7 }} {% raw %}"},
+        "team": {"name": _TEAM, "members": [{"username": "javascript:document.title='taken over'"}]},
+        "support": [{"channel": "x", "url": "https://chat.example.com/'><script>1</script>"}],
+        "schema": [
+            {
+                "name": "rows",
+                "properties": [
+                    {"name": "plain", "logicalType": "string", "description": _SCRIPT, "primaryKey": True},
+                    {"name": f"turned_{_TURNED}", "logicalType": "string", "description": _TURNED},
+                    {"name": f"long_{'y' * 400}", "logicalType": "string", "description": _LONG},
+                    *more,
+                ],
+            }
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = tmp_path_factory.mktemp("hostile") / "registry.db"
+    with Registry.open(str(path), actor=_SCRIPT[:60]) as registry:
+        registry.register(_document("1.0.0"))
+        registry.register(_document("1.1.0", {"name": _SCRIPT[:60], "logicalType": "string"}))
+        registry.consumers.subscribe(
+            _SCRIPT[:60], f"{_NAME}@1", consumer_class="operational_reporting", purpose=_SCRIPT, contact=_SCRIPT
+        )
+        with running(create_app(registry)) as address:
+            yield address
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        places.contracts(),
+        places.contract(_NAME),
+        places.versions(_NAME),
+        places.compare(_NAME, "1.0.0", "1.1.0"),
+        places.consumers(_NAME),
+        places.document(_NAME, "odcs"),
+        places.graph(),
+        places.graph(_NAME),
+        places.changes(),
+        places.health(),
+        places.teams(),
+        places.team(_TEAM),
+    ],
+    ids=lambda place: "/".join(place.steps),
+)
+@pytest.mark.parametrize("width", [360, 1440])
+def test_nothing_that_a_contract_says_becomes_markup(place: Place, width: int, hostile: str, visit: Visit) -> None:
+    page = visit(hostile + Live().to(place), width=width)
+
+    assert "taken over" not in page.title()
+    assert page.locator("main script, main img, main b").count() == 0
+    assert "\u202e" not in page.content()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for address in page.locator("a").evaluate_all("links => links.map(link => link.href.baseVal ?? link.href)"):
+        assert not str(address).lower().startswith("javascript:")
+
+
+def test_a_search_for_markup_finds_words(hostile: str, visit: Visit) -> None:
+    page = visit(hostile + Live().to(places.contracts(q="<script>")))
+
+    assert page.get_by_label("Words in names, fields, owners and meanings").input_value() == "<script>"
+    assert page.locator("main script").count() == 0

@@ -1,0 +1,163 @@
+"""Judging a contract on the page: the verdict, whom it hits, how to mend it; and nothing is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from html import unescape
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+
+from tests.catalog.town import Town, town
+from tests.catalog.visitor import Browser, words
+from tests.server.contracts import USERS, odcs, short, without
+from treaty.server.identity import AccessSettings
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with ExitStack() as stack:
+        made = town(stack, tmp_path_factory.mktemp("check"), AccessSettings(required=True))
+        made.registry.consumers.subscribe(
+            "ltv-dashboard", f"{USERS}@1", consumer_class="decision_automation", fields=["ltv"], team="growth"
+        )
+        made.registry.consumers.subscribe(
+            "plan-report", f"{USERS}@1", consumer_class="operational_reporting", fields=["plan"], team="growth"
+        )
+        yield made
+
+
+@pytest.fixture
+def browser(place: Town) -> Iterator[Browser]:
+    with Browser(place.address) as one:
+        yield one
+
+
+def check(browser: Browser, document: dict[str, Any] | str, **more: str) -> httpx2.Response:
+    text = document if isinstance(document, str) else yaml.safe_dump(document, sort_keys=False)
+    return browser.post("/catalog/check", {"document": text, **more})
+
+
+def box(answer: httpx2.Response) -> str:
+    """Return what stands in the box of a page."""
+    found = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer.text, re.DOTALL)
+    assert found
+    return unescape(found[1])
+
+
+def test_removing_a_field_names_who_reads_it_and_the_version_it_needs(browser: Browser) -> None:
+    answer = check(browser, without(short(version="1.1.0"), "ltv"))
+
+    said = words(answer)
+    assert answer.status_code == 200
+    assert "Breaking: it would be refused as it is" in said
+    assert "Version it needs 2.0.0" in said
+    assert "Consumers hit 1" in said
+    assert "field_removed" in said
+    assert "mark the field deprecated: true" in said.lower()
+    row = next(one for one in answer.text.split("<tr>") if "field_removed" in one)
+    assert "ltv-dashboard" in row
+    assert "plan-report" not in row
+
+
+def test_a_compatible_change_may_be_registered(browser: Browser) -> None:
+    fields = [*short()["fields"], {"name": "country", "type": "string", "required": False}]
+
+    said = words(check(browser, short(version="1.1.0", fields=fields)))
+
+    assert "Compatible: it may be registered" in said
+    assert "field_added" in said
+
+
+def test_a_breaking_change_with_a_plan_opens_a_line(browser: Browser) -> None:
+    plan = {"guide": "https://wiki.example.org/plan", "window": "60 d", "owner": "growth"}
+
+    said = words(check(browser, without(short(version="2.0.0"), "ltv") | {"migration": plan}))
+
+    assert "Breaking, but with a plan" in said
+
+
+def test_what_is_registered_already_has_not_changed(browser: Browser) -> None:
+    assert "Nothing changed" in words(check(browser, short()))
+
+
+def test_a_new_contract_is_judged_by_itself(browser: Browser) -> None:
+    assert "A new contract, and it may be registered" in words(check(browser, odcs()))
+    assert "A new contract, and it may be registered" in words(check(browser, json.dumps(short("users.new"))))
+
+
+def test_the_mode_can_be_chosen(browser: Browser) -> None:
+    added = short(version="1.1.0", fields=[*short()["fields"], {"name": "country", "type": "string"}])
+
+    assert "Compatible no mode full" in words(check(browser, added, mode="full"))
+    assert "unknown compatibility mode" in words(check(browser, added, mode="guessing"))
+
+
+def test_a_document_that_cannot_be_read_stays_in_the_box_beside_its_problems(browser: Browser) -> None:
+    text = "dataset_id: a\nversion: 1.0.0\nversion: 2.0.0\nfields: []\n"
+
+    answer = check(browser, text)
+
+    assert answer.status_code == 422
+    assert "Line 3: the key 'version' stands twice in one mapping" in words(answer)
+    assert box(answer) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "{", "- 1", "a: b", "\x00", "a: &a [*a]", "[" * 5_000, "a: !!python/object:os.system x"]
+)
+def test_no_document_breaks_the_page(browser: Browser, text: str) -> None:
+    assert check(browser, text).status_code == 422
+
+
+def test_a_file_is_judged_before_what_stands_in_the_box(browser: Browser) -> None:
+    file = yaml.safe_dump(without(short(version="1.1.0"), "ltv")).encode()
+    fields = {"form_token": browser.form_token(), "document": "a: b"}
+    headers = {"Origin": browser.address}
+
+    answer = browser.client.post("/catalog/check", data=fields, files={"file": ("c.yaml", file)}, headers=headers)
+    unread = browser.client.post(
+        "/catalog/check", data=fields, files={"file": ("c.yaml", b"\xff\xfe")}, headers=headers
+    )
+    several = browser.client.post(
+        "/catalog/check", data=fields, files=[("file", ("a", b"x")), ("file", ("b", b"x"))], headers=headers
+    )
+
+    assert "field_removed" in answer.text
+    assert box(answer).startswith("dataset_id") or "dataset_id" in box(answer)
+    assert (unread.status_code, several.status_code) == (422, 422)
+
+
+def test_a_registered_contract_can_be_tried_on(browser: Browser) -> None:
+    assert f"/catalog/check?contract={USERS}" in browser.get("/catalog/check").text
+
+    page = browser.get(f"/catalog/check?contract={USERS}")
+
+    assert yaml.safe_load(box(page))["dataset_id"] == USERS
+    assert browser.get("/catalog/check?contract=none").status_code == 404
+
+
+def test_nothing_is_kept(place: Town, browser: Browser) -> None:
+    before = place.registry.access.verify_audit().entries
+    check(browser, short("users.kept"))
+    check(browser, without(short(version="1.1.0"), "ltv"))
+
+    assert place.registry.access.verify_audit().entries == before
+    assert place.registry.datasets().items == [USERS]
+
+
+def test_what_a_contract_says_is_text(browser: Browser) -> None:
+    hostile = "</textarea><script>alert(1)</script>\u202eevil"
+    field = {"name": "user_id", "type": "string", "description": hostile}
+    document = short(version="1.1.0", description=hostile, fields=[field])
+
+    answer = check(browser, yaml.safe_dump(document, allow_unicode=True))
+
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert "&lt;script&gt;alert" in answer.text

@@ -1,0 +1,322 @@
+"""The pages of one contract: what it says, its versions, two of them side by side, its consumers, its document."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from gzip import compress
+from html import unescape
+from pathlib import Path
+from shlex import split
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.catalog.contract_shop import Shop, field, shop
+from tests.catalog.visitor import Browser, words
+from tests.documents import document
+from treaty.catalog.pages.contract import compared_pairs, contract_page, contract_pages
+from treaty.catalog.pages.contract.apart import apart
+from treaty.catalog.pages.contract.contacts import safe_address
+from treaty.catalog.pages.contract.dossier import contract_of, dossier_of
+from treaty.catalog.pages.contract.narrowing import narrowed
+from treaty.catalog.places import file_of
+from treaty.catalog.rendering import Setting, render
+from treaty.cli.app import build_app
+from treaty.compatibility.diffing import diff
+from treaty.registry.client import RegistryClient
+from treaty.registry.local import Registry
+
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+ORDERS = "/catalog/contracts/orders"
+PAGES = ("", "/versions", "/consumers", "/document/odcs", "/document/short", "/document/spark", "/document/ddl")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with shop(tmp_path_factory.mktemp("contract")) as made:
+        yield made
+
+
+@pytest.fixture
+def browser(place: Shop) -> Iterator[Browser]:
+    with Browser(place.address) as one:
+        yield one
+
+
+def row(page: str, path: str) -> str:
+    """Return what the row of a field says."""
+    found = re.search(rf'<tr id="field-{re.escape(path)}".*?</tr>', page, re.DOTALL)
+    assert found, f"no row for {path}"
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
+
+
+def test_a_contract_begins_with_its_meaning_and_whom_to_call(browser: Browser) -> None:
+    answer = browser.get(ORDERS)
+    said = words(answer)
+
+    assert answer.status_code == 200
+    assert "Order placed 2.0.0 active One row per order." in said
+    assert "How to use it Join on order_id. Limits No drafts. Not in it Carts They are no orders." in said
+    assert 'href="mailto:checkout@example.org"' in answer.text
+    assert "#pager" in said
+    assert "Retention 2 y" in said
+    assert "Consumers are moving from orders@1 to orders@2 until 1 May 2026 (in 60 days): 3 waiting" in said
+
+
+def test_a_field_says_what_it_means_what_holds_for_it_and_who_reads_it(browser: Browser) -> None:
+    page = browser.get(f"{ORDERS}/at/1.2.0").text
+
+    assert row(page, "order_id") == "order_id Order number string key required unique — ledger"
+    assert "number optional ≥ 0 in EUR ledger" in row(page, "total")
+    assert "open · done open Not shipped." in row(page, "state")
+    assert row(browser.get(ORDERS).text, "state").endswith("Revenue @1")
+    assert "pii deprecated" in row(page, "email")
+    assert "<s><bdi>email</bdi></s>" in page
+    assert "No change is safe for 1 reader of this line who never said which fields they read: notebook" in words(
+        browser.get(f"{ORDERS}/at/1.2.0")
+    )
+
+
+def test_nested_fields_stand_below_what_holds_them_and_count_its_readers(browser: Browser) -> None:
+    page = browser.get(f"{ORDERS}/at/1.2.0").text
+
+    assert "lines array<object> optional — picker" in row(page, "lines")
+    assert "lines[]. sku string optional — picker" in row(page, "lines~5b~5d.sku")
+    assert row(page, "lines~5b~5d.amount").endswith("nobody")
+    assert 'data-depth="1"' in page
+
+
+def test_a_field_says_in_which_version_it_came_and_changed(browser: Browser) -> None:
+    page = browser.get(ORDERS).text
+
+    assert "added in 1.1.0" in row(page, "coupon")
+    assert "deprecated, meaning changed in 1.2.0" in row(page, "email")
+    assert f'href="{ORDERS}/compare/1.1.0..1.2.0"' in page
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("1.0.0", "1.1.0"), ("1.1.0", "1.2.0"), ("1.2.0", "2.0.0"), ("2.0.0", "1.0.0")]
+)
+def test_documents_without_what_they_share_differ_in_the_same_fields(place: Shop, before: str, after: str) -> None:
+    one, other = (place.registry.get("orders", number) for number in (before, after))
+    whole = [change for change in diff(contract_of(one), contract_of(other)) if change.field]
+
+    assert [change for change in diff(*apart(one, other)) if change.field] == whole
+
+
+def test_a_version_that_goes_away_says_when_and_where_to_go(browser: Browser) -> None:
+    said = words(browser.get(f"{ORDERS}/at/1.1.0"))
+
+    assert "This is version 1.1.0. The highest is 2.0.0 ; see what is different" in said
+    assert "This version is deprecated. Announced on 2 Mar 2026 (today); sunset on 1 Apr 2026 (in 30 days)" in said
+    assert "Migration guide: https://wiki.example.org/guide" in said
+
+
+def test_versions_stand_by_line_and_with_what_each_changed(browser: Browser) -> None:
+    said = words(browser.get(f"{ORDERS}/versions"))
+
+    assert "orders@1 deprecated" in said
+    assert "1.2.0 of 3 versions 3 consumers ledger notebook picker" in said
+    assert "optional field 'coupon' added compared with 1.0.0 minor" in said
+    assert "field 'total' was removed; old data will fail validation" in said
+    assert "major warning breaking" not in said
+    assert "major breaking" in said
+
+
+def test_two_chosen_versions_lead_to_their_comparison(browser: Browser) -> None:
+    answer = browser.get(f"{ORDERS}/compare", params={"before": "1.0.0", "after": "2.0.0"})
+
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"{ORDERS}/compare/1.0.0..2.0.0"
+
+
+def test_a_breaking_difference_names_its_kind_and_whom_it_hits_and_the_way_over(browser: Browser) -> None:
+    answer = browser.get(f"{ORDERS}/compare/1.2.0..2.0.0")
+    said = words(answer)
+
+    assert "Breaking, and allowed: it opens a new line" in said
+    assert "field_removed removed A field is gone. existing data ledger major" in said
+    assert "Asks for major at least 2.0.0" in said
+    assert "ledger ledgers is hit" in said
+    assert "notebook notebooks unknown" in said
+    assert "picker pickers is safe" in said
+    assert "CREATE OR REPLACE VIEW" in answer.text
+    assert 'href="#kind-field_removed"' in answer.text
+    assert "Why it hurts" in said
+
+
+def test_fields_stand_side_by_side_and_what_did_not_change_is_marked(browser: Browser) -> None:
+    page = browser.get(f"{ORDERS}/compare/1.1.0..2.0.0").text
+
+    assert page.count("is-removed") == 1
+    assert re.search(r"is-changed.*?email.*?Where the receipt goes\..*?Ask the customer service", page, re.DOTALL)
+    assert page.count("is-unchanged") == 6
+
+
+def test_versions_are_compared_backwards_too(browser: Browser) -> None:
+    said = words(browser.get(f"{ORDERS}/compare/1.2.0..1.1.0"))
+
+    assert "You are looking back, from a higher version to a lower one." in said
+    assert "May be registered" not in said
+
+
+def test_consumers_stand_by_line_with_their_fields_and_the_command_to_join_them(browser: Browser) -> None:
+    answer = browser.get(f"{ORDERS}/consumers")
+    said = words(answer)
+
+    assert "picker operational reporting lines[].sku pickers picker@example.org" in said
+    assert f'href="{ORDERS}/at/1.2.0#field-lines~5b~5d.sku"' in answer.text
+    assert "not said no change is safe for it" in said
+    assert "treaty subscribe my-team.my-report orders@2" in said
+    assert "Revenue revenue@1 orders@2 state" in said
+    assert said.count("orders@1 is deprecated") == 1
+
+
+def test_the_command_is_one_that_the_command_line_takes(browser: Browser, place: Shop, tmp_path: Path) -> None:
+    shown = re.search(r'id="subscribe-2"[^>]*>(.*?)</pre>', browser.get(f"{ORDERS}/consumers").text, re.DOTALL)
+    assert shown
+    program, *arguments = split(unescape(shown[1]).replace("\\\n", " "))
+    database = str(tmp_path / "other.db")
+    with Registry.open(database) as other:
+        other.register({**place.registry.get("orders", "1.0.0").document, "version": "2.0.0", "status": "active"})
+
+    result = CliRunner().invoke(build_app(), [*arguments, "--registry", database])
+
+    assert program == "treaty"
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ("odcs", "apiVersion: v3.2.0"),
+        ("short", "dataset_id: orders"),
+        ("spark", '"type": "struct"'),
+        ("ddl", "CREATE TABLE"),
+        ("json", '"apiVersion": "v3.2.0"'),
+    ],
+)
+def test_a_document_can_be_copied_in_each_form(browser: Browser, form: str, says: str) -> None:
+    answer = browser.get(f"{ORDERS}/document/{form}")
+
+    assert says in words(answer)
+    assert 'data-copy="document"' in answer.text
+    assert "/api/v1/contracts/orders/versions/2.0.0/document" in answer.text
+
+
+def test_a_form_that_cannot_say_everything_lists_what_is_lost(browser: Browser) -> None:
+    assert "things this form cannot say" in words(browser.get(f"{ORDERS}/document/spark"))
+    assert "this form cannot say" not in words(browser.get(f"{ORDERS}/document/odcs"))
+
+
+def test_a_form_that_is_impossible_says_so(place: Shop, browser: Browser) -> None:
+    place.registry.register(document({"id": "policy", "tier": "domain", "domain": "x"}))
+
+    for form in ("short", "spark", "ddl"):
+        answer = browser.get(f"/catalog/contracts/policy/document/{form}")
+        assert answer.status_code == 200
+        assert "This contract cannot be written as" in words(answer)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/catalog/contracts/nowhere",
+        "/catalog/contracts/nowhere/versions",
+        "/catalog/contracts/~ff~fe",
+        f"{ORDERS}/at/9.9.9",
+        f"{ORDERS}/at/x~2fy",
+        f"{ORDERS}/compare/1.0.0..9.9.9",
+        f"{ORDERS}/compare/1.0.0",
+        f"{ORDERS}/document/word",
+    ],
+)
+def test_what_is_not_there_is_not_found(browser: Browser, path: str) -> None:
+    assert browser.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_hostile_words_stay_words(browser: Browser, page: str) -> None:
+    answer = browser.get(f"/catalog/contracts/hostile{page}")
+
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert "<img src=x" not in answer.text
+    assert "\u202e" not in answer.text
+    assert not re.search(r'href="\s*javascript', answer.text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("https://wiki.example.org/x", "https://wiki.example.org/x"),
+        ("team@example.org", "mailto:team@example.org"),
+        ("mailto:team@example.org", "mailto:team@example.org"),
+        ("http://wiki.example.org", None),
+        ("javascript:alert(1)", None),
+        ("JAVASCRIPT:alert(1)@x.yz", None),
+        ("data:text/html,x@y.z", None),
+        ("https://", None),
+        ("https://a b", None),
+        ("#channel", None),
+        ("team@example.org?bcc=other@example.org", None),
+        (None, None),
+    ],
+)
+def test_only_mail_and_https_become_links(text: str | None, address: str | None) -> None:
+    assert safe_address(text) == address
+
+
+def test_long_values_are_told_by_what_differs() -> None:
+    one = {"contract": "a", "fields": ["x", "y"]}
+
+    assert narrowed([one, {"source": "s"}], [one, {"source": "t"}]) == ("source: s", "source: t")
+    assert narrowed({"a": 1, "b": 2}, {"a": 1, "b": 3}) == ("b: 2", "b: 3")
+    assert narrowed(["x"], ["x", "y"]) == ("x", "x, y")
+    assert narrowed(True, None) == ("yes", None)
+
+
+def test_a_folder_of_files_holds_every_page_that_its_pages_link_to(place: Shop) -> None:
+    pages = list(contract_pages(place.registry, "orders", NOW))
+    drawn = {file_of(page.place): render(page, Setting(NOW, is_static=True)) for page in pages}
+    linked = {
+        f"contracts/orders/{way.partition('#')[0]}"
+        for text in drawn.values()
+        for way in re.findall(r'href="(?:\.\./)*contracts/orders/([^"]+)"', text)
+    }
+
+    assert len(drawn) == len(pages)
+    assert linked <= drawn.keys()
+    assert all("<form" not in text for text in drawn.values())
+
+
+def test_pairs_to_compare_are_neighbours_and_each_with_the_highest(place: Shop) -> None:
+    pairs = compared_pairs(dossier_of(place.registry, "orders"))
+
+    assert pairs == [("1.2.0", "2.0.0"), ("1.1.0", "1.2.0"), ("1.0.0", "1.1.0"), ("1.1.0", "2.0.0"), ("1.0.0", "2.0.0")]
+
+
+def test_pages_are_the_same_from_a_registry_at_hand_and_by_its_address(place: Shop) -> None:
+    def drawn(source: Registry | RegistryClient) -> list[str]:
+        return [render(page, Setting(NOW)) for page in contract_pages(source, "orders", NOW)]
+
+    with RegistryClient(place.address) as far:
+        assert drawn(far) == drawn(place.registry)
+
+
+def test_a_thousand_fields_are_small_and_quick(tmp_path: Path) -> None:
+    wide = document([field(f"field_{i:04}", description=f"The {i}th measure of an order.") for i in range(1_000)])
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        registry.register(wide)
+        registry.register({**wide, "version": "1.0.1", "name": "Wide"})
+        contract_page(registry, "orders")
+        began = time.process_time()
+        page = render(contract_page(registry, "orders", now=NOW), Setting(NOW))
+        took = time.process_time() - began
+
+    assert page.count("<tr id=") == 1_000
+    assert len(compress(page.encode(), 6)) < 250_000
+    assert took < 1

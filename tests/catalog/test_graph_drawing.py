@@ -1,0 +1,191 @@
+"""Graphs are laid out from left to right, no arrow goes through a box, and nothing written reaches the layout."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import pytest
+
+from treaty.catalog import places
+from treaty.catalog.drawing import layout as laying
+from treaty.catalog.drawing.columns import MOST_ROWS, opened
+from treaty.catalog.drawing.figures import compose
+from treaty.catalog.drawing.layout import Arrow, Layout, Point, Size, lay_out
+from treaty.catalog.drawing.parties import Parties, bounded
+from treaty.catalog.drawing.pieces import Piece, Tie
+from treaty.catalog.drawing.texts import shortened
+
+BOX = Size(200, 50)
+
+
+def laid(boxes: int, *arrows: tuple[int, int], sizes: list[Size] | None = None) -> Layout:
+    found = lay_out(sizes or [BOX] * boxes, [Arrow(*ends) for ends in arrows])
+    assert found is not None
+    return found
+
+
+def piece(name: str) -> Piece:
+    return Piece(name, "line", name, name, "", name, places.graph(name))
+
+
+def points_on(curve: tuple[Point, ...]) -> list[Point]:
+    """Walk along a Bézier curve."""
+    found = []
+    for start in range(0, len(curve) - 1, 3):
+        a, b, c, d = curve[start : start + 4]
+        for step in range(21):
+            t = step / 20
+            weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3)
+            x = sum(weight * point.x for weight, point in zip(weights, (a, b, c, d), strict=True))
+            y = sum(weight * point.y for weight, point in zip(weights, (a, b, c, d), strict=True))
+            found.append(Point(x, y))
+    return found
+
+
+def test_boxes_stand_from_left_to_right() -> None:
+    found = laid(3, (0, 1), (1, 2))
+
+    assert found.corners[0].x + BOX.width < found.corners[1].x
+    assert found.corners[1].x + BOX.width < found.corners[2].x
+
+
+def test_an_arrow_goes_from_the_right_of_a_box_to_the_left_of_the_other() -> None:
+    found = laid(2, (0, 1))
+    first, last = found.curves[0][0], found.curves[0][-1]
+
+    assert first.x == pytest.approx(found.corners[0].x + BOX.width, abs=1)
+    assert last.x == pytest.approx(found.corners[1].x, abs=1)
+    assert last.y == pytest.approx(found.corners[1].y + BOX.height / 2, abs=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_arrow_goes_through_a_box(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - nothing secret
+    arrows = {tuple(sorted(chance.sample(range(25), 2))) for _ in range(45)}
+    found = laid(25, *((tail, head) for tail, head in arrows))
+
+    for curve in found.curves:
+        for point in points_on(curve):
+            for corner in found.corners:
+                inside_x = corner.x + 4 < point.x < corner.x + BOX.width - 4
+                inside_y = corner.y + 4 < point.y < corner.y + BOX.height - 4
+                assert not (inside_x and inside_y)
+
+
+def test_boxes_never_overlap() -> None:
+    found = laid(9, *((0, head) for head in range(1, 9)))
+
+    ordered = sorted(corner.y for corner in found.corners[1:])
+    assert all(below - above >= BOX.height for above, below in pairwise(ordered))
+
+
+@pytest.mark.parametrize("arrows", [((0, 0),), ((0, 1), (1, 0)), ((0, 1), (1, 2), (2, 0), (1, 1))])
+def test_circles_are_drawn(arrows: tuple[tuple[int, int], ...]) -> None:
+    found = laid(3, *arrows)
+
+    assert len(found.curves) == len(arrows)
+
+
+def test_a_lone_box_and_none_at_all_are_drawn() -> None:
+    assert laid(1).corners == (Point(14, 14),)
+    assert laid(0).corners == ()
+
+
+def test_several_threads_may_draw_at_once() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda width: lay_out([Size(width, 40)] * 2, [Arrow(0, 1)]), range(100, 140)))
+
+    assert all(found)
+
+
+def test_arrows_begin_at_the_row_they_name() -> None:
+    found = lay_out([Size(200, 40 + 5 * 20, 7), BOX], [Arrow(0, 1, 2), Arrow(0, 1, 6)])
+
+    assert found is not None
+    upper, lower = (curve[0].y - found.corners[0].y for curve in found.curves)
+    assert upper == pytest.approx(50, abs=3)
+    assert lower == pytest.approx(130, abs=3)
+
+
+def test_a_layout_that_fails_leaves_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laying._ENGINE, "ask", lambda dot: 1 / 0)
+
+    drawing = compose("all", [piece("a"), piece("only when it fails")], [Tie("a", "only when it fails", "reads")] * 7)
+
+    assert drawing.boxes == ()
+    assert [entry.piece.name for entry in drawing.entries] == ["a", "only when it fails"]
+
+
+def test_no_name_reaches_the_layout() -> None:
+    sizes = [Size(244, 54)] * 2
+
+    assert "digraph" in laying._dot(sizes, [Arrow(0, 1)])
+    assert compose("x", [piece('"];evil'), piece("</svg>")], [Tie('"];evil', "</svg>", "reads")]).curves
+
+
+def test_boxes_come_in_the_order_one_reads_them() -> None:
+    drawing = compose("x", [piece("end"), piece("start")], [Tie("start", "end", "reads")])
+
+    assert [(box.piece.name, box.number) for box in drawing.boxes] == [("start", 1), ("end", 0)]
+
+
+def test_as_many_boxes_are_kept_as_their_arrows_allow() -> None:
+    names = [str(number) for number in range(10)]
+    ties = tuple(Tie(tail, head, "reads") for tail in names for head in names if tail < head)
+
+    kept, left_out = bounded(Parties(tuple(map(piece, names)), ties), boxes=8, arrows=6)
+
+    assert (len(kept.pieces), left_out, len(kept.ties)) == (4, 6, 6)
+
+
+def test_an_opened_box_has_a_row_for_each_field_that_is_read() -> None:
+    found = Parties(
+        tuple(map(piece, ("source", "orders", "ml", "bi"))),
+        (
+            Tie("source", "orders", "made_from"),
+            Tie("source", "bi", "reads"),
+            Tie("orders", "ml", "reads", ("id", "ltv")),
+            Tie("orders", "bi", "reads"),
+        ),
+    )
+    fields = {name: places.contract("orders") for name in ("id", "name", "ltv", "zip")}
+
+    after, arrows = opened(found, "orders", fields, places.contract("orders"))
+
+    rows = next(one for one in after.pieces if one.name == "orders").rows
+    assert [(row.name, row.readers) for row in rows] == [("id", 1), ("ltv", 1), ("2 more, read by none", 0)]
+    assert {one.name: one.unseen for one in after.pieces} == {"source": 1, "orders": 0, "ml": 0, "bi": 1}
+    starts = {(tie.tail, tie.head, tie.row) for tie in arrows}
+    assert starts == {("source", "orders", None), ("orders", "ml", 0), ("orders", "ml", 1), ("orders", "bi", None)}
+
+
+def test_an_opened_box_has_an_end() -> None:
+    fields = tuple(f"field {number}" for number in range(300))
+    found = Parties((piece("a"), piece("b")), (Tie("a", "b", "reads", fields),))
+
+    after, arrows = opened(found, "a", {}, places.contract("a"))
+
+    assert len(after.pieces[0].rows) == MOST_ROWS + 1
+    assert after.pieces[0].rows[-1].name == "260 more"
+    assert [tie.row for tie in arrows][-1] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("orders", "orders"),
+        ("retail.publications.customer_order_timeline", "…customer_order_timeline"),
+        ("a name of very many words that goes on", "a name of very many word…"),
+        ("two\nlines", "two lines"),
+        ("back\u202ewards", "back⟨U+202E⟩wards"),
+        ("", ""),
+    ],
+)
+def test_texts_are_shortened_where_they_say_least(text: str, short: str) -> None:
+    assert shortened(text, 200, 12) == short
+
+
+def test_wide_signs_take_more_room() -> None:
+    assert len(shortened("注" * 60, 200, 12)) < len(shortened("a" * 60, 200, 12))

@@ -1,0 +1,154 @@
+"""What browsers are shown when something does not work: a page with the right status; programs get their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import httpx2
+import pytest
+
+from tests.catalog.town import Town, town
+from tests.catalog.visitor import Browser, words
+from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
+from treaty.registry.local import Registry
+from treaty.server.identity import AccessSettings
+from treaty.server.settings import Limits
+
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with ExitStack() as stack:
+        folder = tmp_path_factory.mktemp("problems")
+        yield town(stack, folder, AccessSettings(), limits=Limits(body=20_000))
+
+
+@pytest.fixture
+def browser(place: Town) -> Iterator[Browser]:
+    with Browser(place.address) as one:
+        yield one
+
+
+def is_page(answer: httpx2.Response) -> bool:
+    """Tell whether an answer is a whole page, guarded like all pages."""
+    return (
+        answer.headers["content-type"] == "text/html; charset=utf-8"
+        and "default-src 'none'" in answer.headers["content-security-policy"]
+        and answer.headers["x-request-id"] in answer.text
+        and "<h1>" in answer.text
+    )
+
+
+def test_an_address_without_a_page_is_said_to_have_none(browser: Browser) -> None:
+    for path in ("/catalog/nowhere", "/catalog/act/none", "/catalog/assets/none.css", "/catalog/act/"):
+        answer = browser.get(path)
+        assert (answer.status_code, is_page(answer)) == (404, True), path
+
+
+def test_an_address_is_shown_as_text(browser: Browser) -> None:
+    answer = browser.get("/catalog/<script>alert(1)</script>")
+
+    assert answer.status_code == 404
+    assert "<script>alert" not in answer.text
+
+
+def test_a_way_that_is_not_taken_names_those_that_are(browser: Browser) -> None:
+    answer = browser.client.put("/catalog/check")
+
+    assert (answer.status_code, is_page(answer)) == (405, True)
+    assert answer.headers["allow"] == "GET, POST"
+
+
+def test_too_much_at_once_is_refused_on_a_page(browser: Browser) -> None:
+    said = browser.post("/catalog/check", {"document": "x" * 30_000})
+    drops = (b"document=" + b"x" * 10_000 for _ in range(5))
+    kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": browser.address}
+    unsaid = browser.client.post("/catalog/check", content=drops, headers=kind)
+
+    assert [(one.status_code, is_page(one)) for one in (said, unsaid)] == [(413, True), (413, True)]
+    assert "the body is larger than 20,000 bytes" in words(said)
+
+
+@pytest.mark.parametrize("media", ["application/json", "text/plain", "application/yaml"])
+def test_a_body_that_is_no_form_is_refused_on_a_page(browser: Browser, media: str) -> None:
+    headers = {"Content-Type": media, "Origin": browser.address}
+    answer = browser.client.post("/catalog/check", content=b"{}", headers=headers)
+
+    assert (answer.status_code, is_page(answer)) == (415, True)
+
+
+@pytest.mark.parametrize("media", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+def test_the_api_takes_no_forms(browser: Browser, media: str) -> None:
+    for path in ("/contracts", "/contracts/check", "/api/v1/subscriptions"):
+        answer = browser.client.post(path, content=b"a=b", headers={"Content-Type": media})
+        assert answer.status_code == 415
+        assert answer.json()["detail"] == "send application/json or application/yaml"
+
+
+@pytest.mark.parametrize("path", ["/catalog/x%00y", "/?q=%00", "/?cursor=nonsense", f"/catalog?q={'x' * 300}"])
+def test_what_cannot_be_read_in_an_address_is_said(browser: Browser, path: str) -> None:
+    answer = browser.get(path)
+
+    assert (answer.status_code, is_page(answer)) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidDocument("what is wrong"), 422),
+        (NotFound("what is wrong"), 404),
+        (Conflict("what is wrong"), 409),
+        (Refused("what is wrong"), 409),
+        (NotAllowed("what is wrong"), 403),
+    ],
+)
+def test_an_error_of_the_registry_is_said_in_its_words(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch, error: TreatyError, status: int
+) -> None:
+    def fail(_: Registry) -> None:
+        raise error
+
+    monkeypatch.setattr(Registry, "overview", fail)
+
+    answer = browser.get("/")
+
+    assert (answer.status_code, is_page(answer)) == (status, True)
+    assert "what is wrong" in words(answer)
+
+
+def test_an_outage_is_said_without_its_details(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Registry) -> None:
+        raise Unavailable("cannot reach postgresql://db.internal")
+
+    monkeypatch.setattr(Registry, "overview", fail)
+
+    answer = browser.get("/")
+
+    assert (answer.status_code, is_page(answer), answer.headers["retry-after"]) == (503, True, "2")
+    assert "db.internal" not in answer.text
+
+
+def test_a_mistake_of_ours_is_said_with_a_number_to_ask_for(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Registry) -> None:
+        raise RuntimeError("the secret of success")
+
+    monkeypatch.setattr(Registry, "overview", fail)
+
+    answer = browser.get("/catalog")
+
+    assert (answer.status_code, is_page(answer)) == (500, True)
+    assert "the secret of success" not in answer.text
+
+
+def test_programs_get_json_at_the_same_addresses(browser: Browser) -> None:
+    for path, status in (("/catalog/nowhere", 404), ("/?q=%00", 422), ("/nowhere", 404)):
+        answer = browser.get(path, headers=JSON)
+        assert (answer.status_code, list(answer.json())) == (status, ["detail"])
+
+
+def test_the_api_answers_browsers_in_json_too(browser: Browser) -> None:
+    for path in ("/contracts/none/latest", "/api/v1/contracts/none/lines"):
+        answer = browser.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")

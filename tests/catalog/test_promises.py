@@ -1,0 +1,87 @@
+"""A contract's promises are told in words with how they are kept today, and drawn over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
+from treaty.catalog.pages.promises import Promise, behaviour_of, promises_of
+from treaty.contracts.loading import contract_from
+from treaty.observability import Measure
+from treaty.registry.local import Registry
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    with open_measured(tmp_path_factory.mktemp("promises") / "registry.db") as one:
+        yield one
+
+
+def promises(registry: Registry, identity: str, **more: object) -> dict[str, Promise]:
+    return {one.name: one for one in promises_of(registry, contract_from(contract(identity, **more)))}
+
+
+def test_a_promise_says_how_it_is_kept_today(registry: Registry) -> None:
+    late = promises(registry, LATE)["Freshness"]
+
+    assert (late.promised, late.kept, late.state, late.at) == ("≤ 1 d", "31 h", "failing", NOW)
+    assert (late.statement, late.anchor) == ("Counted from the till.", "chart-freshness")
+
+
+def test_what_was_never_measured_is_still_promised(registry: Registry) -> None:
+    never = promises(registry, NEVER)["Freshness"]
+
+    assert (never.promised, never.kept, never.state, never.measurable) == ("≤ 1 d", None, "none", True)
+
+
+def test_what_no_measure_is_for_is_told(registry: Registry) -> None:
+    found = promises(
+        registry,
+        WELL,
+        ordering={"key": ["order_id"], "sequence": "number"},
+        delivery={"guarantee": "at_least_once", "channels": ["topic"], "statement": "Twice, rarely."},
+        change_policy={"compatibility": "backward", "notice": "30 d"},
+    )
+
+    assert {name: one.promised for name, one in found.items() if not one.measurable} == {
+        "Retention": "2 y",
+        "Ordering": "by order_id, following number",
+        "Delivery": "at least once, as topic",
+        "Changes": "backward compatible, 30 d notice",
+    }
+
+
+def test_a_chart_stands_where_its_promise_leads(registry: Registry) -> None:
+    charts = behaviour_of(registry, LATE, NOW)
+
+    assert [one.title for one in charts] == ["Freshness, hours", "Volume, rows", "Quarantine, %"]
+    assert charts[0].anchor == promises(registry, LATE)["Freshness"].anchor
+    assert behaviour_of(registry, NEVER, NOW) == ()
+
+
+def test_a_team_may_measure_and_promise_something_of_its_own(registry: Registry) -> None:
+    registry.measures.record([Measure(NEVER, "unsettled", NOW, 6.0, unit="%", promise=5.0)])
+    own = {"slaProperties": [{"property": "unsettled", "value": 5, "unit": "percent"}]}
+
+    found = promises(registry, NEVER, **own)["Unsettled"]
+    assert (found.kept, found.state, found.anchor) == ("6 %", "failing", behaviour_of(registry, NEVER, NOW)[0].anchor)
+
+
+def test_tiles_say_when_the_last_measure_is_too_old_to_speak_of_today(registry: Registry) -> None:
+    old = Promise("Freshness", "≤ 1 d", "2 h", "healthy", NOW - timedelta(days=4), "chart-freshness")
+    page = _tiles(old)
+
+    assert "measured since 27 Mar 2026" in page
+    assert 'data-state="none"' in page
+    assert 'href="#chart-freshness"' in page
+
+
+def _tiles(*found: Promise) -> str:
+    from treaty.catalog import rendering
+
+    source = "{% import 'health/parts.html' as health with context %}{{ health.tiles(found) }}"
+    environment = rendering._environment()
+    return environment.from_string(source).render(found=found, now=NOW, live=True, ago=lambda at: "then", parts=None)

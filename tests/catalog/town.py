@@ -1,0 +1,44 @@
+"""Servers that ask people to sign in, and the people."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.server.conftest import Clock
+from tests.server.contracts import short
+from tests.server.running import running
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+from treaty.server.identity import AccessSettings
+from treaty.server.settings import Limits
+
+
+class Town:
+    """A server that asks people to sign in."""
+
+    def __init__(self, registry: Registry, address: str, clock: Clock) -> None:
+        self.registry = registry
+        self.address = address
+        self.clock = clock
+        self._count = 0
+
+    def token(self, role: str = "owner", team: str | None = "growth", days: int = 90) -> str:
+        self._count += 1
+        minted = self.registry.access.create_token(f"ana{self._count}", role=role, team=team, days=days)
+        return minted.token
+
+
+def town(
+    stack: ExitStack,
+    folder: Path,
+    access: AccessSettings,
+    rules: GroundRules | None = None,
+    limits: Limits | None = None,
+) -> Town:
+    """Open a registry with one contract, and serve it."""
+    clock = Clock()
+    registry = stack.enter_context(Registry.open(str(folder / "registry.db"), rules=rules, clock=clock))
+    registry.register(short())
+    return Town(registry, stack.enter_context(running(create_app(registry, access, limits=limits))), clock)
