@@ -1,4 +1,4 @@
-"""The catalog: a list of 10,000 contracts that is searched, and a contract of 1,000 fields, as a browser asks for them."""
+"""The catalog as a browser asks for it: a list of 10,000 contracts that is searched, a contract of 1,000 fields."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from treaty.errors import InvalidDocument
 from treaty.settings.parts import Parts
 
 if TYPE_CHECKING:
+    from treaty.catalog.site.publishing import Publishing
     from treaty.compatibility import Grading, Mode
     from treaty.compatibility.migration import Guard, Guarded
     from treaty.contracts.model import Contract, SchemaObject
@@ -123,6 +124,20 @@ class Settings:
         from treaty.server.settings import Limits as RequestLimits
 
         return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
+
+    def publishing(self) -> Publishing | None:
+        """Return where the catalog is published whenever the registry changes, if it is."""
+        folder = _path(self.parts.catalog.publish)
+        if folder is None:
+            return None
+        from treaty.catalog.site.publishing import Publishing
+
+        return Publishing(folder, self.catalog_name)
+
+    @property
+    def catalog_name(self) -> str:
+        """What the catalog's pages are called."""
+        return self.parts.catalog.name or "Treaty"
 
     def spark(self) -> SparkOptions:
         """Return the Spark session that a command asks for."""

@@ -91,6 +91,16 @@ class Server:
 
 
 @dataclass(frozen=True)
+class Catalog:
+    """What people see of the registry, and where it is published."""
+
+    name: str | None = _setting(None, TEXT, "What the catalog's pages are called: Treaty.")
+    publish: str | None = _setting(
+        None, TEXT, "The folder that the catalog is published to, as a static site, whenever the registry changes."
+    )
+
+
+@dataclass(frozen=True)
 class Iceberg:
     """The catalog that Iceberg tables are found in."""
 
@@ -163,6 +173,7 @@ class Parts:
     access: Access = field(default_factory=Access)
     notices: Notices = field(default_factory=Notices)
     server: Server = field(default_factory=Server)
+    catalog: Catalog = field(default_factory=Catalog)
     spark: Spark = field(default_factory=Spark)
     pipeline: Pipeline = field(default_factory=Pipeline)
     check: Check = field(default_factory=Check)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from treaty.settings.parts import Iceberg, Parts, Pipeline, Spark
+from treaty.settings.parts import Catalog, Iceberg, Parts, Pipeline, Spark
 
 _SQLITE = "jdbc:sqlite:"
 
@@ -15,9 +15,14 @@ def beside(parts: Parts, folder: Path) -> Parts:
     return replace(
         parts,
         registry=_below(folder, parts.registry),
+        catalog=_catalog(parts.catalog, folder),
         spark=_spark(parts.spark, folder),
         pipeline=_pipeline(parts.pipeline, folder),
     )
+
+
+def _catalog(part: Catalog, folder: Path) -> Catalog:
+    return replace(part, publish=part.publish and _below(folder, part.publish))
 
 
 def _pipeline(part: Pipeline, folder: Path) -> Pipeline:

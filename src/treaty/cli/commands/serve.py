@@ -67,6 +67,7 @@ def run(
             settings.outlet(),
             settings.request_limits(),
             settings.publishing(),
+            settings.catalog_name,
         )
         signal.signal(signal.SIGTERM, _leave)
         try:
@@ -91,6 +92,8 @@ def _greet(address: str, registry: Registry, serving: Serving) -> None:
     typer.echo(f"  database   {_short(registry.desk.database.name)}")
     typer.echo(f"  access     {_access(registry, serving)}")
     typer.echo(f"  API        {address}/docs")
+    if serving.publishing is not None:
+        typer.echo(f"  publishes  {serving.publishing.folder}")
     typer.echo("  stop       Ctrl+C")
 
 
