@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.registry.backends import AnyRegistry
-from tests.registry.offers import ID, orders, users
+from tests.registry.offers import ID, LTV, PLAN_FIELD, orders, users
 from treaty.registry.query import Query
 
 CONTRACTS = [
@@ -128,3 +128,14 @@ def test_a_patch_of_an_older_line_does_not_hide_the_newest(registry: AnyRegistry
 
     assert [one.version for one in registry.search(Query(name="orders")).items] == ["2.0.0"]
     assert registry.search(Query(tag="patch")).items == []
+
+
+def test_a_field_of_an_older_line_is_found_while_the_line_is_in_use(registry: AnyRegistry) -> None:
+    plan = {"guide": "https://x.example/", "window": "90d", "owner": "a"}
+    note = {"name": "late_note", "logicalType": "string"}
+    registry.register(orders())
+    registry.register(orders("2.0.0", [ID], migration=plan))
+    registry.register(orders("1.1.0", [ID, PLAN_FIELD, LTV, note]))
+
+    for field in ("ltv", "late_note"):
+        assert [one.version for one in registry.search(Query(field=field)).items] == ["2.0.0"], field

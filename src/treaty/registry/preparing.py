@@ -101,6 +101,9 @@ def _read(given: bytes, limits: Limits | None) -> tuple[Reading, str]:
     return read_document(given, "the contract", limits), YAML
 
 
+_OF_EACH_LINE = ("searched_fields", "searched_meanings")
+
+
 def searched(contract: Contract) -> dict[str, str]:
     """Return the words that a search finds the contract by, folded; lists stand between line breaks."""
     fields = [found for item in contract.schema for found in _fields_of(item.fields)]
@@ -115,6 +118,11 @@ def searched(contract: Contract) -> dict[str, str]:
         "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
     }
+
+
+def together(*lines: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of several lines and their meanings as one list each; the highest alone names a contract."""
+    return {name: _listed([word for said in lines for word in said[name].split("\n")]) for name in _OF_EACH_LINE}
 
 
 def summary_of(contract: Contract) -> str | None:

@@ -19,7 +19,7 @@ from treaty.registry.answers import Registration
 from treaty.registry.candidates import Judgement, judge_after, predecessor_of
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.opening import awaited, begin, propose, readers
-from treaty.registry.preparing import Prepared, searched, summary_of
+from treaty.registry.preparing import Prepared, searched, summary_of, together
 from treaty.registry.proposing import open_proposal
 from treaty.registry.report import CompatibilityReport
 from treaty.registry.store import dependence, kept
@@ -210,8 +210,9 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
 
 
 def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
-    """Keep what searches find; the highest version of all has the say."""
+    """Keep what searches find: the highest version of all has the say, and every line in use is found by its words."""
     contract = candidate.contract
+    words = searched(contract)
     summary: dict[str, Any] = {
         "updated_at": transaction.now,
         "version": contract.version,
@@ -220,14 +221,21 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         "tier": contract.treaty.tier,
         "parent": contract.treaty.parent,
         "summary": summary_of(contract),
-        **searched(contract),
+        **words,
     }
     if before is None:
         transaction.add(contract.id, _ADD_CONTRACT, {"id": contract.id, "created_at": transaction.now, **summary})
         return
     highest = kept.highest(transaction.connection, contract.id)
+    lines = kept.beside(transaction.connection, contract.id, candidate.parts[0])
+    beside = [searched(kept.contract_of(transaction.connection, one)) for one in lines]
     if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
-        transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**summary))
+        said = {**summary, **together(words, *beside)}
+    elif beside:
+        said = together(*beside, words)
+    else:
+        return
+    transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**said))
 
 
 def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:

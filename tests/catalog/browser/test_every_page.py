@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ from tests.catalog.browser.conftest import Visit
 from tests.catalog.retailer import FINANCE, TIMELINE
 from treaty.catalog import places
 from treaty.catalog.places import Live, Place, file_of
+from treaty.registry.local import Registry
 
-BOTH: dict[str, Place] = {
+
+def _the_migration(registry: Registry) -> Place:
+    return places.migration(registry.migrations.list().items[0].id)
+
+
+BOTH: dict[str, Place | Callable[[Registry], Place]] = {
     "contracts": places.contracts(),
     "contract": places.contract(FINANCE),
     "nested contract": places.contract("retail.publications.fulfillment_order_ready"),
@@ -25,6 +32,7 @@ BOTH: dict[str, Place] = {
     "graph": places.graph(),
     "graph around a contract": places.graph(TIMELINE),
     "changes": places.changes(),
+    "migration": _the_migration,
     "health": places.health(),
     "teams": places.teams(),
     "team": places.team("Group Accounting Data"),
@@ -33,6 +41,10 @@ BOTH: dict[str, Place] = {
 """The pages that a server and a folder of files have."""
 
 ONLY_LIVE: dict[str, Place] = {
+    "acting": places.act("deprecate-line", line=f"{FINANCE}@2"),
+    "subscribing": places.act("subscribe", line=f"{FINANCE}@2"),
+    "proposals": places.proposals(),
+    "check of a contract": places.check_of(FINANCE),
     "nothing found": places.contracts(q="no such word anywhere"),
     "graph of columns": places.graph(FINANCE, columns=f"{FINANCE}@1"),
     "check": places.check(),
@@ -40,20 +52,22 @@ ONLY_LIVE: dict[str, Place] = {
 }
 """The pages that need a server."""
 
-_VIEWS = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
-
 
 @pytest.fixture(params=[*BOTH, *ONLY_LIVE])
-def live_page(request: pytest.FixtureRequest, live: str) -> tuple[str, str]:
+def live_page(request: pytest.FixtureRequest, live: str, retailer: Registry) -> tuple[str, str]:
     """A page of the server: its name and its address."""
-    place = {**BOTH, **ONLY_LIVE}[request.param]
-    return request.param, live + Live().to(place)
+    return request.param, live + Live().to(_place(request.param, retailer))
 
 
 @pytest.fixture(params=list(BOTH))
-def static_page(request: pytest.FixtureRequest, static_site: Path) -> tuple[str, str]:
+def static_page(request: pytest.FixtureRequest, static_site: Path, retailer: Registry) -> tuple[str, str]:
     """A page of the folder: its name and its address."""
-    return request.param, (static_site / file_of(BOTH[request.param])).as_uri()
+    return request.param, (static_site / file_of(_place(request.param, retailer))).as_uri()
+
+
+def _place(name: str, registry: Registry) -> Place:
+    found = BOTH.get(name) or ONLY_LIVE[name]
+    return found if isinstance(found, Place) else found(registry)
 
 
 def test_a_page_is_for_everybody(live_page: tuple[str, str], visit: Visit, screenshots: Path) -> None:
@@ -79,13 +93,14 @@ def test_a_page_can_be_read_without_script(live_page: tuple[str, str], visit: Vi
 
 
 def _look_at(visit: Visit, name: str, address: str, screenshots: Path) -> None:
-    for theme, width in _VIEWS:
-        page = visit(address, width=width, theme=theme)
-        page.screenshot(path=screenshots / f"{name} {theme} {width}.png", full_page=True)
-        assert _is_within_the_screen(page), f"{name} is wider than {width} pixels"
-        if width == _VIEWS[0][1]:
-            assert _barriers(page) == []
-        page.context.close()
+    page = visit(address)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        for width in (1440, 360):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.screenshot(path=screenshots / f"{name} {theme} {width}.png", full_page=True)
+            assert _is_within_the_screen(page), f"{name} is wider than {width} pixels"
+        assert _barriers(page) == []
 
 
 def _barriers(page: Page) -> list[str]:

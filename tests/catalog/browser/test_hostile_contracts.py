@@ -14,7 +14,7 @@ from treaty.catalog.places import Live, Place
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 
-_SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">"
+_SCRIPT = '<script>window.taken = 1</script><img src=x onerror="window.taken = 1">'
 _TURNED = "evil\u202etxt.exe"
 _LONG = "x" * 5_000
 _NAME = "hostile.contract"
@@ -31,7 +31,7 @@ def _document(version: str, *more: dict[str, Any]) -> dict[str, Any]:
         "name": f"Name {_SCRIPT}",
         "domain": f"domain {_SCRIPT}",
         "description": {"purpose": f"{_SCRIPT} {_TURNED}", "usage": _LONG, "limitations": "{{ 7 * 7 }} {% raw %}"},
-        "team": {"name": _TEAM, "members": [{"username": "javascript:document.title='taken over'"}]},
+        "team": {"name": _TEAM, "members": [{"username": "javascript:window.taken = 1"}]},
         "support": [{"channel": "x", "url": "https://chat.example.com/'><script>1</script>"}],
         "schema": [
             {
@@ -82,7 +82,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_nothing_that_a_contract_says_becomes_markup(place: Place, width: int, hostile: str, visit: Visit) -> None:
     page = visit(hostile + Live().to(place), width=width)
 
-    assert "taken over" not in page.title()
+    assert page.evaluate("window.taken") is None
     assert page.locator("main script, main img, main b").count() == 0
     assert "\u202e" not in page.content()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

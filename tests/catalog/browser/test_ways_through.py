@@ -3,77 +3,137 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
-from playwright.sync_api import expect
+import pytest
+import yaml
+from playwright.sync_api import Page, expect
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retailer import FINANCE
+from tests.catalog.retailer import FINANCE, TIMELINE, open_retailer
+from tests.server.running import running
 from treaty.catalog import places
 from treaty.catalog.places import Live
 from treaty.registry.local import Registry
+from treaty.server.app import create_app
+
+_AT = Live().to
 
 
-def test_a_stranger_finds_out_what_a_field_means_and_who_reads_it(live: str, visit: Visit) -> None:
-    page = visit(live)
+@pytest.fixture
+def own_registry(tmp_path: Path) -> Iterator[Registry]:
+    """A registry that this test alone changes."""
+    with open_retailer(tmp_path / "registry.db") as registry:
+        yield registry
 
+
+def test_from_a_search_to_acting_on_what_was_found(own_registry: Registry, visit: Visit) -> None:
+    with running(create_app(own_registry)) as address:
+        page = visit(address)
+        _find_a_field(page)
+        _compare_two_versions(page)
+        _trace_the_graph(page, address)
+        _check_a_breaking_change(page, address, own_registry)
+        _subscribe(page, address, own_registry)
+        _deprecate(page, address, own_registry)
+
+
+def _find_a_field(page: Page) -> None:
     page.get_by_label("Words in names, fields, owners and meanings").fill("gross_sale_amount")
     expect(page.locator("#results tbody tr")).to_have_count(1)
     page.get_by_role("link", name="Finance recognized sale").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Finance recognized sale")
+    page.get_by_role("region", name="Fields").get_by_role("link", name="1.2.0", exact=True).click()
+    field = page.get_by_role("row").filter(has_text="gross_sale_amount").first
+    expect(field).to_contain_text("group-ledger")
 
-    page.goto(live + Live().to(places.version(FINANCE, "1.2.0")))
-    row = page.get_by_role("row").filter(has_text="gross_sale_amount").first
-    expect(row).to_contain_text("group-ledger")
 
-
-def test_two_versions_stand_side_by_side_with_whom_the_change_breaks(live: str, visit: Visit) -> None:
-    page = visit(live + Live().to(places.versions(FINANCE)))
-
+def _compare_two_versions(page: Page) -> None:
+    page.get_by_role("link", name=re.compile("^Versions")).click()
     page.get_by_label("Before").select_option("1.2.0")
     page.get_by_label("After").select_option("2.0.0")
     page.get_by_role("button", name="Compare").click()
-
     expect(page).to_have_url(re.compile(r"/compare/1\.2\.0\.\.2\.0\.0$"))
     expect(page.locator("main")).to_contain_text("field_removed")
     expect(page.locator("main")).to_contain_text("tax-reporting")
 
 
-def test_the_graph_traces_what_a_node_rests_on(live: str, visit: Visit) -> None:
-    page = visit(live + Live().to(places.graph(FINANCE)))
-    node = page.locator("svg a").filter(has_text="group-ledger").first
-
-    node.focus()
-
-    expect(page.locator("svg.tracing, .tracing svg, svg[data-tracing]").first).to_be_visible()
+def _trace_the_graph(page: Page, address: str) -> None:
+    page.goto(address + _AT(places.graph(FINANCE)))
+    page.locator("svg a").filter(has_text="group-ledger").focus()
+    expect(page.locator("svg.tracing")).to_have_count(1)
+    expect(page.locator("svg .lit").filter(has_text="Finance recognized sale").first).to_be_visible()
 
 
-def test_a_breaking_change_is_judged_before_anybody_registers_it(live: str, visit: Visit, retailer: Registry) -> None:
-    before = len(retailer.history(FINANCE).items)
-    page = visit(live + Live().to(places.check()))
-
-    document = retailer.given(FINANCE, "2.0.0")[0].decode().replace("2.0.0", "2.1.0", 1)
-    removed = re.sub(r"      - name: sales_channel\n(?:        .*\n|          .*\n)*", "", document)
-    assert removed != document
-    page.get_by_role("textbox", name=re.compile("contract", re.IGNORECASE)).last.fill(removed)
-    page.get_by_role("button", name=re.compile("^(Check|Judge)")).click()
-
+def _check_a_breaking_change(page: Page, address: str, registry: Registry) -> None:
+    kept = [one.version for one in registry.history(TIMELINE).items]
+    page.goto(address + _AT(places.check_of(TIMELINE)))
+    box = page.get_by_label("The contract, as ODCS or in the short form, YAML or JSON")
+    document = yaml.safe_load(box.input_value())
+    (rows,) = document["schema"]
+    rows["properties"] = [one for one in rows["properties"] if one["name"] != "entry_headline"]
+    box.fill(yaml.safe_dump(document, sort_keys=False))
+    page.get_by_role("button", name="Check", exact=True).click()
     expect(page.locator("main")).to_contain_text("field_removed")
-    expect(page.locator("main")).to_contain_text("3.0.0")
-    assert len(retailer.history(FINANCE).items) == before
+    expect(page.locator("main")).to_contain_text("support-agent-desktop")
+    expect(page.locator("main")).to_contain_text("2.0.0")
+    assert [one.version for one in registry.history(TIMELINE).items] == kept
+
+
+def _subscribe(page: Page, address: str, registry: Registry) -> None:
+    page.goto(address + _AT(places.consumers(TIMELINE)))
+    page.get_by_text("Subscribe to this line").first.click()
+    page.get_by_role("link", name=re.compile("^Subscribe")).first.click()
+    page.locator("#entry-consumer").fill("returns-desk")
+    page.locator("#entry-consumer_class").select_option("operational_reporting")
+    page.get_by_label("entry_headline").check()
+    page.get_by_role("button", name="Subscribe").click()
+    expect(page.locator("main")).to_contain_text("returns-desk")
+    (made,) = registry.consumers.subscriptions(consumer="returns-desk").items
+    assert made.fields == ["entry_headline"]
+
+
+def _deprecate(page: Page, address: str, registry: Registry) -> None:
+    page.goto(address + _AT(places.versions(TIMELINE)))
+    page.get_by_role("link", name=re.compile("^Deprecate")).first.click()
+    page.locator("#entry-deprecation_uri").fill("https://contracts.example.com/guides/timeline-2")
+    page.get_by_role("button", name=re.compile("^Deprecate")).click()
+    expect(page.locator("main")).to_contain_text("deprecated")
+    assert {one.status for one in registry.lines(TIMELINE)} == {"deprecated"}
+
+
+def test_the_list_is_searched_without_a_server_too(static_site: Path, visit: Visit) -> None:
+    page = visit((static_site / "index.html").as_uri())
+
+    page.get_by_label("Words in names, fields, owners and meanings").fill("stock_keeping_unit picking")
+
+    expect(page.locator("#results tbody tr:visible")).to_have_count(1)
+    page.get_by_role("link", name="Fulfillment order ready").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Fulfillment order ready")
 
 
 def test_the_theme_that_is_chosen_stays(live: str, visit: Visit) -> None:
     page = visit(live)
 
     page.get_by_role("button", name="Dark theme").click()
-    page.goto(live + Live().to(places.changes()))
+    page.goto(live + _AT(places.changes()))
 
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 def test_the_search_is_one_key_away(live: str, visit: Visit) -> None:
-    page = visit(live + Live().to(places.contract(FINANCE)))
+    page = visit(live + _AT(places.contract(FINANCE)))
 
     page.keyboard.press("/")
 
     expect(page.get_by_label("Search contracts, fields, owners")).to_be_focused()
+
+
+def test_a_command_is_copied_with_one_press(live: str, visit: Visit) -> None:
+    page = visit(live + _AT(places.consumers(FINANCE)))
+
+    page.get_by_role("button", name="Copy").first.click()
+
+    expect(page.get_by_role("button", name="Copied")).to_have_count(1)
+    assert page.evaluate("navigator.clipboard.readText()").startswith("treaty subscribe")

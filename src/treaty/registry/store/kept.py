@@ -138,6 +138,13 @@ def in_line(connection: Connection, line: Line) -> list[Kept]:
     return _all(connection, _of(line.contract).where(_V.major == line.major).order_by(*_NEWEST))
 
 
+def beside(connection: Connection, contract: str, major: int) -> list[Kept]:
+    """Return the highest version of each other line that is still in use."""
+    gone = (Status.RETIRED.value, Status.ARCHIVED.value)
+    others = select(_V.major).distinct().where(_V.contract == contract, _V.major != major, _V.status.not_in(gone))
+    return [in_line(connection, Line(contract, other))[0] for other in connection.scalars(others)]
+
+
 def of_contract(connection: Connection, contract: str) -> list[Kept]:
     """Return every version of a contract, the highest first."""
     return _all(connection, _of(contract).order_by(*_NEWEST))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated
 
 from fastapi import Query
@@ -13,6 +12,7 @@ from treaty.registry.answers.activity import ActivityKind
 from treaty.registry.pages import PAGE
 from treaty.registry.upcoming import LONGEST
 from treaty.server.errors import API
+from treaty.server.models import WrittenDay
 from treaty.server.paging import Cursor, Limit
 from treaty.server.routing import Caller, Routes
 
@@ -26,7 +26,7 @@ def list_activity(
     contract: Word = None,
     team: Annotated[str | None, Query(max_length=256, description="Owns the contract, or reads it.")] = None,
     kind: ActivityKind | None = None,
-    since: Annotated[date | None, Query(description="The first day, in UTC.")] = None,
+    since: Annotated[WrittenDay | None, Query(description="The first day, in UTC.")] = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ActivityAnswer]:
