@@ -17,6 +17,7 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 
 
 _TOGETHER = {
+    "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
     "tests/pipeline/running/test_elsewhere.py": "processes",
     "tests/pipeline/running/test_full_disk.py": "processes",
