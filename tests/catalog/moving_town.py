@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.registry.offers import ID, LTV, PLAN_FIELD, orders
+from tests.registry.offers import ID, LTV, PLAN_FIELD, made_from, orders
 from tests.server.conftest import Clock
 from tests.server.running import running
 from treaty.errors import Refused
@@ -61,6 +61,7 @@ def _fill(it: Registry, clock: Clock) -> None:
     it.register(orders(id="stock", owners=[{"team": HOSTILE, "contact": "javascript:alert(2)"}]))
     _read(it, "shop", "stock@1", fields=["ltv"], team="bi", consumer_class="decision_automation")
     it.register(orders("2.0.0", [ID], id="stock", migration=SNEAKY))
+    it.register(made_from("digest", "orders@1:ltv", "never", owners=[{"team": "press", "contact": "#press"}]))
     it.register(orders("1.0.0", [ID, LTV], id="edge", tier="edge", expires=str(clock.now.date().replace(day=30))))
 
 

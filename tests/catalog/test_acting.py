@@ -8,14 +8,18 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from tests.catalog.town import Town, town
 from tests.catalog.visitor import Browser, words
 from tests.server.contracts import short
 from tests.server.test_access import ROLES, breaking
 from treaty.catalog.acting import ACTS
+from treaty.catalog.rendering import Message
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.server.identity import AccessSettings
+from treaty.server.pages import sessions
 
 NUMBERS = count(1)
 MEMBERS = {"contributor", "owner", "steward", "admin"}
@@ -23,6 +27,7 @@ OWNERS = {"owner", "steward", "admin"}
 STEWARDS = {"steward", "admin"}
 PLAN = {"deprecation_uri": "https://wiki.example.org/plan"}
 SURE = {"care": "yes"}
+_ASKED = {"type": "http", "method": "GET", "scheme": "http", "server": ("localhost", 80), "path": "/"}
 
 
 class Asked(NamedTuple):
@@ -296,8 +301,10 @@ class TestForms:
             world.place.registry.access.revoke_token(token.split("_")[1])
 
             answer = browser.post("/catalog/act/deprecate", of_version(**PLAN)(made), token=form)
+            assert "treaty_session" not in browser.client.cookies
 
         assert answer.status_code == 401
+        assert 'class="notice' not in answer.text
         assert "your session has ended, so nothing was done" in words(answer)
         assert world.place.registry.get(made["contract"], "1.0.0").status == "active"
 
@@ -313,6 +320,20 @@ class TestForms:
             browser.client.cookies.set("treaty_visit", "v" * 43, domain="127.0.0.1")
 
             assert 'class="notice' not in browser.get("/").text
+
+    @pytest.mark.parametrize("sign", ["a", "é", "契", "🤝", '"', "\n", "\x00"])
+    def test_a_long_message_fits_into_a_cookie(self, sign: str) -> None:
+        request, response = Request({**_ASKED, "headers": []}), Response()
+
+        sessions.say(request, response, "secret", Message("good", sign * 9_000))
+
+        cookie = response.headers["set-cookie"].partition(";")[0]
+        assert len(cookie) < 3_600
+        again = Request({**_ASKED, "headers": [(b"cookie", cookie.encode())]})
+        said = sessions.said_before(again, "secret")
+        assert said is not None
+        assert (said.kind, set(said.words)) == ("good", {sign})
+        assert len(said.words.encode()) > 2_380
 
     def test_a_page_cannot_stand_in_a_frame(self, world: World) -> None:
         for path in ("/", "/catalog/check", "/catalog/proposals", "/catalog/nowhere", "/catalog/sign-in"):

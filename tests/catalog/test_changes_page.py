@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from html import unescape
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from tests.catalog.moving_town import HOSTILE, PLAN, MovingTown, moving_town
 from tests.catalog.visitor import Browser, words
 from tests.registry.offers import ID, PLAN_FIELD, orders
 from tests.server.conftest import Clock
-from treaty.catalog.pages.changes import changes_at_once, changes_page
+from treaty.catalog.pages.changes import Wanted, changes_at_once, changes_page
 from treaty.catalog.pages.migration import migration_page
-from treaty.catalog.rendering import Setting, render
+from treaty.catalog.places import file_of
+from treaty.catalog.rendering import Setting, Visitor, render
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loading import contract_from
 from treaty.registry.local import Registry
@@ -55,7 +57,7 @@ def test_what_comes_up_stands_by_its_day(browser: Browser) -> None:
 def test_the_month_is_summed_up(browser: Browser) -> None:
     said = words(browser.get("/catalog/changes"))
 
-    assert re.search(r"April 2026 so far 2 versions registered 1 breaking version proposed", said)
+    assert re.search(r"April 2026 so far 3 versions registered 1 breaking version proposed", said)
 
 
 def test_what_happened_stands_by_day_with_its_reasons(browser: Browser) -> None:
@@ -170,6 +172,31 @@ def test_the_static_page_has_no_form_and_no_days_left(place: MovingTown) -> None
         assert "days left" not in drawn
         assert "until 1 May 2026" in drawn
     assert f'href="../migrations/{place.open}.html"' in board
+
+
+def test_a_rule_waived_for_what_is_not_registered_leads_nowhere(tmp_path: Path) -> None:
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        registry.register(orders())
+        for contract in ("orders", "ahead"):
+            registry.governance.waive(
+                "description-thin", owner="sales", reason="soon", until="2999-01-01", contract=contract
+            )
+        page = changes_page(registry, date(2026, 4, 1))
+
+    waived = {it.one.contract: it.has_page for _, some in page.values["days"] for it in some if it.one.kind == "waiver"}
+    assert waived == {"orders": True, "ahead": False}
+
+
+def test_what_was_asked_is_part_of_the_place_but_not_of_the_file(place: MovingTown) -> None:
+    today = place.clock.now.date()
+    found = changes_page(place.registry, today, Wanted(kind="lifecycle", team="bi"))
+    visitor = Visitor(can_sign_in=True)
+
+    page = render(found, Setting(place.clock.now, visitor))
+
+    assert "sign-in?then=%2Fcatalog%2Fchanges%3Fkind%3Dlifecycle%26team%3Dbi" in page
+    assert file_of(found.place) == "changes/index.html"
+    assert page.count("<div") == page.count("</div>")
 
 
 def test_an_empty_registry_says_that_nothing_happened(tmp_path: Path) -> None:

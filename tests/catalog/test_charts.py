@@ -45,6 +45,17 @@ def test_an_axis_has_round_numbers(
     assert ([scale.label(mark) for mark in scale.marks], scale.unit) == (labels, name)
 
 
+@pytest.mark.parametrize("value", [1.75e308, -1.75e308, 1e15, 1e-323, 1e-9, 99.999_999_999_999])
+@pytest.mark.parametrize(("unit", "near_all"), [("rows", False), ("s", False), ("%", True)])
+def test_absurd_numbers_have_an_axis_too(value: float, unit: str, near_all: bool) -> None:
+    scale = scale_of([value], unit, near_all)
+
+    assert scale.low < scale.high
+    assert 2 <= len(scale.marks) <= 12
+    assert 0 <= scale.share(value) <= 1
+    assert all(map(scale.label, scale.marks))
+
+
 def test_the_line_is_broken_where_nothing_was_measured() -> None:
     whole = drawn(*(point(day, 2) for day in range(29, -1, -1)))
     parted = drawn(*(point(day, 2) for day in range(29, -1, -1) if not 8 <= day < 15))

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from tests.catalog.contract_shop import Shop, field, shop
 from tests.catalog.visitor import Browser, words
 from tests.documents import document
+from tests.registry.offers import orders
 from treaty.catalog.pages.contract import compared_pairs, contract_page, contract_pages
 from treaty.catalog.pages.contract.apart import apart
 from treaty.catalog.pages.contract.contacts import safe_address
@@ -291,6 +292,25 @@ def test_a_folder_of_files_holds_every_page_that_its_pages_link_to(place: Shop) 
     assert len(drawn) == len(pages)
     assert linked <= drawn.keys()
     assert all("<form" not in text for text in drawn.values())
+
+
+@pytest.mark.parametrize("is_static", [False, True])
+def test_who_owned_an_older_version_is_a_link_only_while_there_is_a_page(tmp_path: Path, is_static: bool) -> None:
+    with Registry.open(str(tmp_path / "registry.db")) as registry:
+        registry.register(orders(owners=[{"team": "gone", "contact": "#gone"}, {"team": "stays", "contact": "#s"}]))
+        registry.register(orders("1.0.1", owners=[{"team": "stays", "contact": "#s"}]))
+        page = render(contract_page(registry, "orders", "1.0.0"), Setting(NOW, is_static=is_static))
+
+    assert "<bdi>gone</bdi>" in page
+    assert "teams/gone" not in page
+    assert "teams/stays" in page
+
+
+def test_a_domain_is_a_link_only_where_a_list_can_be_narrowed(place: Shop) -> None:
+    page = contract_page(place.registry, "orders", "1.0.0")
+
+    assert 'href="/?domain=sales"' in render(page, Setting(NOW))
+    assert "<bdi>sales</bdi></a>" not in render(page, Setting(NOW, is_static=True))
 
 
 def test_pairs_to_compare_are_neighbours_and_each_with_the_highest(place: Shop) -> None:

@@ -118,6 +118,16 @@ def test_a_layout_that_fails_leaves_the_list(monkeypatch: pytest.MonkeyPatch) ->
     assert [entry.piece.name for entry in drawing.entries] == ["a", "only when it fails"]
 
 
+def test_a_layout_that_failed_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [Size(201.5, 33), Size(90, 33)]
+    for nonsense in (lambda dot: 1 / 0, lambda dot: "no JSON", lambda dot: "{}"):
+        with monkeypatch.context() as failing:
+            failing.setattr(laying._ENGINE, "ask", nonsense)
+            assert lay_out(sizes, [Arrow(0, 1)]) is None
+
+    assert lay_out(sizes, [Arrow(0, 1)]) is not None
+
+
 def test_no_name_reaches_the_layout() -> None:
     sizes = [Size(244, 54)] * 2
 

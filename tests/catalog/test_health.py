@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -44,6 +45,18 @@ def test_the_heat_map_says_in_words_how_each_day_went(registry: Registry) -> Non
     assert states.count("none") == 7
     assert rows[0].cells[-1].words == "31 Mar: failing by freshness"
     assert drawn(registry).count('<span class="unseen">no data</span></span></td>') == 14
+
+
+def test_what_was_measured_days_ago_is_no_sign_of_now(tmp_path: Path) -> None:
+    path, later = tmp_path / "registry.db", NOW + timedelta(days=2)
+    open_measured(path).close()
+
+    with Registry.open(str(path), clock=lambda: later) as registry:
+        found = health_page(registry, now=later).values
+
+    assert [row.state for row in found["rows"]] == ["none", "none"]
+    assert [(one.value, one.state) for one in found["tiles"]][:2] == [("0 of 0", "none"), ("—", "none")]
+    assert [one.broken for one in found["first"]] == [()]
 
 
 def test_every_day_has_a_heading(registry: Registry) -> None:

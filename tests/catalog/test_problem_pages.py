@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -22,7 +23,7 @@ JSON = {"Accept": "application/json"}
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with ExitStack() as stack:
         folder = tmp_path_factory.mktemp("problems")
-        yield town(stack, folder, AccessSettings(), limits=Limits(body=20_000))
+        yield town(stack, folder, AccessSettings(), limits=Limits(body=20_000), catalog_name="Harbour")
 
 
 @pytest.fixture
@@ -45,6 +46,12 @@ def test_an_address_without_a_page_is_said_to_have_none(browser: Browser) -> Non
     for path in ("/catalog/nowhere", "/catalog/act/none", "/catalog/assets/none.css", "/catalog/act/"):
         answer = browser.get(path)
         assert (answer.status_code, is_page(answer)) == (404, True), path
+
+
+def test_a_problem_stands_under_the_name_of_the_catalog(browser: Browser) -> None:
+    for path in ("/catalog/nowhere", "/catalog/x%00y"):  # one is said by a page, the other before any is asked
+        answer = browser.get(path)
+        assert re.search(r"<title>[^<]*Harbour</title>", answer.text), path
 
 
 def test_an_address_is_shown_as_text(browser: Browser) -> None:
@@ -146,6 +153,26 @@ def test_programs_get_json_at_the_same_addresses(browser: Browser) -> None:
     for path, status in (("/catalog/nowhere", 404), ("/?q=%00", 422), ("/nowhere", 404)):
         answer = browser.get(path, headers=JSON)
         assert (answer.status_code, list(answer.json())) == (status, ["detail"])
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_asked_for"),
+    [
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", True),
+        ("TEXT/HTML", True),
+        ("text/html, application/json;q=0.9", True),
+        ("application/json, text/html;q=0.1", False),
+        ("application/json, text/plain, */*", False),
+        ("text/html;q=0", False),
+        ("text/html;q=nonsense", True),
+        ("*/*", False),
+        ("", False),
+    ],
+)
+def test_who_likes_json_better_gets_json(browser: Browser, accept: str, is_asked_for: bool) -> None:
+    for path in ("/", "/catalog/nowhere", "/catalog/x%00y"):
+        answer = browser.get(path, headers={"Accept": accept})
+        assert answer.headers["content-type"].startswith("text/html") == is_asked_for, path
 
 
 def test_the_api_answers_browsers_in_json_too(browser: Browser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -236,3 +237,14 @@ def test_an_open_server_says_that_nobody_has_to_sign_in(tmp_path: Path) -> None:
 
         assert "Nobody has to sign in here" in words(browser.get("/catalog/sign-in"))
         assert "Sign out" not in browser.get("/").text
+
+
+@pytest.mark.parametrize(
+    "way", ["/?q=users&status=active", "/catalog/health?domain=sales", "/catalog/changes?kind=breach"]
+)
+def test_signing_in_leads_back_to_what_was_asked(tmp_path: Path, way: str) -> None:
+    with ExitStack() as stack:
+        there = town(stack, tmp_path, AccessSettings(required=True, open_reading=True))
+        page = stack.enter_context(Browser(there.address)).get(way).text
+
+    assert f'href="/catalog/sign-in?{urlencode({"then": way})}"' in page

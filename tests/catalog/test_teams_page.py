@@ -11,6 +11,7 @@ from tests.catalog.visitor import Browser, words
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.places import key_of
 from treaty.catalog.rendering import Setting, render
+from treaty.registry.client import RegistryClient
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,13 @@ def test_a_team_that_owns_sees_its_contracts(browser: Browser) -> None:
     assert "None of its consumers reads anything here." in said
 
 
+def test_a_team_without_consumers_sees_what_its_contracts_rest_on(browser: Browser) -> None:
+    said = words(browser.get("/catalog/teams/press"))
+
+    assert "What its contracts are made from Line Its contract Fields orders@1 digest@1 ltv" in said
+    assert "orders@1 may be retired" in said
+
+
 def test_owners_see_what_waits_for_a_word(browser: Browser) -> None:
     said = words(browser.get(f"/catalog/teams/{key_of(HOSTILE)}"))
 
@@ -86,3 +94,13 @@ def test_the_static_pages_lead_to_each_other(place: MovingTown) -> None:
     assert 'href="../teams/bi.html"' in listed
     assert f'href="../migrations/{place.open}.html"' in one
     assert "<form" not in one
+
+
+@pytest.mark.parametrize("team", ["press", "bi"])
+def test_a_team_is_the_same_from_a_registry_at_hand_and_by_its_address(place: MovingTown, team: str) -> None:
+    today, setting = place.clock.now.date(), Setting(place.clock.now)
+
+    with RegistryClient(place.address) as client:
+        assert render(team_page(client, team, today), setting) == render(
+            team_page(place.registry, team, today), setting
+        )

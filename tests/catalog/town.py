@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.server.conftest import Clock
 from tests.server.contracts import short
 from tests.server.running import running
+from treaty.catalog.rendering import NAME
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
@@ -36,9 +37,11 @@ def town(
     access: AccessSettings,
     rules: GroundRules | None = None,
     limits: Limits | None = None,
+    catalog_name: str = NAME,
 ) -> Town:
     """Open a registry with one contract, and serve it."""
     clock = Clock()
     registry = stack.enter_context(Registry.open(str(folder / "registry.db"), rules=rules, clock=clock))
     registry.register(short())
-    return Town(registry, stack.enter_context(running(create_app(registry, access, limits=limits))), clock)
+    app = create_app(registry, access, limits=limits, catalog_name=catalog_name)
+    return Town(registry, stack.enter_context(running(app)), clock)

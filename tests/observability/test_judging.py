@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from treaty.contracts.model import Contract
 from treaty.observability import Measure, State, judged, worst
 from treaty.observability.known import KNOWN, kind_of
 from treaty.observability.promises import promise_of
+from treaty.observability.states import is_old
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = 3_600.0
@@ -72,9 +73,14 @@ def test_what_nobody_promised_is_not_judged() -> None:
 
 
 def test_what_whoever_measured_said_stands() -> None:
-    said = Measure("orders", "volume", AT, 10.0, "batches", 20.0, State.WARNING)
+    said = Measure("orders", "unsettled", AT, 10.0, "batches", 20.0, State.WARNING)
 
     assert judged(said, promising()) == said
+
+
+def test_a_measure_speaks_for_two_days() -> None:
+    assert not is_old(AT, AT + timedelta(days=2) - timedelta(seconds=1))
+    assert is_old(AT, AT + timedelta(days=2))
 
 
 def test_a_contract_is_as_healthy_as_its_worst_measure() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.registry.backends import AnyRegistry, Backend, Clock
-from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, orders
+from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.registering import VersionRefused
 from treaty.registry.store.transaction import Transaction
@@ -99,9 +99,32 @@ def test_the_feed_is_narrowed_by_contract_and_team(registry: AnyRegistry) -> Non
     registry.consumers.subscribe("board", "orders@1", team="bi", **REPORTING)
 
     assert [one.kind for one in registry.activity(contract=ORDERS).items] == ["subscription", "registration"]
-    assert [one.consumer for one in registry.activity(team="bi").items] == ["board"]
+    assert [one.kind for one in registry.activity(team="bi").items] == ["subscription", "registration"]
     assert [one.contract for one in registry.activity(team="sales").items] == ["orders_daily"]
     assert registry.activity(team="nobody").items == []
+
+
+def test_a_team_is_told_what_happens_to_a_line_it_reads(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    registry.consumers.subscribe("board", "orders@1", team="bi", **REPORTING)
+    registry.consumers.subscribe("ledger", "orders@1", team="finance", **REPORTING)
+    registry.register(NEXT_LINE)
+    registry.deprecate_line("orders@1", deprecation_uri="https://wiki.example.org/move")
+
+    steps = [(one.did, one.consumer) for one in registry.activity(team="bi").items]
+    assert ("deprecated", None) in steps
+    assert ("subscribed", "board") in steps
+    assert ("subscribed", "ledger") not in steps
+
+
+def test_a_team_is_told_of_what_its_contracts_are_made_from(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    registry.register(made_from("report", "orders:ltv", owners=[{"team": "sales", "contact": "#sales"}]))
+    registry.deprecate(ORDERS, "1.0.0", deprecation_uri="https://wiki.example.org/move")
+
+    assert ORDERS in {one.contract for one in registry.activity(team="sales", kind="lifecycle").items}
+    assert {one.line for one in registry.upcoming(team="sales", days=400)} == {"orders@1"}
+    assert registry.upcoming(team="nobody", days=400) == []
 
 
 def test_the_feed_goes_on_part_by_part(registry: AnyRegistry, clock: Clock) -> None:

@@ -131,6 +131,45 @@ def test_a_contract_is_well_again_with_its_next_measure(promised: AnyRegistry, b
     assert promised.overview().health == {"healthy": 1}
 
 
+def test_what_was_measured_days_ago_says_nothing_about_now(promised: AnyRegistry, backend: Backend) -> None:
+    promised.register(users())
+    promised.measures.record([freshness(1), Measure(USERS, "run", START, 0.0)])
+    backend.clock.pass_days(1)
+    promised.measures.record([Measure(USERS, "run", backend.clock.now, 1.0)])
+    assert promised.overview().health == {"healthy": 2}
+
+    backend.clock.pass_days(1)
+
+    assert promised.overview().health == {"healthy": 1, "none": 1}
+    assert {one.id: one.health for one in promised.search(Query()).items} == {ORDERS: None, USERS: "healthy"}
+    assert [one.id for one in promised.search(Query(health="healthy")).items] == [USERS]
+    assert [one.id for one in promised.search(Query(health="none")).items] == [ORDERS]
+    first = promised.measures.grid(limit=1)
+    second = promised.measures.grid(limit=1, cursor=first.next)
+    assert [(one.contract, one.health) for one in (*first.items, *second.items)] == [(USERS, "healthy"), (ORDERS, None)]
+    assert [one.state for one in second.items[0].days] == ["healthy"]
+
+
+def test_an_old_breach_beside_a_recent_measure_does_not_count(promised: AnyRegistry, backend: Backend) -> None:
+    promised.measures.record([Measure(ORDERS, "run", START, 0.0)])
+    backend.clock.pass_days(2)
+    promised.measures.record([freshness(1, backend.clock.now)])
+
+    assert promised.overview().health == {"healthy": 1}
+
+
+def test_a_known_measure_is_taken_in_its_own_unit_only(promised: AnyRegistry) -> None:
+    with pytest.raises(
+        InvalidDocument, match=f"freshness of {ORDERS} is counted in 's', and is given in 'min'; convert"
+    ):
+        promised.measures.record([Measure(ORDERS, "freshness", START, 2_000.0, unit="min")])
+    with pytest.raises(InvalidDocument, match="has no unit, and is given in '%'"):
+        promised.measures.record([Measure(ORDERS, "run", START, 1.0, unit="%")])
+
+    promised.measures.record([freshness(2_000 / 60, unit="s")])
+    assert [(one.unit, one.state) for one in promised.measures.current().items] == [("s", "failing")]
+
+
 def test_only_those_who_own_a_contract_measure_it(promised: AnyRegistry, backend: Backend) -> None:
     assert backend.acting_as("ana", "contributor", "checkout").measures.record([freshness(2)]).recorded == 1
     with pytest.raises(NotAllowed):
@@ -146,8 +185,19 @@ def test_only_those_who_own_a_contract_measure_it(promised: AnyRegistry, backend
         Measure(ORDERS, " ", START, 1.0),
         freshness(1, details={"words": "x" * 5_000}),
         freshness(1, unit="u" * 41),
+        Measure(ORDERS, "volume", START, 1.75e308),
+        Measure(ORDERS, "volume", START, 1.0, promise=-1e16),
     ],
-    ids=["no number", "of tomorrow", "too old", "no name", "large details", "a long unit"],
+    ids=[
+        "no number",
+        "of tomorrow",
+        "too old",
+        "no name",
+        "large details",
+        "a long unit",
+        "too large",
+        "a promise too large",
+    ],
 )
 def test_what_cannot_be_kept_is_refused(promised: AnyRegistry, wrong: Measure) -> None:
     with pytest.raises((InvalidDocument, ValueError)):

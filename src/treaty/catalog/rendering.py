@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treaty
 from treaty.catalog import places, words
 from treaty.catalog.places import Live, Place, Static
+from treaty.observability.states import is_old
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, objection
 
@@ -134,11 +135,6 @@ class Ways:
         """Return the address of an asset; its content is part of it, so that it can be kept for ever."""
         return self.addresses.asset(name, asset_digest(name))
 
-    @cached_property
-    def is_static(self) -> bool:
-        """Whether there is no server behind the page."""
-        return isinstance(self.addresses, Static)
-
 
 @cache
 def asset(name: str) -> bytes:
@@ -169,5 +165,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"day": words.day, "moment": words.moment}
-    environment.globals |= {"counted": words.counted}
+    environment.globals |= {"counted": words.counted, "is_old": is_old}
     return environment

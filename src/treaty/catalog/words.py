@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
 from markupsafe import Markup
 
+from treaty.compatibility import Breaks
+
 _DECEIVING = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
 _DEFAULT_ZONE = UTC
+BROKEN: Mapping[str, str] = {Breaks.EXISTING_DATA: "existing data", Breaks.EXISTING_READERS: "existing readers"}
+"""Whom a change breaks."""
 
 
 def shown(value: Any) -> Any:
@@ -21,6 +26,11 @@ def shown(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return _DECEIVING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", value)
+
+
+def text_or_none(value: Any) -> str | None:
+    """Return what a document says as text, if it says anything."""
+    return None if value is None else str(value)
 
 
 def day(value: date | datetime | None) -> str:

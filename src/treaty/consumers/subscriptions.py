@@ -30,6 +30,20 @@ class ConsumerClass(StrEnum):
             ConsumerClass.SERVICE_ORCHESTRATION,
         )
 
+    @property
+    def words(self) -> str:
+        """What rests on the data then, in plain words."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    ConsumerClass.EXPLORATORY_ANALYTICS: "somebody looks around",
+    ConsumerClass.OPERATIONAL_REPORTING: "people act on reports",
+    ConsumerClass.DECISION_AUTOMATION: "a model or rule decides by it",
+    ConsumerClass.EXTERNAL_REGULATORY: "it leaves the company, or the law asks for it",
+    ConsumerClass.SERVICE_ORCHESTRATION: "a service runs on it",
+}
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Line:

@@ -63,6 +63,9 @@ KNOWN: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 
 
 def kind_of(name: str, unit: str | None = None) -> Kind:
-    """Return the kind of a measure; one of a team's own is held to the service level of the same name, at most."""
+    """Return the kind of a measure, a known one in its own unit whatever is said.
+
+    One of a team's own has the unit that is said, and is held to the service level of the same name, at most.
+    """
     title = name.replace("_", " ").capitalize()
     return KNOWN.get(name) or Kind(name, title, unit or PLAIN, "", promised_as=(name.lower(),))

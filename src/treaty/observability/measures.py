@@ -15,7 +15,7 @@ from treaty.observability.states import State
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What was measured, when; the promise is in the unit of the value."""
+    """What was measured, when; the promise is in the unit of the value, which is the kind's where the kind is known."""
 
     contract: str
     name: str
@@ -28,7 +28,10 @@ class Measure:
 
 
 def judged(measure: Measure, contract: Contract) -> Measure:
-    """Hold a measure to its contract; what whoever measured said of unit, promise or state stands."""
+    """Hold a measure to its contract; what whoever measured said of a promise or state stands.
+
+    A known kind is judged in its own unit: whoever takes measures in refuses others before.
+    """
     kind = kind_of(measure.name, measure.unit)
     unit = measure.unit if measure.unit is not None else kind.unit
     promise = measure.promise if measure.promise is not None else promise_of(contract, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 
@@ -17,6 +18,9 @@ class State(StrEnum):
 RANKS: dict[State | None, int] = {None: 0, State.HEALTHY: 1, State.WARNING: 2, State.FAILING: 3}
 """The higher, the worse: what databases compare."""
 
+SPEAKS_FOR = timedelta(days=2)
+"""So long a measure says how things are now, since a daily one may come late once; after that it counts as no data."""
+
 _STATES = {rank: state for state, rank in RANKS.items()}
 
 
@@ -28,3 +32,13 @@ def worst(states: Iterable[State | None]) -> State | None:
 def state_of(rank: int | None) -> State | None:
     """Return the state of a rank."""
     return _STATES[rank or 0]
+
+
+def speaks_since(now: datetime) -> datetime:
+    """Return when what was measured after it still says how things are now."""
+    return now - SPEAKS_FOR
+
+
+def is_old(at: datetime, now: datetime) -> bool:
+    """Tell whether a measure was taken too long ago to say how things are now."""
+    return at <= speaks_since(now)

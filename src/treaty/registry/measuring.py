@@ -11,6 +11,7 @@ from typing import Any
 
 from treaty.contracts.reading import Limits, check_plain
 from treaty.errors import InvalidDocument
+from treaty.observability.known import KNOWN, PLAIN
 from treaty.observability.measures import Measure, judged
 from treaty.observability.states import State, state_of
 from treaty.registry.access.actors import Actor
@@ -27,6 +28,9 @@ KEPT = timedelta(days=400)
 
 _AHEAD = timedelta(hours=1)
 """How far the clock of whoever measures may be ahead of ours."""
+
+_LARGEST = 1e15
+"""Numbers beyond it are no measures, and floats no longer count one by one there."""
 
 _LONGEST_UNIT = 40
 _DEEPEST = 8
@@ -101,6 +105,10 @@ def _checked(one: Measure, now: datetime) -> Measure:
     check_name(one.name, "measure")
     if not math.isfinite(one.value) or not math.isfinite(one.promise or 0.0):
         raise InvalidDocument(f"{one.name} of {one.contract[:80]} is no finite number; leave it out")
+    if max(abs(one.value), abs(one.promise or 0.0)) > _LARGEST:
+        raise InvalidDocument(
+            f"{one.name} of {one.contract[:80]} is larger than {_LARGEST:,.0f}; check how it is counted"
+        )
     if one.at.tzinfo is None:
         raise InvalidDocument(f"{one.name} of {one.contract[:80]} was measured at {one.at}, in no time zone; add one")
     if not now - KEPT <= one.at <= now + _AHEAD:
@@ -110,6 +118,7 @@ def _checked(one: Measure, now: datetime) -> Measure:
         )
     if len(one.unit or "") > _LONGEST_UNIT or not (one.unit or "").isprintable():
         raise InvalidDocument(f"the unit of {one.name} is longer than {_LONGEST_UNIT} characters, or cannot be printed")
+    _check_unit(one)
     details = dict(one.details)
     check_plain(details, "details", Limits(depth=_DEEPEST))
     if len(json.dumps(details)) > _LARGEST_DETAILS:
@@ -117,3 +126,14 @@ def _checked(one: Measure, now: datetime) -> Measure:
             f"the details of {one.name} have more than {_LARGEST_DETAILS:,} characters; link the rest"
         )
     return replace(one, value=float(one.value), details=details)
+
+
+def _check_unit(one: Measure) -> None:
+    """Refuse a known measure in another unit than its own: nobody converts it, so it would be judged wrongly."""
+    kind = KNOWN.get(one.name)
+    if kind is not None and one.unit not in (None, kind.unit):
+        due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"
+        raise InvalidDocument(
+            f"{one.name} of {one.contract[:80]} {due}, and is given in {one.unit!r}; "
+            "convert value and promise, or give the measure a name of your own"
+        )

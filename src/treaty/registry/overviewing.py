@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
 from treaty.observability.states import RANKS
 from treaty.registry.answers import OverviewAnswer
 from treaty.registry.searching import HIGHEST
-from treaty.registry.store.tables import audit, contracts, current_measures, versions
+from treaty.registry.store import measuring
+from treaty.registry.store.tables import audit, contracts, versions
 
 _C = contracts.c
 _V = versions.c
-_M = current_measures.c
 
 
 class Overviews:
@@ -26,7 +27,7 @@ class Overviews:
         self._newest: int | None = None
         self._counts = OverviewAnswer(contracts=0, domains={}, tiers={}, statuses={}, owners={}, health={})
 
-    def counts(self, connection: Connection) -> OverviewAnswer:
+    def counts(self, connection: Connection, now: datetime) -> OverviewAnswer:
         """Return the counts as they are now."""
         newest = connection.execute(select(func.max(audit.c.seq))).scalar() or 0
         with self._lock:
@@ -34,7 +35,7 @@ class Overviews:
                 self._counts = _counted(connection)
                 self._newest = newest
             counts = self._counts
-        return counts.model_copy(update={"health": _by_health(connection, counts.contracts)})
+        return counts.model_copy(update={"health": _by_health(connection, now, counts.contracts)})
 
 
 def _counted(connection: Connection) -> OverviewAnswer:
@@ -50,11 +51,9 @@ def _counted(connection: Connection) -> OverviewAnswer:
     )
 
 
-def _by_health(connection: Connection, contracts_there: int) -> dict[str, int]:
-    """Count the contracts by health, the worst first; one without a measure that is judged has none."""
-    worst = select(func.max(_M.rank).label("rank")).group_by(_M.contract).subquery()
-    asked = select(worst.c.rank, func.count()).group_by(worst.c.rank)
-    found = {rank: count for rank, count in connection.execute(asked) if rank}
+def _by_health(connection: Connection, now: datetime, contracts_there: int) -> dict[str, int]:
+    """Count the contracts by health, the worst first; one without a recent measure that is judged has none."""
+    found = {rank: count for rank, count in measuring.counted_by_rank(connection, now).items() if rank}
     found[0] = contracts_there - sum(found.values())
     names = {rank: state.value if state else "none" for state, rank in RANKS.items()}
     return {names[rank]: found[rank] for rank in sorted(names, reverse=True) if found.get(rank)}

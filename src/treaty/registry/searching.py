@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, func, or_, select
@@ -12,7 +13,7 @@ from treaty.observability.states import RANKS, state_of
 from treaty.registry.answers import ContractAnswer, OwnerAnswer
 from treaty.registry.preparing import folded
 from treaty.registry.query import Query
-from treaty.registry.store.measuring import HEALTH
+from treaty.registry.store.measuring import health_at
 from treaty.registry.store.tables import contracts, subscriptions, versions
 
 _C = contracts.c
@@ -24,7 +25,6 @@ _CONSUMERS = (
 )
 HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
 """Contracts with their highest version, whose words are searched."""
-_RANK = func.coalesce(HEALTH, 0)
 _HEALTHS = {state.value if state else "none": rank for state, rank in RANKS.items()}
 _TEXTS = (
     _C.searched_names,
@@ -36,15 +36,15 @@ _TEXTS = (
 )
 
 
-def search(connection: Connection, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
+def search(connection: Connection, now: datetime, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
     """Return the contracts that fit, by id."""
-    asked = _listed().where(*_conditions(query))
+    asked = _listed(now).where(*_conditions(query, now))
     if after is not None:
         asked = asked.where(_C.id > after)
     return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
 
 
-def _conditions(query: Query) -> list[ColumnElement[bool]]:
+def _conditions(query: Query, now: datetime) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     for word in folded(query.text or "").split():
         conditions.append(or_(*(text.contains(word, autoescape=True) for text in _TEXTS)))
@@ -64,19 +64,23 @@ def _conditions(query: Query) -> list[ColumnElement[bool]]:
     if query.status:
         conditions.append(_V.status == query.status)
     if query.health:
-        conditions.append(_RANK.in_([_rank(query.health)]))
+        conditions.append(_health(now).in_([_rank(query.health)]))
     return conditions
 
 
-def policies(connection: Connection, after: str, limit: int) -> list[ContractAnswer]:
+def policies(connection: Connection, now: datetime, after: str, limit: int) -> list[ContractAnswer]:
     """Return the contracts that are policies, by id."""
-    asked = _listed().where(_C.tier.in_(POLICY_TIERS), _C.id > after)
+    asked = _listed(now).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
     return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
 
 
-def _listed() -> Select[Any]:
-    chosen = (*(_C[name] for name in _KEPT), _V.status, _V.owners, _CONSUMERS.label("consumers"), _RANK.label("health"))
-    return select(*chosen).select_from(HIGHEST)
+def _listed(now: datetime) -> Select[Any]:
+    counted = (_CONSUMERS.label("consumers"), _health(now).label("health"))
+    return select(*(_C[name] for name in _KEPT), _V.status, _V.owners, *counted).select_from(HIGHEST)
+
+
+def _health(now: datetime) -> ColumnElement[int]:
+    return func.coalesce(health_at(now), 0)
 
 
 def _answer(row: Row[Any]) -> ContractAnswer:

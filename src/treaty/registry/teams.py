@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlalchemy import ColumnElement, Connection, Text, and_, cast, distinct, func, select
 
 from treaty.consumers.subscriptions import Line
 from treaty.registry.answers import TeamAnswer
 from treaty.registry.preparing import folded
+from treaty.registry.store.dependence import NO_LINE
 from treaty.registry.store.moving import ConsumerState, MigrationState
-from treaty.registry.store.tables import contracts, migration_consumers, migrations, subscriptions, versions
+from treaty.registry.store.tables import contracts, migration_consumers, migrations, subscriptions, upstreams, versions
 
-_C, _V, _S, _M, _P = contracts.c, versions.c, subscriptions.c, migrations.c, migration_consumers.c
+_C, _V, _S, _U = contracts.c, versions.c, subscriptions.c, upstreams.c
+_M, _P = migrations.c, migration_consumers.c
 _HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
 _LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
 _SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
 """Who speaks for a consumer: its team, by default the one that has its name."""
 
+_AT_ONCE = 500
+_MOST_UPSTREAM = 5_000
+
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """What concerns a team: the contracts it owns, its consumers, and the lines they read."""
+    """What concerns a team: the contracts it owns, its consumers, and the lines that these and those rest on."""
 
     owned: frozenset[str]
     consumers: frozenset[str]
     lines: frozenset[Line]
+    read: frozenset[str]
+    """The contracts of these lines."""
 
 
 def realm_of(connection: Connection, team: str) -> Realm:
@@ -37,7 +46,20 @@ def realm_of(connection: Connection, team: str) -> Realm:
     owned = frozenset(row.id for row in rows if any(one["team"] == team for one in row.owners))
     asked = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
     read = connection.execute(asked).all()
-    return Realm(owned, frozenset(row.consumer for row in read), frozenset(Line(row[1], row[2]) for row in read))
+    lines = {Line(row.contract, row.major) for row in read}
+    lines.update(islice(_upstream_of(connection, owned), _MOST_UPSTREAM))
+    consumers = frozenset(row.consumer for row in read)
+    return Realm(owned, consumers, frozenset(lines), frozenset(line.contract for line in lines))
+
+
+def _upstream_of(connection: Connection, owned: frozenset[str]) -> Iterator[Line]:
+    """Go through the lines that contracts are made from."""
+    names = sorted(owned)
+    for start in range(0, len(names), _AT_ONCE):
+        some = _U.contract.in_(names[start : start + _AT_ONCE])
+        asked = select(_U.upstream, _U.upstream_major).where(some, _U.active, _U.upstream_major != NO_LINE).distinct()
+        for row in connection.execute(asked.order_by(_U.upstream, _U.upstream_major)):
+            yield Line(row.upstream, row.upstream_major)
 
 
 def page(connection: Connection, after: str, limit: int) -> list[TeamAnswer]:

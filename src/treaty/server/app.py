@@ -50,7 +50,7 @@ def create_app(
     add_problem_pages(app)
     app.add_middleware(Express, registry=registry, doorman=doorman)
     doorman.is_guarded()
-    app.add_middleware(Gate, limits=limits or Limits(), doorman=doorman)
+    app.add_middleware(Gate, limits=limits or Limits(), doorman=doorman, catalog_name=catalog_name)
     return app
 
 

@@ -42,7 +42,7 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
 }
 """Which status an error has; the first that it is an instance of, the nearest class first."""
 
-FIRST_API = {Conflict: 400, Refused: 400}
+FIRST_API = {409: 400}
 """Where the first API has a status of its own."""
 
 _LOG = structlog.get_logger("treaty.server")
@@ -98,23 +98,19 @@ def error_response(
     return JSONResponse(body.model_dump(), status, headers)
 
 
-def said_to(request: Request, error: Exception) -> tuple[int, str]:
-    """Return the status of an error of ours, and its words for whoever reads pages."""
-    kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
-    status, _ = STATUS.get(kind, (500, "failed"))
-    if isinstance(error, Unavailable):
-        _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
-        return status, _NOT_NOW
-    return status, str(error)
-
-
-def answer_to(request: Request, error: Exception) -> JSONResponse:
-    """Return what is said to an error of ours."""
+def said_to(request: Request, error: Exception) -> tuple[int, str, str]:
+    """Return the status and code of an error of ours, and its words; what is out of reach is told to the log only."""
     kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
     status, code = STATUS.get(kind, (500, "failed"))
     if isinstance(error, Unavailable):
         _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
-        return error_response(request, status, code, _NOT_NOW)
+        return status, code, _NOT_NOW
+    return status, code, str(error)
+
+
+def answer_to(request: Request, error: Exception) -> JSONResponse:
+    """Return what is said to an error of ours."""
+    status, code, words = said_to(request, error)
     first_api = not request.url.path.startswith(API)
     if isinstance(error, VersionRefused):
         if first_api:
@@ -123,10 +119,10 @@ def answer_to(request: Request, error: Exception) -> JSONResponse:
     elif first_api and isinstance(error, InvalidDocument) and error.findings:
         return JSONResponse({"detail": [_as_fastapi_says(one.message, one.hint) for one in error.findings]}, 422)
     elif first_api:
-        status = FIRST_API.get(kind, status)
+        status = FIRST_API.get(status, status)
         if status == 422:
-            return JSONResponse({"detail": [_as_fastapi_says(str(error), None)]}, 422)
-    return error_response(request, status, code, str(error), _findings(error))
+            return JSONResponse({"detail": [_as_fastapi_says(words, None)]}, 422)
+    return error_response(request, status, code, words, _findings(error))
 
 
 def _findings(error: Exception) -> list[FindingModel]:

@@ -47,10 +47,11 @@ _MISTAKE = "the registry made a mistake; its log has the details under this requ
 class Gate:
     """The outermost layer, without a framework's cost: a request that may not pass is answered here."""
 
-    def __init__(self, app: Any, limits: Limits, doorman: Doorman) -> None:
+    def __init__(self, app: Any, limits: Limits, doorman: Doorman, catalog_name: str) -> None:
         self._app = app
         self._limits = limits
         self._doorman = doorman
+        self._catalog_name = catalog_name
         self._beginning = token_hex(6)  # ids that no other process has: a random beginning, and a count
         self._count = count()
 
@@ -64,7 +65,7 @@ class Gate:
         request_id = given.decode() if _ID.fullmatch(given) else f"{self._beginning}{next(self._count):08x}"
         scope.setdefault("state", {})["request_id"] = request_id
         largest = self._largest(scope["path"])
-        passage = _Passage(scope, receive, send, request_id, largest)
+        passage = _Passage(scope, receive, send, request_id, largest, self._catalog_name)
         try:
             refusal = self._refusal(scope, headers, largest)
             if refusal is _FOREIGN and await run_in_threadpool(self._doorman.is_guarded):
@@ -117,12 +118,15 @@ class Gate:
 class _Passage:
     """One request on its way: what came in, what went out."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str, largest: int) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, request_id: str, largest: int, catalog_name: str
+    ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._id = request_id
         self._left = self._largest = largest
+        self._catalog_name = catalog_name
         self._status: int | None = None
         self._began = time.perf_counter()
 
@@ -152,8 +156,9 @@ class _Passage:
             answer = {"error": code, "detail": words, "findings": [], "request_id": self._id}
         body, kind = json.dumps(answer).encode(), {"Content-Type": "application/json"}
         accepted = next((value for name, value in self._scope["headers"] if name == b"accept"), b"")
-        if is_page(self._scope, accepted.decode("latin-1")):
-            body, kind = drawn_alone(problem_page(status, words, self._id, self._scope["path"]))
+        if is_page(self._scope["path"], accepted.decode("latin-1")):
+            page = problem_page(status, words, self._id, self._scope["path"])
+            body, kind = drawn_alone(page, self._catalog_name)
         headers = [(name.lower().encode(), value.encode()) for name, value in kind.items()]
         headers.append((b"content-length", str(len(body)).encode()))
         if status == 503:

@@ -15,13 +15,6 @@ from treaty.registry.access.rules import Action, Resource
 from treaty.registry.answers import LineAnswer, SubscriptionAnswer
 
 _MOST_TICKS = 400
-_CLASSES = {
-    ConsumerClass.EXPLORATORY_ANALYTICS: "exploratory analytics: somebody looks around",
-    ConsumerClass.OPERATIONAL_REPORTING: "operational reporting: people work with it every day",
-    ConsumerClass.DECISION_AUTOMATION: "decision automation: a model or rule acts on it",
-    ConsumerClass.EXTERNAL_REGULATORY: "external or regulatory: it leaves the company",
-    ConsumerClass.SERVICE_ORCHESTRATION: "service orchestration: another system runs on it",
-}
 
 
 def _reading(source: Source, given: Given) -> Subject:
@@ -113,7 +106,7 @@ ACTS = (
                 "What rests on it",
                 "choice",
                 required=True,
-                choices=tuple((one.value, said) for one, said in _CLASSES.items()),
+                choices=tuple((one.value, f"{one.value.replace('_', ' ')}: {one.words}") for one in ConsumerClass),
             ),
             Entry("fields", "The fields it reads", "ticks", hint="Without any, no change is taken to be safe for you."),
             Entry(

@@ -36,16 +36,10 @@ def _deciding(source: Source, given: Given) -> Subject:
 
 
 def _proposal(source: Source, identity: int) -> tuple[ProposalAnswer, frozenset[str]]:
-    found = next(
-        (
-            one
-            for one in everything(lambda cursor, limit: source.governance.proposals(cursor=cursor, limit=limit))
-            if one.id == identity
-        ),
-        None,
-    )
+    still = everything(lambda cursor, limit: source.governance.proposals(state="open", cursor=cursor, limit=limit))
+    found = next((one for one in still if one.id == identity), None)
     if found is None:
-        raise NotFound(f"no proposal {identity}; see the open ones on the page of proposals")
+        raise NotFound(f"no proposal {identity} is open; see the open ones on the page of proposals")
     lines = source.lines(found.contract)
     owners = source.get(found.contract, lines[0].latest).owners if lines else []
     return found, frozenset(owner.team for owner in owners)

@@ -21,6 +21,7 @@ _GAP = 2.6
 """So many usual distances without a measure, and the line is broken: nobody knows what was there."""
 
 _SHORTEST_GAP = 3 * 3_600.0
+_FEW = 12
 _LABELS = 5
 _END = 0.35
 _APART = 0.012
@@ -65,6 +66,7 @@ def chart(points: Sequence[Point], kind: Kind, unit: str, window: Window, words_
             *_levels(scale),
             *_days(window),
             _lines(points, scale, window),
+            *_dots(points, scale, window),
             *_promise(points, kind, unit, scale, window),
             *_marks(points, scale, window),
         ]
@@ -156,6 +158,13 @@ def _room(held: Sequence[Point], scale: Scale, window: Window, *, early: bool) -
     """Return how far the line keeps from the promise at one end, where its label might stand."""
     near = [one for one in held if (window.share(one.at) < _END if early else window.share(one.at) > 1 - _END)]
     return min((abs(scale.share(one.value) - scale.share(one.promise or 0.0)) for one in near), default=1.0)
+
+
+def _dots(points: Sequence[Point], scale: Scale, window: Window) -> Iterator[Markup]:
+    """Mark each measure where there are few: one alone is no line that anybody would see."""
+    for one in points if len(points) <= _FEW else ():
+        at = _percent(window.share(one.at)), _percent(1 - scale.share(one.value))
+        yield Markup('<circle class="dot" cx="{}" cy="{}" r="2.6"/>').format(*at)
 
 
 def _marks(points: Sequence[Point], scale: Scale, window: Window) -> Iterator[Markup]:

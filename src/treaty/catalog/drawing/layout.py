@@ -67,8 +67,11 @@ class Layout:
 
 def lay_out(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> Layout | None:
     """Place boxes and arrows; none where that fails, which is told in the log."""
-    answer = _asked(_dot(sizes, arrows))
-    return None if answer is None else _read(json.loads(answer), sizes, len(arrows))
+    try:
+        return _laid_out(tuple(sizes), tuple(arrows))
+    except Exception as error:  # whatever it is, a page without its picture is better than none
+        _LOG.warning("a graph cannot be drawn: %s", error)
+        return None
 
 
 def warm_up() -> None:
@@ -165,14 +168,11 @@ atexit.register(_ENGINE.close)
 
 
 @lru_cache(maxsize=256)
-def _asked(dot: str) -> str | None:
-    """Ask Graphviz, one at a time."""
+def _laid_out(sizes: tuple[Size, ...], arrows: tuple[Arrow, ...]) -> Layout:
+    """Ask Graphviz, one at a time; a failure is not remembered, so that the next visitor may have more luck."""
     with _ASKING:
-        try:
-            return _ENGINE.ask(dot)
-        except Exception as error:  # whatever it is, a page without its picture is better than none
-            _LOG.warning("a graph cannot be drawn: %s", error)
-            return None
+        answer = _ENGINE.ask(_dot(sizes, arrows))
+    return _read(json.loads(answer), sizes, len(arrows))
 
 
 def _read(answer: Any, sizes: Sequence[Size], arrows: int) -> Layout:

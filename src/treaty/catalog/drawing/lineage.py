@@ -10,17 +10,14 @@ from treaty.catalog.words import counted
 BOXES, ARROWS = 120, 360
 """The most that is drawn: beyond that a picture shows nothing any more, and takes long to lay out."""
 
+_BOXES_OF_ONE = 60
+
 
 def lineage_of(source: Source, contract_id: str, hops: int = 1) -> Drawing:
-    """Draw what a contract is made from, and who rests on it."""
-    return drawing_around(source, contract_id, hops, boxes=60)
-
-
-def drawing_around(source: Source, name: str, hops: int | None, direction: str = "both", boxes: int = BOXES) -> Drawing:
-    """Draw what stands around a line, contract or consumer, the nearest first."""
-    answer = source.consumers.map(name, hops=hops, direction=direction, limit=boxes)
-    found, cut = bounded(parties(answer), boxes, ARROWS)
-    return compose(f"Dependencies around {name}", *found, left_out=beyond(answer.more + cut))
+    """Draw what a contract is made from, and who rests on it, the nearest first."""
+    answer = source.consumers.map(contract_id, hops=hops, limit=_BOXES_OF_ONE)
+    found, cut = bounded(parties(answer), _BOXES_OF_ONE, ARROWS)
+    return compose(f"Dependencies around {contract_id}", *found, left_out=beyond(answer.more + cut))
 
 
 def beyond(more: int) -> str | None:

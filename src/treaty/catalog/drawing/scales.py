@@ -14,6 +14,9 @@ _ENOUGH = 1.5
 """So many of a unit there must be before an axis counts in it."""
 
 _MARKS = 4
+_LEAST, _MOST = 1e-9, 1e15
+"""What is drawn: less is nothing to the eye, more is refused where measures are taken in."""
+
 _ALL = 100.0
 
 
@@ -40,16 +43,23 @@ class Scale:
 
 def scale_of(values: Sequence[float], unit: str, near_all: bool = False) -> Scale:
     """Return the scale for some values: from zero, or up to all of a hundred per cent where that is what counts."""
+    values = tuple(map(_drawn, values))
     most = max(values, default=0.0)
     size, name = _unit(most, unit)
     if near_all and unit == PERCENT:
-        step = _step(_ALL - min(values, default=_ALL))
-        low = max(0.0, math.floor(min(values, default=0.0) / step) * step)
+        least = max(0.0, min(values, default=_ALL))
+        step = _step(_ALL - least)
+        low = math.floor(least / step) * step
         low = low if low < _ALL else _ALL - step
         return Scale(low, _ALL, 1.0, PERCENT, _marks(low, _ALL, step))
     step = _step(most / size) * size
     high = max(step, math.ceil(most * 1.04 / step) * step)
     return Scale(0.0, high, size, name, _marks(0.0, high, step))
+
+
+def _drawn(value: float) -> float:
+    """Return a value as an axis can hold it."""
+    return 0.0 if abs(value) < _LEAST else max(-_MOST, min(_MOST, value))
 
 
 def _unit(most: float, unit: str) -> tuple[float, str]:
@@ -59,8 +69,9 @@ def _unit(most: float, unit: str) -> tuple[float, str]:
 
 
 def _step(span: float) -> float:
-    if span <= 0:
+    if span < _LEAST:
         return 1.0
+    span = min(span, _MOST)
     power = 10.0 ** math.floor(math.log10(span / _MARKS))
     return next(one * power for one in _STEPS if one * power * _MARKS >= span * 0.999)
 

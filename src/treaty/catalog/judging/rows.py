@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from treaty.compatibility import KINDS, Breaks, Verdict
+from treaty.catalog.words import BROKEN
+from treaty.compatibility import KINDS, Verdict
 from treaty.compatibility.judging import Judged
 from treaty.contracts.values import brief, thaw
 from treaty.registry.answers import ImpactAnswer
 from treaty.registry.report import CompatibilityReport
 
 _INSTEAD = "Instead: "
-_BREAKS = {Breaks.EXISTING_DATA: "data that is there", Breaks.EXISTING_READERS: "readers of today"}
 _RANK = {"error": 0, "warning": 1, "info": 2}
 _LONGEST = 200
 
@@ -83,7 +83,7 @@ def _row(item: Judged, readers: dict[str, frozenset[str]]) -> ChangeRow:
         _written(change.before),
         _written(change.after),
         item.message,
-        tuple(_BREAKS[one] for one in sorted(item.breaks)),
+        tuple(BROKEN[one] for one in sorted(item.breaks)),
         str(item.grade.bump),
         instead(change.kind) if item.severity.value != "info" else None,
         tuple(hit),

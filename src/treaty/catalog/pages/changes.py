@@ -10,9 +10,10 @@ from itertools import groupby
 
 from treaty.catalog import places
 from treaty.catalog.pages.contract.contacts import safe_address
-from treaty.catalog.pages.moves import MEANINGS, STANDINGS, Move, known_teams, move
+from treaty.catalog.pages.moves import Move, known_teams, move
 from treaty.catalog.rendering import Page
 from treaty.catalog.sources import Source
+from treaty.errors import NotFound
 from treaty.registry.answers import ActivityAnswer, UpcomingAnswer
 
 _SHOWN = 50
@@ -90,7 +91,7 @@ def changes_page(source: Source, today: date, wanted: Wanted | None = None, *, s
     )
     asked = asdict(wanted)
     return Page(
-        places.changes(),
+        places.changes(**asked),
         "changes.html",
         "Changes",
         "changes",
@@ -100,13 +101,11 @@ def changes_page(source: Source, today: date, wanted: Wanted | None = None, *, s
             "teams": sorted(teams),
             "known_teams": teams,
             "moves": _moves(source, today, teams),
-            "standings": STANDINGS,
-            "meanings": MEANINGS,
             "near": near(source.upcoming(days=_AHEAD), today),
             "ahead": _AHEAD,
             "month": _month(source, today),
             "today": today,
-            "days": tuple((day, tuple(some)) for day, some in _by_day(found.items)),
+            "days": tuple((day, tuple(some)) for day, some in _by_day(source, found.items)),
             "onward": places.changes(**(asked | {"cursor": found.next})) if found.next else None,
             "newest": places.changes(**asdict(replace(wanted, cursor=None))),
         },
@@ -141,6 +140,21 @@ def _month(source: Source, today: date) -> tuple[tuple[str, str], ...]:
     return tuple((f"{count:,}{more}", one if count == 1 else many) for count, one, many in summed)
 
 
-def _by_day(found: Iterable[ActivityAnswer]) -> Iterable[tuple[date, Iterable[Happened]]]:
-    happened = (Happened(one, not (one.kind == "refusal" and one.line is None)) for one in found)
+def _by_day(source: Source, found: list[ActivityAnswer]) -> Iterable[tuple[date, Iterable[Happened]]]:
+    waived = {one.contract for one in found if one.kind == "waiver" and one.contract}
+    missing = {name for name in waived if not _is_registered(source, name)}
+    happened = (Happened(one, one.contract not in missing and not _never_came(one)) for one in found)
     return groupby(happened, key=lambda one: one.one.at.date())
+
+
+def _never_came(one: ActivityAnswer) -> bool:
+    return one.kind == "refusal" and one.line is None
+
+
+def _is_registered(source: Source, contract: str) -> bool:
+    """Tell whether a contract has a page; a rule may be waived for one before it is registered."""
+    try:
+        source.latest(contract)
+    except NotFound:
+        return False
+    return True

@@ -50,7 +50,7 @@ def contracts_page(source: Source, wanted: Wanted | None = None, limit: int = _S
     overview = source.overview()
     onward = replace(wanted, cursor=found.next)
     return Page(
-        places.contracts(),
+        places.contracts(**asdict(wanted)),
         "contracts.html",
         "Contracts",
         "contracts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 
 from treaty.catalog import places
@@ -66,11 +66,11 @@ def health_page(source: Source, wanted: Wanted | None = None, now: datetime | No
     overview = source.overview()
     measured = sum(number for health, number in overview.health.items() if health != "none")
     onward = places.health(domain=wanted.domain, cursor=found.next) if found.next else None
-    newest = newest_of(source)
+    newest = newest_of(source, moment)
     rows = sorted(found.items, key=_worst_first)
     tiles: Sequence[Tile] = tiles_of(overview, newest) if found.items else ()
     return Page(
-        places.health(),
+        places.health(**asdict(wanted)),
         "health/health.html",
         "Health",
         "health",

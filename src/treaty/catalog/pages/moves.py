@@ -63,7 +63,6 @@ class Move:
     window: Window
     proof_state: str
     proof_words: str
-    proposal: int | None
 
 
 def known_teams(source: Source) -> frozenset[str]:
@@ -95,7 +94,6 @@ def move(one: MigrationAnswer, today: date, teams: frozenset[str] = frozenset())
         window=_window(one, today, left),
         proof_state=proof_state,
         proof_words=proof_words,
-        proposal=one.proposal,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from treaty.catalog import places
 from treaty.catalog.pages.changes import near
 from treaty.catalog.pages.contract.contacts import Contact, contact
-from treaty.catalog.pages.moves import MEANINGS, STANDINGS, Move, known_teams, move
+from treaty.catalog.pages.moves import Move, known_teams, move
 from treaty.catalog.rendering import Page
 from treaty.catalog.sources import Source
 from treaty.errors import NotFound
@@ -23,6 +25,8 @@ from treaty.registry.query import Query
 _TEAMS = 200
 _OWNED = 200
 _READ = 500
+_LOOKED_INTO = 50
+_UPSTREAM = 200
 _MOVES = 25
 _PROPOSALS = 1_000
 _AHEAD = 60
@@ -36,6 +40,20 @@ class Reading:
 
     one: SubscriptionAnswer
     contract: str
+    fields: tuple[str, ...]
+    more_fields: int
+
+
+@dataclass(frozen=True)
+class MadeFrom:
+    """What one of a team's own contracts is made from."""
+
+    line: str
+    contract: str
+    is_known: bool
+    """Whether it is registered, and has a page."""
+    by: str
+    by_contract: str
     fields: tuple[str, ...]
     more_fields: int
 
@@ -57,7 +75,7 @@ def teams_page(source: Source, cursor: str | None = None, limit: int = _TEAMS) -
     """Return the list of teams."""
     found = source.teams(cursor=cursor, limit=limit)
     return Page(
-        places.teams(),
+        places.teams(cursor),
         "teams.html",
         "Teams",
         "teams",
@@ -89,6 +107,7 @@ def team_page(source: Source, name: str, today: date) -> Page:
             "more_owned": found.next is not None,
             "read": tuple(_reading(one) for one in read.items),
             "more_read": read.next is not None,
+            **_rests_on(source, owned),
             "consumers": len({one.consumer for one in read.items}),
             "coming": _coming(source, name, today),
             "near": near(upcoming, today),
@@ -96,8 +115,6 @@ def team_page(source: Source, name: str, today: date) -> Page:
             "today": today,
             "proposals": _proposals(source, owned),
             "calls": _calls(name, owned, read.items),
-            "standings": STANDINGS,
-            "meanings": MEANINGS,
             "known_teams": known_teams(source) | {name},
         },
         assets=("changes.css",),
@@ -107,6 +124,27 @@ def team_page(source: Source, name: str, today: date) -> Page:
 def _reading(one: SubscriptionAnswer) -> Reading:
     more = max(0, len(one.fields) - _MOST_FIELDS)
     return Reading(one, one.line.rpartition("@")[0], tuple(one.fields[:_MOST_FIELDS]), more)
+
+
+def _rests_on(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any]:
+    """Return what the team's contracts are made from, and whether that is all."""
+    found = [one for contract in owned[:_LOOKED_INTO] for one in _made_from(source, contract.id)]
+    return {
+        "made_from": tuple(found[:_UPSTREAM]),
+        "more_made_from": len(owned) > _LOOKED_INTO or len(found) > _UPSTREAM,
+    }
+
+
+def _made_from(source: Source, contract: str) -> Iterator[MadeFrom]:
+    around = source.consumers.map(contract, hops=1, direction="upstream", limit=_UPSTREAM)
+    nodes = {one.id: one for one in around.nodes}
+    for edge in around.edges:
+        above, own = nodes.get(edge.upstream), nodes.get(edge.downstream)
+        if edge.kind != "made_from" or above is None or own is None or own.contract != contract:
+            continue
+        fields, more = tuple(edge.fields[:_MOST_FIELDS]), max(0, len(edge.fields) - _MOST_FIELDS)
+        known = above.status is not None
+        yield MadeFrom(above.name, above.contract or above.name, known, own.name, contract, fields, more)
 
 
 def _coming(source: Source, team: str, today: date) -> tuple[Coming, ...]:

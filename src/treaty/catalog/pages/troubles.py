@@ -11,7 +11,7 @@ from treaty.catalog.sources import Source
 from treaty.catalog.words import counted
 from treaty.observability import known, words
 from treaty.observability.known import kind_of
-from treaty.observability.states import RANKS, State, worst
+from treaty.observability.states import RANKS, State, is_old, worst
 from treaty.registry.answers import ContractAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
 from treaty.registry.query import Query
 
@@ -66,11 +66,12 @@ class Newest:
     is_all: bool
 
 
-def newest_of(source: Source) -> Newest:
-    """Ask what was last measured."""
+def newest_of(source: Source, now: datetime) -> Newest:
+    """Ask what was last measured; how old data was days ago says nothing, but what waited then waits still."""
     kinds = (known.FRESHNESS, known.QUARANTINED, known.QUARANTINED_SHARE, known.EXCEPTIONS)
     pages = [source.measures.current(name=name, limit=_MOST) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
+    fresh = tuple(one for one in fresh if not is_old(one.at, now))
     return Newest(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
 
 
@@ -102,7 +103,8 @@ def look_first(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> 
 
 
 def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Look:
-    current = source.measures.current(contract=row.contract, limit=_MOST).items
+    newest = source.measures.current(contract=row.contract, limit=_MOST).items
+    current = [one for one in newest if not is_old(one.at, now)]
     wrong = sorted((one for one in current if one.state in ("failing", "warning")), key=_badness, reverse=True)
     names = dict.fromkeys([*_DRAWN, *(one.name for one in wrong)])
     drawn = (chart_of(source, row.contract, name, now, f"{anchor_of(name)}-{number}") for name in names)
@@ -139,19 +141,20 @@ def _late(found: Sequence[MeasureAnswer]) -> Tile:
     late = [one for one in found if one.state == "failing"]
     state = worst(State(one.state) for one in found if one.state)
     if not late:
-        note = "nothing is older than promised" if state else "nobody promised how old data may be"
+        note = "nothing is older than promised" if state else "no promise was measured lately"
         return Tile("Freshness", "in time" if state else "—", note, state or "none")
     most = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
-    kind = kind_of(most.name)
-    promised = f", promised {words.promise(kind, most.promise)}" if most.promise is not None else ""
-    note = f"the worst is {words.measured(kind, most.value)} old{promised}"
+    kind = kind_of(most.name, most.unit)
+    promised = f", promised {words.promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
+    note = f"the worst is {words.measured(kind, most.value, most.unit)} old{promised}"
     return Tile("Freshness", counted(len(late), "contract") + " late", note, "failing", most.contract)
 
 
 def _quarantine(rows: Sequence[MeasureAnswer], shares: Sequence[MeasureAnswer]) -> Tile:
     """Count the rows; whether they are too many is judged by their share of what arrived."""
     tile = _total(rows, "Quarantine", "row", "the last runs put nothing there")
-    state = worst(State(one.state) for one in shares if one.state)
+    there = {one.contract for one in rows if one.value}
+    state = worst(State(one.state) for one in shares if one.state and one.contract in there)
     return replace(tile, state=state or tile.state)
 
 

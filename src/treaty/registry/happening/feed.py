@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 from treaty.errors import InvalidDocument
 from treaty.registry.answers import ActivityAnswer, Page
 from treaty.registry.happening.actions import ACTIONS
+from treaty.registry.happening.subjects import About
 from treaty.registry.happening.words import Told
 from treaty.registry.pages import cursor
 from treaty.registry.store.tables import audit
@@ -88,7 +89,16 @@ def _fits(action: str, subject: str, wanted: Wanted, realm: Realm | None) -> boo
     about = ACTIONS[action].read(subject)
     if wanted.contract is not None and about.contract != wanted.contract:
         return False
-    return realm is None or about.contract in realm.owned or about.consumer in realm.consumers
+    return realm is None or _concerns(realm, about)
+
+
+def _concerns(realm: Realm, about: About) -> bool:
+    """Tell whether something concerns a team; what other consumers of a line do concerns its owner alone."""
+    if about.contract in realm.owned or about.consumer in realm.consumers:
+        return True
+    if about.consumer is not None:
+        return False
+    return about.line in realm.lines if about.line else about.contract in realm.read
 
 
 def _is_older(connection: Connection, seq: int, since: date | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import TypeAlias, TypeVar
 
 from sqlalchemy import Connection
@@ -59,6 +59,11 @@ class Desk:
         return self.rules.mode if asked is None else parse_mode(asked)
 
     @property
+    def now(self) -> datetime:
+        """The moment it is."""
+        return self.database.clock()
+
+    @property
     def today(self) -> date:
         """The day it is."""
-        return self.database.clock().date()
+        return self.now.date()

@@ -35,7 +35,7 @@ class Governance:
         """List the policies: contracts whose terms bind those below them."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._desk.read(lambda it: searching.policies(it, str(start), limit + 1))
+        found = self._desk.read(lambda it: searching.policies(it, self._desk.now, str(start), limit + 1))
         return page_of(found, limit, lambda one: (one.id,))
 
     def check_policies(self, document: Document) -> PolicyCheckAnswer:

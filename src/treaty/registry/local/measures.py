@@ -59,6 +59,6 @@ class Measures:
         first = measuring.first_day(self._desk.today, since)
         rank, contract = after(cursor, 0, "")
         start = (int(rank), str(contract)) if cursor else None
-        found = self._desk.read(lambda it: store.grid(it, first, domain, start, limit + 1))
+        found = self._desk.read(lambda it: store.grid(it, self._desk.now, first, domain, start, limit + 1))
         page = page_of(found, limit, lambda one: (one.rank, one.contract))
         return Page(items=[measuring.row_answer(one) for one in page.items], next=page.next)

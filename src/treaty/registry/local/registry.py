@@ -146,12 +146,12 @@ class Registry:
         """Find contracts by name, field, owner, domain, tag or a word in their meanings."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._desk.read(lambda it: searching.search(it, query, str(start), limit + 1))
+        found = self._desk.read(lambda it: searching.search(it, self._desk.now, query, str(start), limit + 1))
         return page_of(found, limit, lambda one: (one.id,))
 
     def overview(self) -> OverviewAnswer:
         """Count the contracts by domain, tier, status, owning team and health."""
-        return self._desk.read(self._desk.overviews.counts)
+        return self._desk.read(lambda it: self._desk.overviews.counts(it, self._desk.now))
 
     def activity(
         self,

@@ -6,11 +6,24 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Row, and_, case, delete, func, insert, select, tuple_, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Row,
+    ScalarSelect,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    type_coerce,
+)
 
 from treaty.observability.grids import Day, day_of
 from treaty.observability.measures import Measure
-from treaty.observability.states import RANKS, State, state_of
+from treaty.observability.states import RANKS, State, speaks_since, state_of
 from treaty.registry.store.tables import contracts, current_measures, measures
 from treaty.registry.store.transaction import Transaction
 
@@ -22,9 +35,6 @@ _AT_ONCE = 200
 """So many keys in one question: fewer than any database takes."""
 
 RANK = case({state.value: rank for state, rank in RANKS.items() if state}, value=_M.state, else_=0)
-HEALTH = select(func.max(_N.rank)).where(_N.contract == contracts.c.id).scalar_subquery()
-"""How a contract is, as a rank: its worst newest measure; null where nothing was ever measured."""
-
 Key = tuple[str, str]
 
 
@@ -36,6 +46,19 @@ class GridRow(NamedTuple):
     domain: str | None
     rank: int
     days: tuple[Day, ...]
+
+
+def health_at(now: datetime) -> ScalarSelect[int]:
+    """Return how a contract is, as a rank: its worst newest measure; null where none is recent enough to say."""
+    recent = _N.at > speaks_since(now)
+    return select(func.max(_N.rank)).where(_N.contract == contracts.c.id, recent).scalar_subquery()
+
+
+def counted_by_rank(connection: Connection, now: datetime) -> dict[int, int]:
+    """Count the contracts by their health, as a rank; those without a recent measure are not among them."""
+    worst = select(func.max(_N.rank).label("rank")).where(_N.at > speaks_since(now)).group_by(_N.contract).subquery()
+    asked = select(worst.c.rank, func.count().label("contracts")).group_by(worst.c.rank)
+    return {row.rank: row.contracts for row in connection.execute(asked)}
 
 
 def add(transaction: Transaction, found: Sequence[Measure], by: str, keep_since: datetime) -> int:
@@ -79,10 +102,11 @@ def history(
 
 
 def grid(
-    connection: Connection, since: date, domain: str | None, after: tuple[int, str] | None, limit: int
+    connection: Connection, now: datetime, since: date, domain: str | None, after: tuple[int, str] | None, limit: int
 ) -> list[GridRow]:
-    """Return how the days went of contracts that were ever measured, the worst first."""
-    worst = select(_N.contract, func.max(_N.rank).label("health")).group_by(_N.contract).subquery().c
+    """Return how the days went of contracts that were ever measured, the worst now first."""
+    rank_now = case((_N.at > speaks_since(now), _N.rank), else_=0)
+    worst = select(_N.contract, func.max(rank_now).label("health")).group_by(_N.contract).subquery().c
     health, identity = worst.health, worst.contract
     asked = select(identity, contracts.c.name, contracts.c.domain, health).join(contracts, contracts.c.id == identity)
     if domain is not None:

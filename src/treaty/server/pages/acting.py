@@ -64,7 +64,7 @@ def _carry_out(request: Request, act: Act, form: Posted) -> Response:
     except (Unknown, Unavailable):
         raise
     except TreatyError as error:
-        status, _ = said_to(request, error)
+        status, *_ = said_to(request, error)
         page = act_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
         return answer(request, form.visit, page)
     return done(form, subject.back, words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Mapping
 
 from fastapi import Request
@@ -13,6 +14,7 @@ from treaty.server.pages.visiting import Visit
 
 BASE = "/catalog"
 _WORTH_PACKING = 1_000
+_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -45,7 +47,15 @@ def packed(request: Request, content: bytes, media: str, headers: Mapping[str, s
     return Response(content, headers=sent)
 
 
-def wants_page(request: Request) -> bool:
-    """Tell a browser from a program: a browser asks for HTML before anything else."""
-    accepted = request.headers.get("accept", "")
-    return "text/html" in accepted
+def prefers_pages(accept: str) -> bool:
+    """Tell a browser from a program by what it accepts: a browser names HTML, and likes JSON no better."""
+    weights = dict(map(_weighed, accept.lower().split(",")))
+    html = weights.get("text/html", 0.0)
+    return html > 0 and html >= weights.get("application/json", 0.0)
+
+
+def _weighed(part: str) -> tuple[str, float]:
+    """Read one of the kinds that are accepted, and how much it is liked; what cannot be read counts in full."""
+    kind, *parameters = (one.strip() for one in part.split(";"))
+    liked = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+    return kind, float(liked) if _WEIGHT.fullmatch(liked) else 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,7 +19,8 @@ from treaty.errors import TreatyError, WithFindings
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import answer_to, http_error, malformed, said_to
 from treaty.server.identity import Unknown
-from treaty.server.pages.answering import BASE, GUARDS, packed, wants_page
+from treaty.server.pages.answering import BASE, GUARDS, packed, prefers_pages
+from treaty.server.pages.visiting import AGAIN
 
 _SAFE = frozenset({"GET", "HEAD"})
 _SHOWN = 20
@@ -50,10 +50,9 @@ _NOT_SIGNED_IN = "You are not signed in, or your session has ended, so nothing w
 _MISTAKE = _Words("Something went wrong here", "It is not your fault. Tell whoever runs this server the number below.")
 
 
-def is_page(scope: Any, accept: str) -> bool:
+def is_page(path: str, accept: str) -> bool:
     """Tell whether a browser asks for a page, and so should be answered with one."""
-    path = scope["path"]
-    return (path == "/" or path == BASE or path.startswith(f"{BASE}/")) and "text/html" in accept
+    return (path in ("/", BASE) or path.startswith(f"{BASE}/")) and prefers_pages(accept)
 
 
 def add_problem_pages(app: FastAPI) -> None:
@@ -92,9 +91,9 @@ def problem_page(
     )
 
 
-def drawn_alone(page: Page, visitor: Visitor = NOBODY) -> tuple[bytes, dict[str, str]]:
+def drawn_alone(page: Page, catalog_name: str, visitor: Visitor = NOBODY) -> tuple[bytes, dict[str, str]]:
     """Draw a problem where nothing else works, with the headers that guard it."""
-    content = render(page, Setting(datetime.now(UTC), visitor)).encode()
+    content = render(page, Setting(datetime.now(UTC), visitor, name=catalog_name)).encode()
     return content, {"Content-Type": "text/html; charset=utf-8", **GUARDS}
 
 
@@ -102,29 +101,34 @@ def problem(request: Request, status: int, words: str, findings: Sequence[Findin
     """Answer a browser with a problem."""
     visit = getattr(request.state, "visit", None)
     page = problem_page(status, words, request.state.request_id, request.url.path, findings)
-    content, headers = drawn_alone(page, replace(visit.visitor, message=None) if visit else NOBODY)
+    visitor = _told_once(visit.visitor, status) if visit else NOBODY
+    content, headers = drawn_alone(page, request.app.state.catalog_name, visitor)
     response = packed(request, content, "text/html", headers)
     response.status_code = status
+    if visit is not None:
+        visit.sign(response)
     return response
+
+
+def _told_once(visitor: Visitor, status: int) -> Visitor:
+    """Leave out that a session has ended where the problem itself says so; what else was left to be said is said."""
+    return replace(visitor, message=None) if status == 401 and visitor.message is AGAIN else visitor
 
 
 def _page_or(
     otherwise: Callable[[Request, Exception], Response], draw: Callable[[Request, Exception], Response]
 ) -> Callable[[Request, Exception], Response]:
     def handle(request: Request, error: Exception) -> Response:
-        return (draw if _is_page(request) else otherwise)(request, error)
+        is_asked_for = is_page(request.scope["path"], request.headers.get("accept", ""))
+        return (draw if is_asked_for else otherwise)(request, error)
 
     return handle
-
-
-def _is_page(request: Request) -> bool:
-    return wants_page(request) and is_page(request.scope, "text/html")
 
 
 def _ours(request: Request, error: Exception) -> Response:
     if isinstance(error, Unknown) and request.method in _SAFE and request.url.path != Live().to(places.sign_in()):
         return _to_sign_in(request)
-    status, words = said_to(request, error)
+    status, _, words = said_to(request, error)
     words = _NOT_SIGNED_IN if isinstance(error, Unknown) else words
     response = problem(request, status, words, error.findings if isinstance(error, WithFindings) else ())
     if status == 503:

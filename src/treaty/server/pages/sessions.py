@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hmac
-import json
 import re
 from collections.abc import Mapping
 from datetime import timedelta
@@ -27,7 +26,7 @@ _HOST = "__Host-"  # browsers let nobody but this very host set such a cookie, a
 _SECRET = re.compile(r"[0-9A-Za-z_.~+/=-]{16,3600}")
 _FOR_FORMS, _FOR_WORDS = b"treaty forms", b"treaty words"
 _MASK = 32
-_LONGEST_WORDS = 1_200
+_LONGEST_WORDS = 2_400  # bytes: written in base64, and with their proof, what every browser keeps
 _WORDS_LIVE = 120
 _KINDS = frozenset({"good", "warn", "bad"})
 
@@ -88,8 +87,9 @@ def forget(request: Request, response: Response, name: str) -> None:
 
 def say(request: Request, response: Response, secret: str, message: Message) -> None:
     """Let the next page say something once; only this server can have put it there."""
-    words = json.dumps([message.kind, message.words[:_LONGEST_WORDS]]).encode()
-    body = base64.urlsafe_b64encode(words).decode()
+    said = f"{message.kind}\n{message.words}".encode("utf-8", "replace")[:_LONGEST_WORDS]
+    whole = said.decode("utf-8", "ignore").encode()  # a long one is cut, but never within a character
+    body = base64.urlsafe_b64encode(whole).decode()
     keep(request, response, SAID, f"{body}.{_keyed(secret, _FOR_WORDS, body.encode())}", _WORDS_LIVE)
 
 
@@ -100,8 +100,8 @@ def said_before(request: Request, secret: str) -> Message | None:
         _keyed(secret, _FOR_WORDS, body.encode("utf-8", "replace")).encode(), proof.encode("utf-8", "replace")
     ):
         return None
-    kind, words = json.loads(base64.urlsafe_b64decode(body))
-    return Message(kind if kind in _KINDS else "warn", str(words))
+    kind, _, words = base64.urlsafe_b64decode(body).decode().partition("\n")
+    return Message(kind if kind in _KINDS else "warn", words)
 
 
 def _named(request: Request, name: str) -> str:

@@ -21,7 +21,7 @@ from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import DocumentFormat, document_response
 from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
 from treaty.server.models import Anything, Uri
-from treaty.server.pages.answering import wants_page
+from treaty.server.pages.answering import prefers_pages
 from treaty.server.pages.contracts import front_page
 from treaty.server.pages.visiting import visiting
 from treaty.server.paging import Cursor, Limit, link_to_next
@@ -46,7 +46,7 @@ class Deprecation(BaseModel):
 @routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any])
 async def service_info(request: Request) -> Response:
     """Say what this is; a browser is shown the catalog."""
-    if wants_page(request):
+    if prefers_pages(request.headers.get("accept", "")):
         return await front_page(request, await visiting(request))
     await caller(request)
     return JSONResponse(_INFO)

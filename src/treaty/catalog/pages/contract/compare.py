@@ -14,12 +14,12 @@ from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.sides import side_by_side
 from treaty.catalog.rendering import Page
 from treaty.catalog.sources import Source
+from treaty.catalog.words import BROKEN
 from treaty.compatibility.kinds import KINDS, Kind
 from treaty.registry.answers import ChangeAnswer, DiffAnswer
 
 _MOST_CHANGES = 500
 _NAMED = 6
-_BROKEN = {"existing_data": "existing data", "existing_readers": "existing readers"}
 _WEIGHT = {"error": 0, "warning": 1}
 _ABOUT_VERSIONS = frozenset({"version_not_increasing", "version_bump_too_small"})
 
@@ -110,7 +110,7 @@ def _line(change: ChangeAnswer, consumers: tuple[str, ...]) -> ChangeLine:
         before,
         after,
         kind.summary if kind else change.message,
-        tuple(_BROKEN.get(one, one) for one in change.breaks),
+        tuple(BROKEN.get(one, one) for one in change.breaks),
         consumers[:_NAMED],
         max(len(consumers) - _NAMED, 0),
     )

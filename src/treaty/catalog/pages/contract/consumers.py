@@ -22,14 +22,6 @@ from treaty.registry.answers import LineAnswer, SubscriptionAnswer
 _SHOWN_FIELDS = 12
 _OPEN = ("draft", "active", "deprecated")
 """Where somebody new may still subscribe."""
-CLASSES = {
-    ConsumerClass.EXPLORATORY_ANALYTICS: "somebody looks around",
-    ConsumerClass.OPERATIONAL_REPORTING: "people act on reports",
-    ConsumerClass.DECISION_AUTOMATION: "a program decides by it",
-    ConsumerClass.EXTERNAL_REGULATORY: "it leaves the house, or the law asks for it",
-    ConsumerClass.SERVICE_ORCHESTRATION: "a service runs on it",
-}
-"""What rests on the data, in plain words; the last three are critical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ def consumers_page(source: Source, name: str, *, dossier: Dossier | None = None)
         {
             "heading": heading_of(known, known.highest, "consumers"),
             "lines": tuple(_line(known, one) for one in known.lines),
-            "classes": {one.value: (one.value.replace("_", " "), words) for one, words in CLASSES.items()},
+            "classes": {one.value: (one.value.replace("_", " "), one.words) for one in ConsumerClass},
             "made_from_it": made_from(source, name),
         },
         assets=ASSETS,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from treaty.catalog.words import text_or_none
 from treaty.contracts.model import Contract
 
 _MAIL = re.compile(r"[^\s@<>\"'?&%,;:]+@[^\s@<>\"'?&%,;:]+\.[^\s@<>\"'?&%,;:]+")
@@ -58,17 +59,13 @@ def links_of(definitions: Any) -> tuple[Contact, ...]:
     """Return authoritative definitions by what they are."""
     found = (one for one in definitions or () if one.get("url"))
     return tuple(
-        contact(str(one.get("type") or "definition"), str(one["url"]), _text(one.get("description")))
+        contact(str(one.get("type") or "definition"), str(one["url"]), text_or_none(one.get("description")))
         for one in list(found)[:_MOST]
     )
 
 
 def _channels(contract: Contract) -> Iterator[Contact]:
     for one in contract.support or ():
-        url, channel = _text(one.get("url")), _text(one.get("channel"))
+        url, channel = text_or_none(one.get("url")), text_or_none(one.get("channel"))
         if url or channel:
-            yield contact(_text(one.get("tool")) or "support", url or channel, channel if url else None)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+            yield contact(text_or_none(one.get("tool")) or "support", url or channel, channel if url else None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from treaty.catalog.pages.contract.contacts import Contact, contact
+from treaty.catalog.words import text_or_none
 from treaty.contracts.blocks import Exclusion, IntendedConsumer
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
@@ -54,9 +54,9 @@ def meaning_of(contract: Contract) -> Meaning:
     """Return the meaning of a contract as its document tells it."""
     said, blocks = contract.description or EMPTY, contract.treaty
     return Meaning(
-        _text(said.get("purpose")),
-        _text(said.get("usage")),
-        _text(said.get("limitations")),
+        text_or_none(said.get("purpose")),
+        text_or_none(said.get("usage")),
+        text_or_none(said.get("limitations")),
         blocks.event.type if blocks.event else None,
         blocks.event.meaning if blocks.event else None,
         blocks.source_authority,
@@ -104,7 +104,3 @@ def _days(version: VersionAnswer) -> Iterator[Day]:
     ):
         if on is not None:
             yield Day(label, on)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

@@ -28,7 +28,6 @@ class DocumentForm:
     key: str
     label: str
     about: str
-    suffix: str
     write: Callable[[Contract], Told]
 
 
@@ -75,19 +74,15 @@ FORMS: tuple[DocumentForm, ...] = (
         "odcs",
         "ODCS (YAML)",
         "The Open Data Contract Standard: everything the contract says.",
-        ".yaml",
         lambda contract: (write_yaml(_odcs(contract)), ()),
     ),
-    DocumentForm("short", "Short form (YAML)", "One flat dataset in a few keys.", ".yaml", _short),
-    DocumentForm(
-        "spark", "Spark (JSON)", "A StructType, as StructType.fromJson reads it.", ".struct.json", _foreign("spark")
-    ),
-    DocumentForm("ddl", "Spark (DDL)", "CREATE TABLE, as Spark SQL reads it.", ".sql", _foreign("sql", "spark")),
+    DocumentForm("short", "Short form (YAML)", "One flat dataset in a few keys.", _short),
+    DocumentForm("spark", "Spark (JSON)", "A StructType, as StructType.fromJson reads it.", _foreign("spark")),
+    DocumentForm("ddl", "Spark (DDL)", "CREATE TABLE, as Spark SQL reads it.", _foreign("sql", "spark")),
     DocumentForm(
         "json",
         "JSON",
         "The same as ODCS, for programs.",
-        ".json",
         lambda contract: (write_json(_odcs(contract)), ()),
     ),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from treaty.catalog import places
 from treaty.catalog.pages.contract.dossier import Dossier, contract_of
 from treaty.catalog.places import Place
+from treaty.catalog.words import text_or_none
 from treaty.contracts.values import EMPTY
 from treaty.registry.answers import DocumentAnswer, LineAnswer
 
@@ -29,7 +30,6 @@ class Heading:
 
     id: str
     name: str
-    has_name: bool
     purpose: str | None
     version: str
     status: str
@@ -60,8 +60,7 @@ def heading_of(dossier: Dossier, shown: DocumentAnswer, current: str) -> Heading
     return Heading(
         dossier.id,
         contract.name or dossier.id,
-        bool(contract.name),
-        None if purpose is None else str(purpose),
+        text_or_none(purpose),
         shown.version,
         shown.status,
         dossier.line_of(shown),

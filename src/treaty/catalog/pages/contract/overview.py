@@ -53,6 +53,7 @@ def contract_page(
             "kind": kind_of(contract),
             "tags": tags_of(contract),
             "owners": owners_of(contract),
+            "known_teams": _teams(known),
             "support": support_of(contract),
             "links": links_of(contract.authoritative_definitions),
             "goodbye": goodbye_of(contract, shown),
@@ -64,6 +65,12 @@ def contract_page(
         },
         assets=(*ASSETS, *_AROUND),
     )
+
+
+def _teams(dossier: Dossier) -> frozenset[str]:
+    """Return the teams that surely have a page: who owned an older version may own and read nothing any more."""
+    owners = (one.team for one in dossier.highest.owners)
+    return frozenset(owners) | {one.team or one.consumer for one in dossier.subscriptions}
 
 
 def _schema(source: Source, dossier: Dossier, shown: DocumentAnswer) -> dict[str, Any]:

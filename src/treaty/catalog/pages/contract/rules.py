@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from treaty.catalog.words import text_or_none
 from treaty.compatibility.comparing import Bounds
 from treaty.compatibility.quality import measure, rule_name
 from treaty.compatibility.terms.annotations import relationships
@@ -80,7 +81,7 @@ def allowed_of(field: Field) -> Values | None:
     texts = [_written(value) for value in allowed[:_MOST_VALUES]]
     more = len(allowed) - _SHOWN_VALUES
     headline = " · ".join(brief(text, 40) for text in texts[:_SHOWN_VALUES]) + (f" and {more} more" if more > 0 else "")
-    items = tuple((text, _text(meanings.get(text))) for text in texts)
+    items = tuple((text, text_or_none(meanings.get(text))) for text in texts)
     return Values(headline or "no value", items, max(len(allowed) - _MOST_VALUES, 0))
 
 
@@ -140,7 +141,7 @@ def quality_rule(rule: Mapping[str, Any]) -> Rule:
     told = [f"{sign} {_written(rule[key])}" for key, sign in _OPERATORS.items() if key in rule]
     unit = f" {rule['unit']}" if rule.get("unit") else ""
     said = " ".join([measure(rule), *told]) + unit
-    described = _text(rule.get("description"))
+    described = text_or_none(rule.get("description"))
     name = rule_name(rule)
     return Rule(
         "quality", brief(name if rule.get("id") or rule.get("name") else said, 80), brief(described or said, 400)
@@ -164,7 +165,3 @@ def _remarks(field: Field) -> Iterator[Rule]:
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

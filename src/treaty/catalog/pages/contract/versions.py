@@ -59,7 +59,6 @@ def versions_page(source: Source, name: str, *, dossier: Dossier | None = None) 
             "heading": heading_of(known, known.highest, "versions"),
             "lines": tuple(_line(known, one) for one in known.lines),
             "entries": tuple(_entry(source, known, place, one) for place, one in enumerate(known.versions)),
-            "summarized": _SUMMARIZED,
             "pairs": compared_pairs(known),
         },
         assets=ASSETS,
