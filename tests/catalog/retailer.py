@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from treaty.errors import Refused
+from treaty.observability.measures import Measure
 from treaty.registry.local import Registry
 
 RETAIL = Path(__file__).parents[2] / "examples" / "retail"
@@ -64,4 +65,22 @@ def open_retailer(path: Path) -> Registry:
             registry.migrations.acknowledge(migration.id, consumer, note="we move with the next closing")
     registry.deprecate_line(f"{FINANCE}@1", deprecation_uri="https://contracts.example.com/guides/finance-2")
     clock.now = NOW
+    _measure(registry)
     return registry
+
+
+def _measure(registry: Registry) -> None:
+    """Record a month: kept promises, two late days, some rows in quarantine, a week in which nobody measured."""
+    measures = []
+    for back in (day for day in range(30) if not 12 <= day < 19):
+        at = NOW - timedelta(days=back, hours=1)
+        late = back in (0, 5)
+        measures += [
+            Measure(FINANCE, "freshness", at, 90_000.0 if late else 30_000.0 + 600 * back),
+            Measure(FINANCE, "volume", at, 900.0 + 37 * (back % 7)),
+            Measure(TIMELINE, "freshness", at, 1_800.0),
+            Measure("retail.orders.order_placed", "quarantined_rows", at, float(back % 4)),
+            Measure("retail.orders.order_placed", "quarantined_share", at, 0.1 * (back % 4)),
+        ]
+    measures.append(Measure("retail.reconciliation.commercial_order", "exceptions_open", NOW, 21.0))
+    registry.measures.record(measures)
