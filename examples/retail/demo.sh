@@ -29,7 +29,8 @@ expect() { # expect CODE COMMAND...: run a command whose exit code is part of th
 cp -r examples/retail/pipeline "$work/pipeline" && cp -r $contracts "$work/contracts" || exit 1
 port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 (cd "$work" && exec treaty spark pipeline --port "$port") > "$work/spark.txt" 2>&1 & spark=$!
-trap 'kill "$spark" 2> /dev/null; wait "$spark" 2> /dev/null; rm -rf "$work"' EXIT
+python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week > "$work/history.txt" & history=$!
+trap 'kill "$spark" "$history" 2> /dev/null; wait "$spark" "$history" 2> /dev/null; rm -rf "$work"' EXIT
 
 step "1. Are the retailer's contracts legible? Could a downstream team explain every field?"
 expect 0 treaty lint $contracts
@@ -96,7 +97,7 @@ treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/con
 step "15. Spark was started behind all this, once for all that follows; any command could start its own."
 printf '$ treaty spark pipeline --port %s &\n\n' "$port"
 printf '$ python -m examples.retail.history pipeline/landing --orders 2500\n\n'
-python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week || exit 1
+wait "$history" && cat "$work/history.txt" || exit 1
 until grep -q stop "$work/spark.txt"; do
   kill -0 "$spark" 2> /dev/null || { cat "$work/spark.txt" >&2; exit 1; }
   sleep 0.2
