@@ -95,9 +95,10 @@ def _check_origin(url: str, address: str, troubles: list[str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the pages go: the folder that TREATY_SCREENSHOTS names, or one that is thrown away."""
+def screenshots() -> Path | None:
+    """Where pictures of the pages go, if somebody wants to look at them: the folder that TREATY_SCREENSHOTS names."""
     named = os.environ.get("TREATY_SCREENSHOTS")
-    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    if not named:
+        return None
+    Path(named).mkdir(parents=True, exist_ok=True)
+    return Path(named)

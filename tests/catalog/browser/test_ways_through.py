@@ -106,7 +106,7 @@ def _deprecate(page: Page, address: str, registry: Registry) -> None:
 def test_the_list_is_searched_without_a_server_too(static_site: Path, visit: Visit) -> None:
     page = visit((static_site / "index.html").as_uri())
 
-    page.get_by_label("Words in names, fields, owners and meanings").fill("stock_keeping_unit picking")
+    page.get_by_label("Words in names, fields, owners and meanings").fill("quantity_to_pick")
 
     expect(page.locator("#results tbody tr:visible")).to_have_count(1)
     page.get_by_role("link", name="Fulfillment order ready").click()
