@@ -63,6 +63,7 @@ def test_it_says_where_it_is_who_may_come_in_and_how_to_stop(tmp_path: Path, how
     assert said[1:] == [
         "  database   kept.db",
         "  access     open to this machine, for want of a token; make one with: treaty token create",
+        f"  pages      {address}/",
         f"  API        {address}/docs",
         "  stop       Ctrl+C",
     ]

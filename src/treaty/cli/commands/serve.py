@@ -91,6 +91,7 @@ def _greet(address: str, registry: Registry, serving: Serving) -> None:
     typer.echo(f"Treaty serves at {address}")
     typer.echo(f"  database   {_short(registry.desk.database.name)}")
     typer.echo(f"  access     {_access(registry, serving)}")
+    typer.echo(f"  pages      {address}/")
     typer.echo(f"  API        {address}/docs")
     if serving.publishing is not None:
         typer.echo(f"  publishes  {serving.publishing.folder}")
