@@ -119,14 +119,36 @@ def test_events_of_several_sources_may_share_a_sequence(spark: SparkSession) -> 
     assert _rows(found) == {"a": ("valid", "paid", 1, 2, 1, 0), "b": ("valid", "paid", 1, 2, 0, 2)}
 
 
-def test_where_no_order_is_promised_within_the_key_none_is_judged(spark: SparkSession) -> None:
+def test_where_no_order_is_promised_none_is_judged(spark: SparkSession) -> None:
     events = _events(spark, "id, seq, state, total", "('a', 2, 'new', 1, 1L, 'a', 1L), ('a', 1, 'old', 1, 1L, 'a', 2L)")
-    unordered = contract("orders", _EVENT)
-    by_order = contract("orders", _EVENT, ordering={"key": ["state"], "sequence": "seq"})
     product = Product("order_book", Line("shop.order_book", 1), ("orders",))
-    for held_to, state in ((unordered, "old"), (by_order, "new")):
-        found = product_rows({"orders": events}, product, _PRODUCT, {"orders": held_to})
-        assert _rows(found) == {"a": ("valid", state, 1, 2, None, None)}
+    found = product_rows({"orders": events}, product, _PRODUCT, {"orders": contract("orders", _EVENT)})
+    assert _rows(found) == {"a": ("valid", "old", 1, 2, None, None)}
+
+
+def test_a_sequence_that_goes_on_in_other_keys_tells_what_came_late_but_not_whose_the_gaps_are(
+    spark: SparkSession,
+) -> None:
+    by_customer = contract("orders", {**_EVENT, "customer": {}}, ordering={"key": ["customer"], "sequence": "seq"})
+    columns = "id, seq, state, total, customer"
+    every = _events(
+        spark,
+        columns,
+        """('a', 3, 'new', 1, 'c', 1L, 'a', 1L), ('b', 1, 'new', 1, 'c', 1L, 'a', 2L),
+           ('b', 4, 'paid', 1, 'c', 2L, 'b', 1L), ('d', 1, 'new', 1, null, 1L, 'a', 3L),
+           ('e', 2, 'new', 1, 'other', 1L, 'a', 4L)""",
+    )
+    product = Product("order_book", Line("shop.order_book", 1), ("orders",))
+    of_b = {"orders": every.where("id = 'b'")}
+    found = product_rows(of_b, product, _PRODUCT, {"orders": by_customer}, sequences={"orders": every})
+    assert _rows(found) == {"b": ("valid", "paid", 1, 2, 1, None)}
+    found = product_rows({"orders": every}, product, _PRODUCT, {"orders": by_customer})
+    assert _rows(found) == {
+        "a": ("valid", "new", 1, 1, 0, None),
+        "b": ("valid", "paid", 1, 2, 1, None),
+        "d": ("valid", "new", 1, 1, 0, None),
+        "e": ("valid", "new", 1, 1, 0, None),
+    }
 
 
 def test_what_cannot_be_a_product_is_refused(spark: SparkSession) -> None:

@@ -43,9 +43,11 @@ _TOLD_BY = {
     "order_cancelled": "order_capture",
     "payment_settled": "payment_settlement",
     "payment_failed": "payment_settlement",
+    "shipment_dispatched": "shipment_execution",
 }
-"""Where sources share a sequence, the product that tells what is out of order or missing in it."""
-_KEYS = {"order_capture": "order_id", "payment_settlement": "payment_id"}
+"""The product that tells what is out of order or missing in the sequence of a source's events."""
+_KEYS = {"order_capture": "order_id", "payment_settlement": "payment_id", "shipment_execution": "order_id"}
+"""What the sequences that a product tells of belong to."""
 _WORDS = {
     "Order Capture": "order",
     "Payment Settlement": "payment",
@@ -53,19 +55,11 @@ _WORDS = {
     "Returns Handling": "return",
 }
 """Whose word it is that an owner answers for."""
-_SHIPMENTS = """
-WITH numbered AS (
-  SELECT
-    order_id,
-    shipment_sequence_in_order AS number,
-    max(shipment_sequence_in_order) OVER (
-      PARTITION BY order_id ORDER BY _raw_run, _source_file, _position
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS highest
-  FROM {shipments}
-  WHERE _outcome = 'accepted'
-)
-SELECT order_id, count_if(number < highest), max(number) - count(DISTINCT number) FROM numbered GROUP BY order_id
+_MISSING = """
+SELECT order_id, 0, max(shipment_sequence_in_order) - count(DISTINCT shipment_sequence_in_order)
+FROM {shipments}
+WHERE _outcome = 'accepted'
+GROUP BY order_id
 """
 
 
@@ -147,14 +141,15 @@ def _rows(tables: Tables) -> dict[str, Counter[str]]:
 def _sequences(tables: Tables) -> dict[str, list[tuple[str, int, int]]]:
     """Return, for each key of a sequence, how many events came out of order and how many never came.
 
-    A shipment is one of many in the sequence of its order, so its product cannot tell: its events do.
+    A shipment is one of many in the sequence of its order, so no row of its product can tell what never came: the
+    events of the order do.
     """
     found = {
         name: tables.read(f"products.{name}").select(key, "_out_of_order", "_gaps").collect()
         for name, key in _KEYS.items()
     }
     shipments = tables.read("events.shipment_dispatched")
-    found["shipment_dispatched"] = tables.spark.sql(_SHIPMENTS, shipments=shipments).collect()
+    found["shipment_execution"] += tables.spark.sql(_MISSING, shipments=shipments).collect()
     return {name: [(key, late, missing) for key, late, missing in rows] for name, rows in found.items()}
 
 

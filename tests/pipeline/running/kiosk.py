@@ -82,7 +82,17 @@ def contracts(**changed: Contract) -> dict[Line, Contract]:
             },
             ordering={"key": ["order_id"], "sequence": "number"},
         ),
-        "paid": _contract("paid", {"event": {**_TEXT, "required": True}, "order_id": _TEXT, "amount": _AMOUNT}),
+        "paid": _contract(
+            "paid",
+            {
+                "event": {**_TEXT, "required": True},
+                "order_id": _TEXT,
+                "amount": _AMOUNT,
+                "till": _TEXT,
+                "receipt": _WHOLE,
+            },
+            ordering={"key": ["till"], "sequence": "receipt"},
+        ),
         "orders": _contract("orders", {"order_id": _TEXT, "amount": _AMOUNT}, "order_id"),
         "payments": _contract("payments", {"order_id": _TEXT, "amount": _AMOUNT, "payments": _WHOLE}, "order_id"),
         "sales": _contract(
@@ -110,8 +120,8 @@ def ordered(event: int, order: str, number: int, amount: Any, withdrawn: bool | 
 
 
 def paid(event: int, order: str, amount: Any) -> dict[str, Any]:
-    """Return the event of a payment."""
-    return {"event": f"p{event}", "order_id": order, "amount": amount}
+    """Return the event of a payment; the receipts of one till are numbered whatever order they are for."""
+    return {"event": f"p{event}", "order_id": order, "amount": amount, "till": f"t{event % 2}", "receipt": event}
 
 
 def deliver(folder: Path, source: str, number: int, events: Iterable[dict[str, Any] | str]) -> None:

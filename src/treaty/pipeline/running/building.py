@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from treaty.contracts import Contract
 from treaty.pipeline.declarations import Product
 from treaty.pipeline.layers.auditing import Keys, audit
-from treaty.pipeline.layers.products import key_columns, product_columns, product_rows
+from treaty.pipeline.layers.products import going_on, key_columns, product_columns, product_rows
 from treaty.pipeline.running.counting import counted
 from treaty.pipeline.running.finishing import finish
 from treaty.pipeline.running.happenings import Moment
 from treaty.pipeline.running.replacing import replace_keys
-from treaty.pipeline.running.restricting import touched
+from treaty.pipeline.running.restricting import in_sequence, touched
 from treaty.pipeline.running.summary import Outcome, StepSummary
 from treaty.pipeline.running.work import Work, news
 from treaty.pipeline.tables import OUTCOME, commented, described
@@ -34,7 +34,8 @@ def build(work: Work, product: Product) -> StepSummary:
     key = key_columns(contract)
     new = touched(work, found, (*product.sources, *product.enrichments), key)
     contracts = _contracts(work, product.sources)
-    rows = product_rows(new.inputs, product, contract, contracts, new.keys_of)
+    sequences = in_sequence(work, found, new, going_on(contracts, new.keys_of, key))
+    rows = product_rows(new.inputs, product, contract, contracts, new.keys_of, sequences)
     staged = tables.stage(work.table, run.number)
     work.tell(Moment.STAGED, found.why)
     replace_keys(staged, rows, new.keys, columns, key, work.stamp(found.reflects, {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.keys import affected_keys, of_keys
 from treaty.pipeline.running.work import News, Work
+from treaty.spark.uniqueness import is_whole
 
 _FEW = 100_000
 """So many keys are sent to where the rows are; more are met with the rows."""
@@ -22,7 +23,7 @@ class Touched:
 
     inputs: Mapping[str, DataFrame]
     keys: DataFrame | None = None
-    keys_of: Mapping[str, Sequence[str]] | None = None
+    keys_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The columns of each input that hold the key."""
 
 
@@ -52,7 +53,31 @@ def touched(
     }
     each = [affected_keys(changed, keys_of, called)] if changed else []
     together = reduce(DataFrame.unionByName, [*each, *([more] if more is not None else [])])
-    keys = worked_out(together.distinct())
-    sent = F.broadcast(keys) if keys.count() <= _FEW else keys
+    sent = _sent(together.distinct())
     few = {name: of_keys(frame, sent, keys_of[name]) if name in keys_of else frame for name, frame in inputs.items()}
     return Touched(few, sent, keys_of)
+
+
+def in_sequence(
+    work: Work, found: News, new: Touched, sequences: Sequence[Mapping[str, Sequence[str]]]
+) -> dict[str, DataFrame]:
+    """Give the events of touched keys along with all that share a sequence with them.
+
+    Each of the sequences has the names of its inputs, with the columns that the events of a sequence have in common.
+    """
+    if new.keys is None:
+        return dict(new.inputs)
+    together = dict(new.inputs)
+    for columns_of in sequences:
+        called = [f"part_{place}" for place in range(len(next(iter(columns_of.values()))))]
+        keys = _sent(affected_keys({name: new.inputs[name] for name in columns_of}, columns_of, called))
+        for name, columns in columns_of.items():
+            table = work.tables_of[name]
+            shared = of_keys(work.run.tables.standing(table, found.inputs[table]), keys, columns)
+            together[name] = shared.unionByName(new.inputs[name].where(~is_whole(columns)))
+    return together
+
+
+def _sent(keys: DataFrame) -> DataFrame:
+    found = worked_out(keys)
+    return F.broadcast(found) if found.count() <= _FEW else found

@@ -37,17 +37,19 @@ def product_rows(
     contract: Contract,
     sources: Mapping[str, Contract],
     keys: Mapping[str, Sequence[str]] | None = None,
+    sequences: Mapping[str, DataFrame] | None = None,
 ) -> DataFrame:
     """Return the rows of the keys whose standing events are given, held to the contract of the product.
 
     `sources` are the contracts of the events, `keys` the columns of each source that hold the product's key, where
-    they are not named like it. Every row has a whole key: a row without one belongs to nothing.
+    they are not named like it, `sequences` the standing events of sources along with those of other keys that share a
+    sequence with them. Every row has a whole key: a row without one belongs to nothing.
     """
     key = key_columns(contract)
     product_columns(contract)  # refuses names that are taken
     rows = _judged(_derived(inputs, product, contract, sources), contract, key)
     told = [
-        Told(name, inputs[name], sources[name], tuple(columns))
+        Told(name, (sequences or inputs).get(name, inputs[name]), sources[name], tuple(columns))
         for name in product.sources
         if (columns := _key_in(inputs[name], (keys or {}).get(name, key)))
     ]
