@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -33,9 +33,10 @@ from treaty.spark.rules import (
     UniqueRule,
     UnknownFields,
     flag,
+    hash_of,
 )
 from treaty.spark.schema import column_name, the_object
-from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash
+from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash, in_place
 from treaty.spark.violations import Origin, Reason, violations
 
 _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
@@ -96,11 +97,21 @@ class Enforcement:
     @cached_property
     def judged(self) -> DataFrame:
         """The rows with the answer of every rule that speaks of rows."""
-        return self._judged({})
+        return self._judged(self._with_shared)
 
     def judged_by_hashes(self, hashes: Mapping[int, Sequence[int]]) -> DataFrame:
         """The same, with the hashes of shared keys known beforehand, so that no key is looked at twice."""
-        return self._judged(hashes)
+
+        def mark(frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
+            if place in hashes:
+                return by_hash(frame, item.columns, hashes[place], flag(place))
+            return self._with_shared(frame, place, item)
+
+        return self._judged(mark)
+
+    def judged_in_place(self) -> DataFrame:
+        """The same in a single scan, but by the hashes of keys, which stand beside the answers for who checks them."""
+        return self._judged(lambda frame, place, item: in_place(frame, item.columns, flag(place), hash_of(place)))
 
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that set rows apart; others only count."""
@@ -147,13 +158,10 @@ class Enforcement:
     def _of(self, kind: type[_AnyRule]) -> list[tuple[int, _AnyRule]]:
         return [(place, item) for place, item in enumerate(self.book.all) if isinstance(item, kind)]
 
-    def _judged(self, hashes: Mapping[int, Sequence[int]]) -> DataFrame:
+    def _judged(self, mark: Callable[[DataFrame, int, UniqueRule], DataFrame]) -> DataFrame:
         frame = self.masked
         for place, item in self.key_rules():
-            if place in hashes:
-                frame = by_hash(frame, item.columns, hashes[place], flag(place))
-            else:
-                frame = self._with_shared(frame, place, item)
+            frame = mark(frame, place, item)
         return self._with_references(frame)
 
     def _with_shared(self, frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument
 from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.metric_queries import run_query
 from treaty.spark.preparing import PRIVATE, named
-from treaty.spark.rules import AnyRule, FreshnessRule, MetricRule, UniqueRule, flag
-from treaty.spark.uniqueness import HASH, by_hash, is_whole, key_hash, suspects
+from treaty.spark.rules import AnyRule, FreshnessRule, MetricRule, UniqueRule, flag, hash_of
+from treaty.spark.uniqueness import is_whole, shared_hashes
 
 if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement
 
 _ROWS = f"{PRIVATE}rows"
 _COUNT_OF_ROWS = "count(1)"
-_MOST_SUSPECTS = 100_000
+_MOST_SHARED_KEYS = 100_000
 """More shared keys than these are not brought to the driver."""
 
 
@@ -82,14 +82,29 @@ def _fresh(item: FreshnessRule, newest: int | None, moment: datetime) -> RuleMea
 
 
 def _totals(enforcement: Enforcement) -> Totals:
-    """Count everything: a job over the rows, one or two over keys alone, one for aggregates if there are any."""
-    book = enforcement.book
-    frame = enforcement.judged_by_hashes(shared_hashes(enforcement))
+    """Count everything: one job over the rows and their keys, one for aggregates if there are any."""
+    keys = enforcement.keys_apart()
+    found = _sums(enforcement, enforcement.judged_in_place(), keys) if keys else None
+    if found is None or not all(found[_exact(place)] for place, _ in keys):
+        found = _sums(enforcement, enforcement.judged, [])
+    numbers = {place: found.get(number_name(place)) for place in range(len(enforcement.book.all))}
+    numbers |= totals_of_metrics(enforcement) | totals_of_keys(enforcement)
+    return Totals(int(found["rows"] or 0), int(found["valid"] or 0), numbers)
+
+
+def _sums(enforcement: Enforcement, judged: DataFrame, keys: Sequence[tuple[int, UniqueRule]]) -> dict[str, Any]:
+    """Run the job over judged rows; where keys were marked by their hashes, say whether those tell them apart."""
     newest = newest_moments(enforcement)
-    # one group for each set of broken rules: a handful of rows, from which every count follows
+    # one group for each set of broken rules, and for each key that is shared: from these few every count follows
     answers = [*enforcement.masks.names, *enforcement.flags()]
+    shared = {place: _shared(place, item) for place, item in keys}
+    marked = [
+        F.when(named(flag(place)), column).alias(name)
+        for place, columns in shared.items()
+        for name, column in columns.items()
+    ]
     largest = [F.max(column).alias(number_name(place)) for place, column in newest]
-    grouped = frame.groupBy(*map(named, answers)).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
+    grouped = judged.groupBy(*map(named, answers), *marked).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
     summed = grouped.agg(
         F.sum(named(_ROWS)).alias("rows"),
         F.sum(F.when(enforcement.stays, named(_ROWS))).alias("valid"),
@@ -98,33 +113,31 @@ def _totals(enforcement: Enforcement) -> Totals:
             for place, condition in enforcement.broken_conditions()
         ],
         *[F.max(named(number_name(place))).alias(number_name(place)) for place, _ in newest],
+        *[_is_exact(list(columns)).alias(_exact(place)) for place, columns in shared.items()],
     )
-    found = summed.collect()[0].asDict()
-    numbers = {place: found.get(number_name(place)) for place in range(len(book.all))}
-    numbers |= totals_of_metrics(enforcement) | totals_of_keys(enforcement)
-    return Totals(int(found["rows"] or 0), int(found["valid"] or 0), numbers)
+    return summed.collect()[0].asDict()
 
 
-def _suspects(enforcement: Enforcement) -> dict[int, list[int]]:
-    """Look for hashes that several keys have, for each rule on keys; rules with too many are left out."""
-    found: dict[int, list[int]] = {}
-    for place, item in enforcement.keys_apart():
-        hashes = [row[0] for row in suspects(enforcement.prepared.frame, item.columns, _MOST_SUSPECTS).collect()]
-        if len(hashes) <= _MOST_SUSPECTS:
-            found[place] = hashes
-    return found
+def _shared(place: int, item: UniqueRule) -> dict[str, Column]:
+    """Return the hash and the key of rows that share one, by the names they get in groups."""
+    names = [f"{hash_of(place)}_{number}" for number in range(len(item.columns))]
+    return {hash_of(place): named(hash_of(place)), **dict(zip(names, map(named, item.columns), strict=True))}
 
 
-def shared_hashes(enforcement: Enforcement) -> dict[int, list[int]]:
-    """Return the hashes of shared keys, exactly: where two keys have one hash, the rule is left out."""
-    found = _suspects(enforcement)
-    for place, hashes in list(found.items()):
-        columns = enforcement.book.all[place].columns  # type: ignore[union-attr]
-        seen = by_hash(enforcement.prepared.frame, columns, hashes, flag(place)).where(named(flag(place)))
-        keys = seen.select(key_hash(columns).alias(HASH), *map(named, columns)).distinct()
-        if hashes and keys.count() != len(hashes):
-            del found[place]
-    return found
+def _is_exact(columns: Sequence[str]) -> Column:
+    """Tell whether no two keys have one hash; it comes first."""
+    return F.count_distinct(named(columns[0])) == F.count_distinct(*map(named, columns))
+
+
+def _exact(place: int) -> str:
+    return f"{hash_of(place)}_is_exact"
+
+
+def hashes_of_shared_keys(enforcement: Enforcement) -> dict[int, list[int]]:
+    """Return the hashes of shared keys for each rule on keys; rules for which they do not tell are left out."""
+    frame = enforcement.prepared.frame
+    found = {place: shared_hashes(frame, item.columns, _MOST_SHARED_KEYS) for place, item in enforcement.keys_apart()}
+    return {place: hashes for place, hashes in found.items() if hashes is not None}
 
 
 def totals_of_metrics(enforcement: Enforcement) -> dict[int, Any]:

@@ -161,3 +161,8 @@ class RuleSet:
 def flag(place: int) -> str:
     """Name the column that holds the answer of the rule at this place of the book."""
     return f"__treaty_flag_{place}"
+
+
+def hash_of(place: int) -> str:
+    """Name the column that holds the hash of a key which the rule at this place of the book looks at."""
+    return f"__treaty_hash_{place}"

@@ -17,10 +17,10 @@ from treaty.spark.enforcing import Enforcement
 from treaty.spark.measures import Measures
 from treaty.spark.measuring import (
     Totals,
+    hashes_of_shared_keys,
     judged_by,
     newest_moments,
     number_name,
-    shared_hashes,
     totals_of_keys,
     totals_of_metrics,
 )
@@ -48,7 +48,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
         raise InvalidDocument("an endless stream cannot be written in one go; split each batch with each_batch")
     session = enforcement.frame.sparkSession
     counters = Observation()
-    judged = enforcement.judged_by_hashes(shared_hashes(enforcement))
+    judged = enforcement.judged_by_hashes(hashes_of_shared_keys(enforcement))
     rows = judged.observe(counters, *_counters(enforcement)).select(*_columns(enforcement))
     try:
         with _without_sorting(session):

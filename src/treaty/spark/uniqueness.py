@@ -28,12 +28,31 @@ def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
     return joined.withColumn(flag, named(names[0]).isNotNull()).drop(*names)
 
 
-def suspects(frame: DataFrame, columns: Sequence[str], most: int) -> DataFrame:
-    """Return hashes that more than one key of the frame has, up to one more than `most`; it reads the keys only."""
-    hashes = frame.where(is_whole(columns)).select(key_hash(columns).alias(HASH))
+def shared_hashes(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
+    """Return the hashes of keys that several rows have; none if there are more than `most`, or if two keys share one.
+
+    It reads the keys only. They go along with their hashes: by that the hashes are exact, at hardly any cost.
+    """
+    keys = frame.where(is_whole(columns)).select(key_hash(columns).alias(HASH), *map(named, columns))
     # a count needs no order of its own, so that one sort by one number is all
-    again = hashes.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH)))
-    return again.where(named(_PLACE) > F.lit(1)).select(named(HASH)).distinct().limit(most + 1)
+    again = keys.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH))).where(named(_PLACE) > F.lit(1))
+    suspects = again.drop(_PLACE).distinct().select(named(HASH)).limit(most + 1).collect()
+    hashes = sorted({row[0] for row in suspects})
+    # two keys with one hash are two suspects
+    return hashes if len(suspects) == len(hashes) <= most else None
+
+
+def in_place(frame: DataFrame, columns: Sequence[str], flag: str, hashes: str) -> DataFrame:
+    """Mark every row whose key has the hash of another row's, and put its hash beside it.
+
+    Two keys may have one hash: who counts has to see that there are as many keys as hashes among the marked rows.
+    """
+    whole = is_whole(columns)
+    # rows without a whole key are no duplicates; numbers of their own keep them from all meeting in one place
+    hashed = frame.withColumn(hashes, F.when(whole, key_hash(columns)).otherwise(F.monotonically_increasing_id()))
+    # a count needs no order of its own, so that one sort by one number is all
+    sharing = F.count(F.when(whole, F.lit(1))).over(Window.partitionBy(hashes))
+    return hashed.withColumn(flag, whole & (sharing > F.lit(1)))
 
 
 def by_hash(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], flag: str) -> DataFrame:

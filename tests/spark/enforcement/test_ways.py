@@ -70,6 +70,15 @@ def test_rows_are_judged_in_one_scan_without_python(spark: SparkSession, tmp_pat
         assert "ArrowEval" not in plan
 
 
+def test_rows_and_keys_are_counted_in_one_scan(spark: SparkSession, tmp_path: Path) -> None:
+    folder = str(tmp_path / "rows")
+    spark.sql(ROWS).write.parquet(folder)
+    result = enforce(spark.read.parquet(folder), _contract())
+
+    assert _plan(result.judged_in_place()).count("FileScan") == 1
+    assert result.measures().valid == 1
+
+
 def test_a_stream_keeps_the_rules_on_rows_and_says_what_it_leaves(spark: SparkSession, tmp_path: Path) -> None:
     folder = str(tmp_path / "rows")
     spark.sql(ROWS).write.parquet(folder)
