@@ -12,7 +12,7 @@ def main() -> None:
     """Read the options and print the table."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.enforce")
     options.add_argument("--rows", type=int, default=5_000_000)
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--rounds", type=int, default=1)
     options.add_argument("--contender", action="append", choices=[entry.name for entry in ENTRIES], default=[])
     options.add_argument("--case", action="append", choices=CASES, default=[])
     asked = options.parse_args()

@@ -20,7 +20,7 @@ from benchmarks.peers import HOME
 
 @dataclass(frozen=True)
 class Sample:
-    """One process: the first run with everything that starts up, then the floor and the case, warm."""
+    """One process: the first run with everything that starts up, then medians of the floor and the case, warm."""
 
     cold_cpu: float
     cold_wall: float
