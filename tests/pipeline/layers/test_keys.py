@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted, without_keys
+from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted
 
 
 def _rows(frame: object) -> list[tuple[object, ...]]:
@@ -28,7 +28,6 @@ def test_rows_are_found_by_key_and_null_is_a_value_like_any_other(any_spark: Spa
     keys = any_spark.sql("SELECT * FROM VALUES ('a'), (null), ('z') AS t(id)")
     assert _rows(of_keys(rows, keys, ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
     assert _rows(of_keys(rows, F.broadcast(keys), ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
-    assert _rows(without_keys(rows, keys, ["the id"])) == [("b", 3)]
 
 
 def test_a_key_without_a_row_is_deleted(any_spark: SparkSession) -> None:

@@ -18,7 +18,6 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Delay, Line, Publication, Redacted, Redaction, Sql
 from treaty.pipeline.layers.publications import (
     chosen_rows,
-    crossing_keys,
     judged_for_publication,
     outgoing,
     published_rows,
@@ -170,7 +169,7 @@ def test_what_cannot_be_published_as_declared_is_refused(spark: SparkSession, ch
     assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
 
 
-def test_crossing_keys_are_those_that_time_alone_shows_or_hides(any_spark: SparkSession) -> None:
+def test_rows_are_seen_once_their_moment_lies_back_far_enough(any_spark: SparkSession) -> None:
     publication = replace(PUBLICATION, sql=sql(QUERY), delay=Delay("settled_at", timedelta(hours=24)))
     assert publication.delay
     rows = chosen_rows(inputs(any_spark), publication)
@@ -181,9 +180,6 @@ def test_crossing_keys_are_those_that_time_alone_shows_or_hides(any_spark: Spark
     clocks = [NOW - timedelta(days=60), NOW - timedelta(microseconds=1), NOW, NOW + timedelta(microseconds=1)]
     seen = [keys(visible(rows, publication.delay, clock)) for clock in clocks]
     assert seen == [set(), {"c"}, {"a", "c"}, {"a", "b", "c"}]
-    for then, now in [(0, 1), (1, 2), (2, 1), (1, 3), (3, 0), (2, 2)]:
-        crossed = crossing_keys(rows, publication.delay, ["order_id"], clocks[then], clocks[now])
-        assert keys(crossed) == seen[then] ^ seen[now]
 
 
 STARTS_WITH_1 = {"metric": "invalidValues", "arguments": {"pattern": "^1"}, "mustBe": 0, "severity": "warning"}

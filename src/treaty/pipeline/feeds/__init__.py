@@ -7,7 +7,6 @@ newest. A folder without a manifest is no delivery. What a file looks like is sa
 from treaty.pipeline.feeds.delivering import Consignment, Delivered, Delivery, deliver
 from treaty.pipeline.feeds.folders import FeedFolder
 from treaty.pipeline.feeds.manifests import Content, DataFile, Manifest
-from treaty.pipeline.feeds.verifying import faults
 
 __all__ = [
     "Consignment",
@@ -18,5 +17,4 @@ __all__ = [
     "FeedFolder",
     "Manifest",
     "deliver",
-    "faults",
 ]

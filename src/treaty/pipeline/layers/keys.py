@@ -44,12 +44,6 @@ def of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
     return frame.join(given, same, "left_semi")
 
 
-def without_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
-    """Return the rows of a frame whose columns `on` are none of the keys."""
-    given, same = _beside(keys, on)
-    return frame.join(given, same, "left_anti")
-
-
 def beside_keys(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFrame:
     """Return the rows with more columns that are known of their keys, null where nothing is."""
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}

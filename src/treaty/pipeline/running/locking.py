@@ -56,18 +56,6 @@ def locked(
         os.close(opened)  # frees the lock; the file stays, since removing it would free it for two
 
 
-def held_by(project: Path) -> Holder | None:
-    """Return who runs the project now, as far as it can be seen, or None."""
-    path = project / LOCK
-    if not path.exists():
-        return None
-    opened = _opened(path)
-    try:
-        return None if _taken(opened) else _read(path)
-    finally:
-        os.close(opened)
-
-
 def _opened(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
