@@ -6,11 +6,15 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from treaty.contracts import Contract, contract_from
+from tests.documents import contract
 from treaty.spark import enforce, write_split
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 _ALL = (1 << 64) - 1
+_KEY = [
+    {"name": name, "logicalType": "integer", "physicalType": "bigint", "primaryKey": True, "primaryKeyPosition": place}
+    for place, name in enumerate(("shop", "number"), 1)
+]
 
 
 def _turned(number: int, by: int) -> int:
@@ -41,29 +45,12 @@ def _twin(first: int, second: int, other_first: int) -> int:
     return found - (1 << 64) if found >> 63 else found
 
 
-def _contract() -> Contract:
-    fields = [
-        {"name": name, "logicalType": "integer", "physicalType": "bigint", "primaryKey": True, "primaryKeyPosition": at}
-        for at, name in enumerate(("shop", "number"), 1)
-    ]
-    return contract_from(
-        {
-            "apiVersion": "v3.2.0",
-            "kind": "DataContract",
-            "id": "shop.orders",
-            "version": "1.0.0",
-            "status": "active",
-            "schema": [{"name": "orders", "properties": fields}],
-        }
-    )
-
-
 def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path) -> None:
     twin = _twin(1, 10, 2)
     rows = f"SELECT * FROM VALUES (1L, 10L), (2L, {twin}L), (3L, 30L), (3L, 30L) AS t(shop, number)"  # noqa: S608
     frame = spark.sql(rows)
     assert frame.selectExpr("xxhash64(shop, number)").distinct().count() == 2
-    result = enforce(frame, _contract())
+    result = enforce(frame, contract(_KEY))
 
     for measures in (result.measures(), write_split(result, str(tmp_path / "split")).measures):
         assert {item.rule.id: item.broken for item in measures.results if item.broken} == {"unique:shop, number": 2}
@@ -72,6 +59,6 @@ def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path
 
 def test_rows_without_a_whole_key_share_nothing(spark: SparkSession) -> None:
     rows = "SELECT 1L AS shop, CAST(NULL AS BIGINT) AS number FROM range(1000)"
-    measures = enforce(spark.sql(rows), _contract()).measures()
+    measures = enforce(spark.sql(rows), contract(_KEY)).measures()
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert broken == {"required:number": 1000}
