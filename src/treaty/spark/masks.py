@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
 from treaty.spark.folding import all_of, folded
@@ -36,6 +36,15 @@ class Masks:
     def is_set(self, index: int) -> Column:
         """Tell whether a row breaks the rule at this place of the list."""
         return named(self.names[index // _BITS]).bitwiseAND(_long(1 << (index % _BITS))) != F.lit(0)
+
+    def bits_of(self, row: Row) -> Iterator[int]:
+        """Yield the places of the rules that a row's masks say it breaks."""
+        for number, name in enumerate(self.names):
+            mask = row[name]
+            while mask:
+                lowest = mask & -mask
+                yield number * _BITS + lowest.bit_length() - 1
+                mask ^= lowest
 
     def none_quarantines(self) -> Column:
         """Tell whether a row breaks no rule that would set it apart."""

@@ -13,17 +13,10 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from treaty.errors import Conflict, InvalidDocument
+from treaty.spark.counting import Totals, newest_moments, number_name
 from treaty.spark.enforcing import Enforcement
 from treaty.spark.measures import Measures
-from treaty.spark.measuring import (
-    Totals,
-    hashes_of_shared_keys,
-    judged_by,
-    newest_moments,
-    number_name,
-    totals_of_keys,
-    totals_of_metrics,
-)
+from treaty.spark.measuring import hashes_of_shared_keys, judged_by, totals_of_keys, totals_of_metrics
 from treaty.spark.preparing import VIOLATIONS, named
 from treaty.spark.rules import RowRule
 from treaty.spark.violations import violations

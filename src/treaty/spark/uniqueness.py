@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql import types as spark
 
 from treaty.spark.folding import all_of
 from treaty.spark.preparing import PRIVATE, named
@@ -87,6 +88,17 @@ def content_hash(frame: DataFrame) -> Column:
 def key_hash(columns: Sequence[str]) -> Column:
     """Return a hash of a key: sorting numbers is cheaper than sorting texts."""
     return F.xxhash64(*map(named, columns))
+
+
+def spelled(column: Column, kind: spark.DataType) -> Column | None:
+    """Spell a value so that no two have one text; none if its kind has parts, whose texts could run together."""
+    if isinstance(kind, spark.StringType | spark.BinaryType):
+        return F.hex(column)
+    if isinstance(kind, spark.TimestampType):
+        # by the clock, an hour in autumn is there twice
+        return F.unix_micros(column).cast("string")
+    is_simple = isinstance(kind, spark.AtomicType) and not isinstance(kind, spark.VariantType)
+    return column.cast("string") if is_simple else None
 
 
 def is_whole(columns: Sequence[str]) -> Column:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import enforce, write_split
+from treaty.spark.measuring import measure
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 _ALL = (1 << 64) - 1
@@ -62,3 +64,42 @@ def test_rows_without_a_whole_key_share_nothing(spark: SparkSession) -> None:
     measures = enforce(spark.sql(rows), contract(_KEY)).measures()
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert broken == {"required:number": 1000}
+
+
+_SPELLINGS = {
+    "text": ("string", "string", ["'a'", "'A'", "'a '", "''", "'ä'"]),
+    "number": ("integer", "bigint", ["1L", "-1L", "9223372036854775807L"]),
+    "amount": ("number", "decimal(38,2)", ["1.10BD", "1.11BD", "-1.10BD"]),
+    "share": ("number", "double", ["0.1D", "0.3D", "0.1D + 0.2D", "double('NaN')", "double('Infinity')", "0.0D"]),
+    "day": ("date", "date", ["date'0001-01-01'", "date'2024-02-29'", "date'+12024-02-29'"]),
+    "moment": (
+        "timestamp",
+        "timestamp",
+        # one time on the clock of New York, twice
+        ["timestamp'2024-11-03T05:30:00Z'", "timestamp'2024-11-03T06:30:00Z'", "timestamp'+12024-01-01T00:00:00Z'"],
+    ),
+    "flag": ("boolean", "boolean", ["true", "false"]),
+    "parts": ("array", "array<string>", ["array('a, b')", "array('a', 'b')"]),
+}
+
+
+@pytest.mark.parametrize("name", _SPELLINGS)
+def test_keys_of_every_kind_are_told_apart(spark: SparkSession, name: str) -> None:
+    logical, physical, values = _SPELLINGS[name]
+    key: dict[str, object] = {"name": name, "logicalType": logical, "physicalType": physical, "primaryKey": True}
+    if logical == "array":
+        key["items"] = {"logicalType": "string", "physicalType": "string"}
+    once = " UNION ALL ".join(f"SELECT {value} AS {name}" for value in values)
+    twice = f"{once} UNION ALL SELECT {values[0]} AS {name}"
+
+    for rows, broken in ((once, {}), (twice, {f"unique:{name}": 2})):
+        measures = enforce(spark.sql(rows), contract([key])).measures()
+        assert {item.rule.id: item.broken for item in measures.results if item.broken} == broken
+
+
+@pytest.mark.parametrize("most_groups", [0, 1, 2, 3, 100])
+def test_counts_are_the_same_however_many_groups_are_brought_here(spark: SparkSession, most_groups: int) -> None:
+    rows = "SELECT * FROM VALUES (1L, 10L), (1L, 10L), (2L, 20L), (2L, 20L), (3L, NULL), (4L, 40L) AS t(shop, number)"
+    measures = measure(enforce(spark.sql(rows), contract(_KEY)), most_groups=most_groups)
+    broken = {item.rule.id: item.broken for item in measures.results if item.broken}
+    assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})
