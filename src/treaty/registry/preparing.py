@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from treaty.consumers.subscriptions import Line
 from treaty.contracts.loading import parse
 from treaty.contracts.model import Contract, Field, Form
@@ -38,9 +40,15 @@ class Prepared:
     @cached_property
     def parsed(self) -> str:
         """The document as JSON that reads back as the same contract."""
-        return json.dumps(_filled(self.data) if self.contract.form is Form.SHORT else self.data, ensure_ascii=False)
+        written = as_json(_filled(self.data) if self.contract.form is Form.SHORT else self.data)
+        return written.decode("utf-8", "surrogatepass")
 
-    @property
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The words that a search finds it by."""
+        return searched(self.contract)
+
+    @cached_property
     def digest(self) -> str:
         """What tells two documents apart, whatever the order of their keys."""
         text = json.dumps(self.data, sort_keys=True, separators=(",", ":"))
@@ -75,7 +83,7 @@ def prepare(
     if isinstance(content, Mapping):
         data = dict(content)
         check_plain(data, "the contract", limits)
-        return prepare_reading(Reading("the contract", data, lambda: None), JSON, _as_json(data))
+        return prepare_reading(Reading("the contract", data, lambda: None), JSON, as_json(data))
     given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     reading, found = _read(given, limits)
     return prepare_reading(reading, media or found, given)
@@ -118,6 +126,14 @@ def searched(contract: Contract) -> dict[str, str]:
         "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
     }
+
+
+def as_json(data: Json) -> bytes:
+    """Write plain data as JSON; what no UTF-8 can say is left for those who look at names and texts to refuse."""
+    try:
+        return to_json(data)  # a quarter of what Python's own writer takes
+    except PydanticSerializationError:
+        return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def together(*lines: Mapping[str, str]) -> dict[str, str]:
@@ -207,7 +223,3 @@ def _filled(short: dict[str, Json]) -> dict[str, Json]:
 
 def _filled_field(one: dict[str, Json]) -> dict[str, Json]:
     return {"required": True, "description": None, "enum": None, "deprecated": False, **one}
-
-
-def _as_json(data: Json) -> bytes:
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")

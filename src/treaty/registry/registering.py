@@ -212,7 +212,7 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
 def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
     """Keep what searches find: the highest version of all has the say, and every line in use is found by its words."""
     contract = candidate.contract
-    words = searched(contract)
+    words = candidate.words
     summary: dict[str, Any] = {
         "updated_at": transaction.now,
         "version": contract.version,

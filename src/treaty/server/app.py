@@ -32,7 +32,7 @@ def create_app(
     catalog_name: str = NAME,
 ) -> FastAPI:
     """Build the app on a registry; the caller closes the registry."""
-    app = FastAPI(
+    app = _App(
         title="Treaty",
         version=treaty.__version__,
         summary="Every data boundary an explicit, versioned, executable contract",
@@ -48,10 +48,20 @@ def create_app(
         app.include_router(routes.router)
     add_error_handlers(app)
     add_problem_pages(app)
-    app.add_middleware(Express, registry=registry, doorman=doorman)
     doorman.is_guarded()
-    app.add_middleware(Gate, limits=limits or Limits(), doorman=doorman, catalog_name=catalog_name)
+    app.entrance = lambda inside: Gate(Express(inside, registry, doorman), limits or Limits(), doorman, catalog_name)
     return app
+
+
+class _App(FastAPI):
+    """FastAPI behind an entrance: what is answered or turned away there costs nothing of the framework."""
+
+    entrance: Callable[[Any], Any]
+
+    def build_middleware_stack(self) -> Any:
+        """Put the entrance in the place of the layer that answers to mistakes: the gate does that in our words."""
+        outermost: Any = super().build_middleware_stack()
+        return self.entrance(outermost.app)
 
 
 def _lifespan(tending: Tending | None) -> Callable[[FastAPI], Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ from fastapi import Request
 from treaty.contracts.loading import looks_like_contract
 from treaty.contracts.reading import Limits, Reading, read_document, read_json
 from treaty.errors import InvalidDocument
-from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
+from treaty.registry.preparing import JSON, YAML, HandedIn, as_json, prepare_reading
 
 _ENVELOPE = ("contract", "compatibility")
 _SMALL = 50_000
@@ -68,5 +67,4 @@ def _unpacked(envelope: dict[str, Any]) -> HandedIn:
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
     if "compatibility" in envelope and not isinstance(mode, str):
         raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
-    content = json.dumps(document, ensure_ascii=False).encode()
-    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
+    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, as_json(document)), mode)

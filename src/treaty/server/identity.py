@@ -17,6 +17,7 @@ from treaty.registry.store.database import Database
 _BEARER = "bearer "
 _TOKEN = "treaty_"  # noqa: S105
 _LOOKED = timedelta(seconds=1)
+_LOCAL = local_actor("local")
 
 
 class Unknown(NotAllowed):
@@ -47,7 +48,7 @@ class Doorman:
         if authorization is not None:
             return self._signed_in(authorization)
         if not self.is_guarded():
-            return local_actor("local")
+            return _LOCAL
         return ANONYMOUS if self._settings.open_reading else NOBODY
 
     def ends_at(self, text: str) -> datetime | None:

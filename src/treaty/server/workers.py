@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from treaty.errors import Unavailable
 from treaty.registry.local import Registry
+from treaty.server.listening import listening
 from treaty.server.serving import Serving, check_exposure, run_server
 
 _SETTLED = 5.0
@@ -25,20 +26,25 @@ def serve_together(
     """Serve with several processes until told to stop."""
     if not hasattr(os, "fork"):
         raise Unavailable("several workers need a system that can fork; use --workers 1")
-    with _listening(serving) as listener:
+    listeners = listening(serving.host, serving.port, workers)
+    try:
         with open_registry() as registry:  # closed again before the processes part: each opens its own
             check_exposure(registry, serving)
-            on_start(_address(listener), registry)
-        _Crew(lambda: _work(open_registry, serving, listener), workers).run()
+            on_start(_address(listeners[0]), registry)
+        _Crew(lambda place: _work(open_registry, serving, listeners[place]), workers).run()
+    finally:
+        for listener in listeners:
+            listener.close()
 
 
 class _Crew:
     """The processes, and what becomes of them."""
 
-    def __init__(self, work: Callable[[], None], workers: int) -> None:
+    def __init__(self, work: Callable[[int], None], workers: int) -> None:
         self._work = work
         self._size = workers
         self._since: dict[int, float] = {}
+        self._places: dict[int, int] = {}
         self._leaving = False
         self._settled = False
         self._watched, self._held = os.pipe()  # held open by the first process alone: its end is seen by the others
@@ -46,8 +52,8 @@ class _Crew:
     def run(self) -> None:
         for sign in (signal.SIGTERM, signal.SIGINT):
             signal.signal(sign, self._leave)
-        for _ in range(self._size):
-            self._start()
+        for place in range(self._size):
+            self._start(place)
         while self._since:
             pid, _ = os.wait()
             lived = time.monotonic() - self._since.pop(pid, 0.0)
@@ -59,12 +65,12 @@ class _Crew:
                 raise Unavailable("a worker could not start; its reason stands above")
             if lived < _SETTLED:
                 time.sleep(_PAUSE)
-            self._start()
+            self._start(self._places.pop(pid))
 
-    def _start(self) -> None:
+    def _start(self, place: int) -> None:
         pid = os.fork()
         if pid:
-            self._since[pid] = time.monotonic()
+            self._since[pid], self._places[pid] = time.monotonic(), place
             return
         code = 1
         try:
@@ -72,7 +78,7 @@ class _Crew:
                 signal.signal(sign, signal.SIG_DFL)
             os.close(self._held)
             threading.Thread(target=self._follow, name="treaty-crew", daemon=True).start()
-            self._work()
+            self._work(place)
             code = 0
         finally:
             os._exit(code)
@@ -91,19 +97,6 @@ class _Crew:
 def _work(open_registry: Callable[[], Registry], serving: Serving, listener: socket.socket) -> None:
     with open_registry() as registry:
         run_server(registry, serving, lambda _: None, listener)
-
-
-def _listening(serving: Serving) -> socket.socket:
-    family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((serving.host, serving.port))
-        listener.listen(2_048)
-    except OSError as error:
-        listener.close()
-        raise Unavailable(f"cannot listen on {serving.host} port {serving.port}: {error.strerror}") from None
-    return listener
 
 
 def _address(listener: socket.socket) -> str:

@@ -15,7 +15,7 @@ from treaty.contracts.odcs.plain_keys import EMPTY_LIST, FieldLifter, given_twic
 from treaty.contracts.odcs.versions import validator_for
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import refuse_if_any, violations
-from treaty.contracts.values import FrozenMap, Json, freeze
+from treaty.contracts.values import EMPTY, FrozenMap, Json, freeze
 
 _FIELD_DEFAULTS = {one.name: one.default for one in fields(Field)}
 
@@ -116,7 +116,7 @@ def _split(
     more: dict[str, Any] = {}
     for key, value in data.items():
         if key in table:
-            known[table[key]] = freeze(value)
+            known[table[key]] = freeze(value) if isinstance(value, (dict, list)) else value
         elif key not in elsewhere:
             more[key] = value
-    return known, FrozenMap(more)
+    return known, FrozenMap(more) if more else EMPTY

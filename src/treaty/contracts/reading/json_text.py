@@ -33,9 +33,7 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
     _guard_size(text, source, limits)
     try:
-        data = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_constant, parse_int=_integer, parse_float=_decimal
-        )
+        data = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _not_json(error, source) from None
     except _Trouble:
@@ -103,6 +101,11 @@ def _decimal(digits: str) -> float:
     if len(digits) > _LONGEST_NUMBER or value in (float("inf"), float("-inf")):
         raise _Trouble
     return value
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_constant, parse_int=_integer, parse_float=_decimal
+)
 
 
 class _Walker:

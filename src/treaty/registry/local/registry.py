@@ -64,7 +64,9 @@ class _Registering:
         """Read the document, so that nobody waits for that while the database is locked."""
         self._handed_in = self._read()
         self._mode = self._desk.mode(self._handed_in.compatibility)
-        self.about = self._handed_in.document.contract.id
+        document = self._handed_in.document
+        self.about = document.contract.id
+        _ = document.words, document.digest  # worked out once, and here
 
     def __call__(self, transaction: Transaction) -> Registration:
         """Register it."""

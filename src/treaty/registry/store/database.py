@@ -17,6 +17,7 @@ from treaty.errors import InvalidDocument, TreatyError, Unavailable
 from treaty.registry.store.at_hand import AtHand
 from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.migrating import migrate
+from treaty.registry.store.quick import run_quickly
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, reachable
 from treaty.registry.store.turns import turns_at
@@ -33,6 +34,8 @@ _SQLITE = (
     "PRAGMA journal_mode=WAL",  # readers never wait for the writer
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
     "PRAGMA foreign_keys=ON",
+    "PRAGMA cache_size=-32000",  # kilobytes; the pages that writes touch stay at hand
+    "PRAGMA wal_autocheckpoint=4000",  # pages: those that change often are moved into the file once, not many times
     f"PRAGMA busy_timeout={_PATIENCE * 1000}",
 )
 _POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -c timezone=UTC"
@@ -190,4 +193,4 @@ def _set_up(connection: Any, _record: Any) -> None:
 def _begin(connection: Connection) -> None:
     """Take the write lock at once where a transaction is going to write: a late upgrade of a read lock fails."""
     writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    run_quickly(connection, "BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -48,7 +47,7 @@ class QuickInsert:
             for place, bind in written.binds:
                 own[place] = bind(own[place])
             values += own
-        with _driver(connection) as cursor:
+        with _Cursor(connection) as cursor:
             cursor.execute(written.opening + ", ".join([written.marks] * len(rows)), values)
 
     def _for(self, dialect: Dialect) -> Written:
@@ -66,10 +65,16 @@ class QuickInsert:
         return self._written[dialect.name]
 
 
+def run_quickly(connection: Connection, sql: str) -> None:
+    """Run a statement that has no values and no answer."""
+    with _Cursor(connection) as cursor:
+        cursor.execute(sql)
+
+
 def quick_existing(connection: Connection, sql: str, values: Sequence[Any]) -> set[Any]:
     """Return which of the values a question knows; `{}` in it stands for all of them."""
     marks = ", ".join([placeholder(connection.dialect)] * len(values))
-    with _driver(connection) as cursor:
+    with _Cursor(connection) as cursor:
         cursor.execute(sql.format(marks), tuple(values))
         return {row[0] for row in cursor.fetchall()}
 
@@ -77,24 +82,30 @@ def quick_existing(connection: Connection, sql: str, values: Sequence[Any]) -> s
 def quick_row(connection: Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
     """Return the first row that a question has; `{}` in it stands for a value."""
     marks = [placeholder(connection.dialect)] * len(values)
-    with _driver(connection) as cursor:
+    with _Cursor(connection) as cursor:
         cursor.execute(sql.format(*marks), values)
         row: tuple[Any, ...] | None = cursor.fetchone()
     return row
 
 
-@contextmanager
-def _driver(connection: Connection) -> Iterator[Any]:
-    """Give the driver's own cursor; its errors become those that everybody here knows."""
-    cursor = connection.connection.cursor()
-    try:
-        yield cursor
-    except connection.dialect.loaded_dbapi.DataError as error:
-        raise DataError("a quick statement", None, error) from None
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise DBAPIError("a quick statement", None, error) from None
-    finally:
-        cursor.close()
+class _Cursor:
+    """The driver's own cursor; its errors become those that everybody here knows."""
+
+    __slots__ = ("_cursor", "_driver")
+
+    def __init__(self, connection: Connection) -> None:
+        self._driver = connection.dialect.loaded_dbapi
+        self._cursor = connection.connection.cursor()
+
+    def __enter__(self) -> Any:
+        return self._cursor
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._cursor.close()
+        if isinstance(error, self._driver.DataError):
+            raise DataError("a quick statement", None, error) from None
+        if isinstance(error, self._driver.Error):
+            raise DBAPIError("a quick statement", None, error) from None
 
 
 def placeholder(dialect: Dialect) -> str:

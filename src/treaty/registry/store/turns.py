@@ -13,7 +13,7 @@ except ImportError:  # where there is none, SQLite's own waiting does
     fcntl = None  # type: ignore[assignment]
 
 _PATIENCE = 10.0
-_LOOK = 0.001
+_LOOK = 0.0002
 
 
 def turns_at(database: str | None) -> Callable[[], AbstractContextManager[None]]:

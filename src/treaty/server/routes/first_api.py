@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from treaty.registry.answers import OwnerAnswer, Registration
 from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
+from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import DocumentFormat, document_response
 from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
@@ -81,7 +81,7 @@ async def register_contract(registry: Caller, request: Request) -> Response:
     """Register a version; 422 with every issue where it is not admissible."""
     media = media_of(request.headers.get("content-type"))
     read = await unread_candidate(await request.body(), media, registry.desk.rules.limits)
-    registration = await asyncio.wrap_future(registry.submit(read))
+    registration = await settled(registry.submit(read))
     status = 201 if registration.status == "registered" else 202
     return JSONResponse(registration.model_dump(mode="json"), status)
 
@@ -109,7 +109,7 @@ async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=_DOCUMENT)
 async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
-    text = await asyncio.wrap_future(registry.ask_latest(dataset_id))
+    text = await settled(registry.ask_latest(dataset_id))
     return await run_in_threadpool(document_response, request, json.loads(text), form)
 
 
