@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement, enforce
     from treaty.spark.measures import Measures, RuleMeasure
     from treaty.spark.policy import Policy
-    from treaty.spark.rules import Duplicates, Rule, Scope, UnknownFields
+    from treaty.spark.rules import Duplicates, KeyReading, Rule, Scope, UnknownFields
     from treaty.spark.splitting import Split, write_split
     from treaty.spark.streaming import each_batch
 
@@ -19,6 +19,7 @@ _HOMES = {
     "Drift": "drift",
     "Duplicates": "rules",
     "Enforcement": "enforcing",
+    "KeyReading": "rules",
     "Measures": "measures",
     "Policy": "policy",
     "Rule": "rules",
@@ -50,6 +51,7 @@ __all__ = [
     "Drift",
     "Duplicates",
     "Enforcement",
+    "KeyReading",
     "Measures",
     "Policy",
     "Rule",

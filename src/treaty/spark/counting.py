@@ -1,7 +1,7 @@
 """Counting the rows that break each rule: rows that break the same rules, or share a key, are one group.
 
 Groups are few, so that they are brought to the driver and added up here: planning a sum for each rule costs Spark more
-than the sums. Where groups are many after all, or where two keys have one hash, Spark adds up.
+than the sums. Where groups are many after all, Spark adds up.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from treaty.spark.preparing import PRIVATE, named
-from treaty.spark.rules import FreshnessRule, RowRule, UniqueRule, flag, hash_of
-from treaty.spark.uniqueness import spelled
+from treaty.spark.rules import FreshnessRule, KeyReading, RowRule, UniqueRule, flag
+from treaty.spark.uniqueness import spelled, suspects
 
 if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement
@@ -34,15 +34,29 @@ class Totals:
 
 
 def count(enforcement: Enforcement, most_groups: int) -> Totals:
-    """Count every rule on rows, and find the newest rows, in one job over the data; at worst in one more."""
+    """Count every rule on rows, and find the newest rows, in one job over the data; keys may be looked at before."""
     keys = {place: _key(enforcement, place, item) for place, item in enforcement.keys_apart()}
-    if not all(keys.values()):
+    judged = _marked(enforcement, most_groups) if all(keys.values()) else None
+    if judged is None:
         return _summed(enforcement)
-    judged = enforcement.judged_in_place() if keys else enforcement.judged
     groups = _grouped(enforcement, judged, keys).limit(most_groups + 1).collect()
-    if len(groups) <= most_groups and all(_tells_apart(groups, key) for key in keys.values()):
-        return _added_up(enforcement, groups)
-    return _summed(enforcement)
+    return _added_up(enforcement, groups, keys) if len(groups) <= most_groups else _summed(enforcement)
+
+
+def _marked(enforcement: Enforcement, most: int) -> DataFrame | None:
+    """Return the judged rows with at least those marked whose key is shared; none if too many would be."""
+    rules = enforcement.keys_apart()
+    if not rules:
+        return enforcement.judged
+    if enforcement.policy.keys is KeyReading.WITH_ROWS:
+        return enforcement.judged_in_place()
+    numbers: dict[int, list[int]] = {}
+    for place, item in rules:
+        found = suspects(enforcement.prepared.frame, item.columns, most)
+        if found is None:
+            return None
+        numbers[place] = found
+    return enforcement.judged_by_numbers(numbers)
 
 
 def newest_moments(enforcement: Enforcement) -> list[tuple[int, Column]]:
@@ -57,33 +71,26 @@ def number_name(place: int) -> str:
 
 
 def _key(enforcement: Enforcement, place: int, item: UniqueRule) -> dict[str, Column]:
-    """Return the hash of a key and its parts as texts, by the names they get in groups; nothing if it has no text."""
+    """Return the parts of a key as texts, by the names they get in groups; nothing if one of them has no text."""
     types = {field.name: field.dataType for field in enforcement.prepared.frame.schema.fields}
     parts = [spelled(named(column), types[column]) for column in item.columns]
-    texts = {f"{hash_of(place)}_{number}": part for number, part in enumerate(parts) if part is not None}
-    return {hash_of(place): named(hash_of(place)), **texts} if len(texts) == len(parts) else {}
+    texts = {f"{PRIVATE}key_{place}_{number}": part for number, part in enumerate(parts) if part is not None}
+    return texts if len(texts) == len(parts) else {}
 
 
 def _grouped(enforcement: Enforcement, judged: DataFrame, keys: Mapping[int, Mapping[str, Column]]) -> DataFrame:
-    """Count the rows of each set of broken rules, and of each key that is shared."""
+    """Count the rows of each set of broken rules, and of each key that is marked."""
     answers = [*enforcement.masks.names, *enforcement.flags()]
-    shared = [
+    marked = [
         F.when(named(flag(place)), column).alias(name) for place, key in keys.items() for name, column in key.items()
     ]
     largest = [F.max(column).alias(number_name(place)) for place, column in newest_moments(enforcement)]
-    return judged.groupBy(*map(named, answers), *shared).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
+    return judged.groupBy(*map(named, answers), *marked).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
 
 
-def _tells_apart(groups: Sequence[Row], key: Iterable[str]) -> bool:
-    """Tell whether no two keys have one hash, which is the first of the names."""
-    names = list(key)
-    keys = {tuple(group[name] for name in names) for group in groups}
-    return len(keys) == len({found[0] for found in keys})
-
-
-def _added_up(enforcement: Enforcement, groups: Sequence[Row]) -> Totals:
+def _added_up(enforcement: Enforcement, groups: Sequence[Row], keys: Mapping[int, Iterable[str]]) -> Totals:
     rules = enforcement.rules
-    broken_by = _broken_by(enforcement)
+    broken_by = _broken_by(enforcement, groups, keys)
     valid, broken = 0, Counter[int]()
     for group in groups:
         places = list(broken_by(group))
@@ -98,16 +105,31 @@ def _added_up(enforcement: Enforcement, groups: Sequence[Row]) -> Totals:
     return Totals(sum(group[_ROWS] for group in groups), valid, {**broken, **newest})
 
 
-def _broken_by(enforcement: Enforcement) -> Callable[[Row], Iterator[int]]:
+def _broken_by(
+    enforcement: Enforcement, groups: Sequence[Row], keys: Mapping[int, Iterable[str]]
+) -> Callable[[Row], Iterator[int]]:
     """Return what tells which rules the rows of a group break, by their places in the book."""
     of_rows = [place for place, item in enumerate(enforcement.book.all) if isinstance(item, RowRule)]
     flags = {place: flag(place) for place, _ in enforcement.broken_conditions() if place not in set(of_rows)}
+    names = {place: tuple(key) for place, key in keys.items()}
+    rows = Counter[tuple[int, tuple[str, ...]]]()
+    for group in groups:
+        for place, key in names.items():
+            if group[flags[place]]:
+                rows[place, _part(group, key)] += group[_ROWS]
 
     def broken_by(group: Row) -> Iterator[int]:
         yield from (of_rows[bit] for bit in enforcement.masks.bits_of(group))
-        yield from (place for place, name in flags.items() if group[name])
+        for place, name in flags.items():
+            # marked by chance, a key has one row
+            if group[name] and (place not in names or rows[place, _part(group, names[place])] > 1):
+                yield place
 
     return broken_by
+
+
+def _part(group: Row, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(group[name] for name in names)
 
 
 def _summed(enforcement: Enforcement) -> Totals:

@@ -33,10 +33,9 @@ from treaty.spark.rules import (
     UniqueRule,
     UnknownFields,
     flag,
-    hash_of,
 )
 from treaty.spark.schema import column_name, the_object
-from treaty.spark.uniqueness import all_but_first, by_hash, by_join, content_hash, in_place
+from treaty.spark.uniqueness import all_but_first, by_join, by_number, content_hash, in_place
 from treaty.spark.violations import Origin, Reason, violations
 
 _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
@@ -76,7 +75,7 @@ class Enforcement:
         return self.judged.where(~self.stays).select(*self.prepared.given_back(), reasons)
 
     def measures(self, now: datetime | None = None) -> Measures:
-        """Measure every rule in one job (queries that cannot join it run after it)."""
+        """Measure every rule in one job, or one for keys and one for rows (queries that cannot join run after it)."""
         return measure(self, now)
 
     @property
@@ -99,19 +98,19 @@ class Enforcement:
         """The rows with the answer of every rule that speaks of rows."""
         return self._judged(self._with_shared)
 
-    def judged_by_hashes(self, hashes: Mapping[int, Sequence[int]]) -> DataFrame:
-        """The same, with the hashes of shared keys known beforehand, so that no key is looked at twice."""
+    def judged_by_numbers(self, numbers: Mapping[int, Sequence[int]]) -> DataFrame:
+        """The same, with the numbers of shared keys known beforehand, so that no key is looked at twice."""
 
         def mark(frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
-            if place in hashes:
-                return by_hash(frame, item.columns, hashes[place], flag(place))
+            if place in numbers:
+                return by_number(frame, item.columns, numbers[place], flag(place))
             return self._with_shared(frame, place, item)
 
         return self._judged(mark)
 
     def judged_in_place(self) -> DataFrame:
-        """The same in a single scan, but by the hashes of keys, which stand beside the answers for who checks them."""
-        return self._judged(lambda frame, place, item: in_place(frame, item.columns, flag(place), hash_of(place)))
+        """The same in a single scan, but by the numbers of keys; two may have one, so that marked ones are compared."""
+        return self._judged(lambda frame, place, item: in_place(frame, item.columns, flag(place)))
 
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that set rows apart; others only count."""

@@ -14,16 +14,14 @@ from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.metric_queries import run_query
 from treaty.spark.preparing import named
 from treaty.spark.rules import AnyRule, FreshnessRule, MetricRule, UniqueRule
-from treaty.spark.uniqueness import is_whole, shared_hashes
+from treaty.spark.uniqueness import is_whole, shared_numbers
 
 if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement
 
 _COUNT_OF_ROWS = "count(1)"
-_MOST_SHARED_KEYS = 100_000
-"""More shared keys than these are not brought to the driver."""
 _MOST_GROUPS = 100_000
-"""Neither are more groups of rows."""
+"""More groups of rows, or shared keys, are not brought to the driver."""
 
 
 def measure(enforcement: Enforcement, now: datetime | None = None, most_groups: int = _MOST_GROUPS) -> Measures:
@@ -73,17 +71,17 @@ def _fresh(item: FreshnessRule, newest: int | None, moment: datetime) -> RuleMea
 
 
 def _totals(enforcement: Enforcement, most_groups: int) -> Totals:
-    """Count everything: one job over the rows and their keys, one for aggregates if there are any."""
+    """Count everything: rows and their keys, and aggregates if there are any."""
     counted = count(enforcement, most_groups)
     numbers = {**counted.numbers, **totals_of_metrics(enforcement), **totals_of_keys(enforcement)}
     return replace(counted, numbers=numbers)
 
 
-def hashes_of_shared_keys(enforcement: Enforcement) -> dict[int, list[int]]:
-    """Return the hashes of shared keys for each rule on keys; rules for which they do not tell are left out."""
+def numbers_of_shared_keys(enforcement: Enforcement) -> dict[int, list[int]]:
+    """Return the numbers of shared keys for each rule on keys; rules for which they do not tell are left out."""
     frame = enforcement.prepared.frame
-    found = {place: shared_hashes(frame, item.columns, _MOST_SHARED_KEYS) for place, item in enforcement.keys_apart()}
-    return {place: hashes for place, hashes in found.items() if hashes is not None}
+    found = {place: shared_numbers(frame, item.columns, _MOST_GROUPS) for place, item in enforcement.keys_apart()}
+    return {place: numbers for place, numbers in found.items() if numbers is not None}
 
 
 def totals_of_metrics(enforcement: Enforcement) -> dict[int, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from treaty.contracts.findings import Severity
-from treaty.spark.rules import Duplicates, Scope, UnknownFields
+from treaty.spark.rules import Duplicates, KeyReading, Scope, UnknownFields
 
 
 @dataclass(frozen=True)
@@ -18,3 +18,4 @@ class Policy:
     unknown_fields: UnknownFields | None = None
     severity: Mapping[str, Severity] = field(default_factory=dict)
     scope: Scope = Scope.ALL
+    keys: KeyReading = KeyReading.WITH_ROWS

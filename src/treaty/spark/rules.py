@@ -107,6 +107,17 @@ class Duplicates(StrEnum):
     KEEP_FIRST = "keep_first"
 
 
+class KeyReading(StrEnum):
+    """How keys are looked for when rules are counted.
+
+    With the rows, in one read: for whatever is dear to compute, read whole in any case, or small. Alone, before the
+    rows: for data whose columns are kept apart, as in parquet and in Iceberg, where moving keys alone costs less.
+    """
+
+    WITH_ROWS = "with_rows"
+    ALONE = "alone"
+
+
 class UnknownFields(StrEnum):
     """What becomes of fields that the contract does not know."""
 
@@ -161,8 +172,3 @@ class RuleSet:
 def flag(place: int) -> str:
     """Name the column that holds the answer of the rule at this place of the book."""
     return f"__treaty_flag_{place}"
-
-
-def hash_of(place: int) -> str:
-    """Name the column that holds the hash of a key which the rule at this place of the book looks at."""
-    return f"__treaty_hash_{place}"

@@ -16,7 +16,7 @@ from treaty.errors import Conflict, InvalidDocument
 from treaty.spark.counting import Totals, newest_moments, number_name
 from treaty.spark.enforcing import Enforcement
 from treaty.spark.measures import Measures
-from treaty.spark.measuring import hashes_of_shared_keys, judged_by, totals_of_keys, totals_of_metrics
+from treaty.spark.measuring import judged_by, numbers_of_shared_keys, totals_of_keys, totals_of_metrics
 from treaty.spark.preparing import VIOLATIONS, named
 from treaty.spark.rules import RowRule
 from treaty.spark.violations import violations
@@ -41,7 +41,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
         raise InvalidDocument("an endless stream cannot be written in one go; split each batch with each_batch")
     session = enforcement.frame.sparkSession
     counters = Observation()
-    judged = enforcement.judged_by_hashes(hashes_of_shared_keys(enforcement))
+    judged = enforcement.judged_by_numbers(numbers_of_shared_keys(enforcement))
     rows = judged.observe(counters, *_counters(enforcement)).select(*_columns(enforcement))
     try:
         with _without_sorting(session):

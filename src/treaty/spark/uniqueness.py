@@ -15,6 +15,9 @@ from treaty.spark.value_checks import holds_maps
 HASH = f"{PRIVATE}hash"
 _OWN_HASH = f"{PRIVATE}own_hash"
 _PLACE = f"{PRIVATE}place"
+_KEYS = f"{PRIVATE}keys"
+_BITS = 48
+"""Of a billion keys, some thousand have the number of another by chance."""
 
 
 def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
@@ -29,43 +32,49 @@ def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
     return joined.withColumn(flag, named(names[0]).isNotNull()).drop(*names)
 
 
-def shared_hashes(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
-    """Return the hashes of keys that several rows have; none if there are more than `most`, or if two keys share one.
+def suspects(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
+    """Return the numbers of keys that several rows have, or that two keys have by chance; none if there are too many.
 
-    It reads the keys only. They go along with their hashes: by that the hashes are exact, at hardly any cost.
+    It reads the keys only, and moves nothing but their numbers.
     """
-    keys = frame.where(is_whole(columns)).select(key_hash(columns).alias(HASH), *map(named, columns))
+    numbers = frame.where(is_whole(columns)).select(key_number(columns).alias(HASH))
     # a count needs no order of its own, so that one sort by one number is all
-    again = keys.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH))).where(named(_PLACE) > F.lit(1))
-    suspects = again.drop(_PLACE).distinct().select(named(HASH)).limit(most + 1).collect()
-    hashes = sorted({row[0] for row in suspects})
-    # two keys with one hash are two suspects
-    return hashes if len(suspects) == len(hashes) <= most else None
+    again = numbers.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH))).where(named(_PLACE) > F.lit(1))
+    found = [row[0] for row in again.select(named(HASH)).distinct().limit(most + 1).collect()]
+    return found if len(found) <= most else None
 
 
-def in_place(frame: DataFrame, columns: Sequence[str], flag: str, hashes: str) -> DataFrame:
-    """Mark every row whose key has the hash of another row's, and put its hash beside it.
+def shared_numbers(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
+    """Return the numbers of keys that several rows have; none if they are too many, or do not tell keys apart."""
+    suspected = suspects(frame, columns, most)
+    if not suspected:
+        return suspected
+    marked = by_number(frame, columns, suspected, _PLACE).where(named(_PLACE))
+    keys = marked.groupBy(key_number(columns).alias(HASH), *map(named, columns)).agg(F.count(F.lit(1)).alias(_PLACE))
+    per_number = keys.groupBy(HASH).agg(F.max(named(_PLACE)).alias(_PLACE), F.count(F.lit(1)).alias(_KEYS))
+    shared = per_number.where(named(_PLACE) > F.lit(1)).select(named(HASH), named(_KEYS)).collect()
+    return [row[0] for row in shared] if all(row[1] == 1 for row in shared) else None
 
-    Two keys may have one hash: who counts has to see that there are as many keys as hashes among the marked rows.
-    """
-    whole = is_whole(columns)
-    # rows without a whole key are no duplicates; numbers of their own keep them from all meeting in one place
-    hashed = frame.withColumn(hashes, F.when(whole, key_hash(columns)).otherwise(F.monotonically_increasing_id()))
-    # a count needs no order of its own, so that one sort by one number is all
-    sharing = F.count(F.when(whole, F.lit(1))).over(Window.partitionBy(hashes))
-    return hashed.withColumn(flag, whole & (sharing > F.lit(1)))
+
+def in_place(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
+    """Mark every row whose key has the number of another row's: who counts has to compare the marked keys."""
+    # rows without a whole key are no duplicates; numbers of their own, that no key has, keep them apart
+    own = F.lit(-1) - F.monotonically_increasing_id()
+    numbered = frame.withColumn(HASH, F.when(is_whole(columns), key_number(columns)).otherwise(own))
+    sharing = F.count(F.lit(1)).over(Window.partitionBy(HASH))
+    return numbered.withColumn(flag, sharing > F.lit(1)).drop(HASH)
 
 
-def by_hash(frame: DataFrame, columns: Sequence[str], hashes: Sequence[int], flag: str) -> DataFrame:
-    """Mark every row whose key has one of these hashes."""
-    if not hashes:
+def by_number(frame: DataFrame, columns: Sequence[str], numbers: Sequence[int], flag: str) -> DataFrame:
+    """Mark every row whose key has one of these numbers."""
+    if not numbers:
         return frame.withColumn(flag, F.lit(False))
     # a literal that is unfolded is the one local table that every kind of session takes
-    text = ",".join(map(str, hashes))
+    text = ",".join(map(str, numbers))
     local = frame.sparkSession.range(1).select(F.explode(F.split(F.lit(text), ",").cast("array<bigint>")).alias(HASH))
     known = F.broadcast(local)
-    hashed = frame.withColumn(_OWN_HASH, key_hash(columns))
-    joined = hashed.join(known, named(_OWN_HASH) == named(HASH), "left")
+    numbered = frame.withColumn(_OWN_HASH, key_number(columns))
+    joined = numbered.join(known, named(_OWN_HASH) == named(HASH), "left")
     return joined.withColumn(flag, named(HASH).isNotNull() & is_whole(columns)).drop(HASH, _OWN_HASH)
 
 
@@ -90,6 +99,11 @@ def key_hash(columns: Sequence[str]) -> Column:
     return F.xxhash64(*map(named, columns))
 
 
+def key_number(columns: Sequence[str]) -> Column:
+    """Return a part of a key's hash: the fewer bytes there are, the less it takes to sort them."""
+    return F.shiftrightunsigned(key_hash(columns), 64 - _BITS)
+
+
 def spelled(column: Column, kind: spark.DataType) -> Column | None:
     """Spell a value so that no two have one text; none if its kind has parts, whose texts could run together."""
     if isinstance(kind, spark.StringType | spark.BinaryType):
@@ -97,6 +111,8 @@ def spelled(column: Column, kind: spark.DataType) -> Column | None:
     if isinstance(kind, spark.TimestampType):
         # by the clock, an hour in autumn is there twice
         return F.unix_micros(column).cast("string")
+    if isinstance(kind, spark.FractionalType) and not isinstance(kind, spark.DecimalType):
+        return (column + F.lit(0.0)).cast("string")  # one zero, as comparisons have it
     is_simple = isinstance(kind, spark.AtomicType) and not isinstance(kind, spark.VariantType)
     return column.cast("string") if is_simple else None
 

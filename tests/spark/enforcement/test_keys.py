@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.documents import contract
-from treaty.spark import enforce, write_split
+from treaty.spark import KeyReading, Policy, enforce, write_split
 from treaty.spark.measuring import measure
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
@@ -47,21 +47,26 @@ def _twin(first: int, second: int, other_first: int) -> int:
     return found - (1 << 64) if found >> 63 else found
 
 
-def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path) -> None:
+_READINGS = pytest.mark.parametrize("keys", list(KeyReading))
+
+
+@_READINGS
+def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path, keys: KeyReading) -> None:
     twin = _twin(1, 10, 2)
     rows = f"SELECT * FROM VALUES (1L, 10L), (2L, {twin}L), (3L, 30L), (3L, 30L) AS t(shop, number)"  # noqa: S608
     frame = spark.sql(rows)
     assert frame.selectExpr("xxhash64(shop, number)").distinct().count() == 2
-    result = enforce(frame, contract(_KEY))
+    result = enforce(frame, contract(_KEY), policy=Policy(keys=keys))
 
     for measures in (result.measures(), write_split(result, str(tmp_path / "split")).measures):
         assert {item.rule.id: item.broken for item in measures.results if item.broken} == {"unique:shop, number": 2}
         assert (measures.rows, measures.valid) == (4, 2)
 
 
-def test_rows_without_a_whole_key_share_nothing(spark: SparkSession) -> None:
+@_READINGS
+def test_rows_without_a_whole_key_share_nothing(spark: SparkSession, keys: KeyReading) -> None:
     rows = "SELECT 1L AS shop, CAST(NULL AS BIGINT) AS number FROM range(1000)"
-    measures = enforce(spark.sql(rows), contract(_KEY)).measures()
+    measures = enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)).measures()
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert broken == {"required:number": 1000}
 
@@ -83,8 +88,9 @@ _SPELLINGS = {
 }
 
 
+@_READINGS
 @pytest.mark.parametrize("name", _SPELLINGS)
-def test_keys_of_every_kind_are_told_apart(spark: SparkSession, name: str) -> None:
+def test_keys_of_every_kind_are_told_apart(spark: SparkSession, name: str, keys: KeyReading) -> None:
     logical, physical, values = _SPELLINGS[name]
     key: dict[str, object] = {"name": name, "logicalType": logical, "physicalType": physical, "primaryKey": True}
     if logical == "array":
@@ -93,13 +99,22 @@ def test_keys_of_every_kind_are_told_apart(spark: SparkSession, name: str) -> No
     twice = f"{once} UNION ALL SELECT {values[0]} AS {name}"
 
     for rows, broken in ((once, {}), (twice, {f"unique:{name}": 2})):
-        measures = enforce(spark.sql(rows), contract([key])).measures()
+        measures = enforce(spark.sql(rows), contract([key]), policy=Policy(keys=keys)).measures()
         assert {item.rule.id: item.broken for item in measures.results if item.broken} == broken
 
 
-@pytest.mark.parametrize("most_groups", [0, 1, 2, 3, 100])
-def test_counts_are_the_same_however_many_groups_are_brought_here(spark: SparkSession, most_groups: int) -> None:
+def test_zero_is_one_key_whatever_its_sign(spark: SparkSession) -> None:
+    key = {"name": "share", "logicalType": "number", "physicalType": "double", "primaryKey": True}
+    measures = enforce(spark.sql("SELECT 0.0D AS share UNION ALL SELECT -0.0D"), contract([key])).measures()
+    assert {item.rule.id: item.broken for item in measures.results if item.broken} == {"unique:share": 2}
+
+
+@_READINGS
+@pytest.mark.parametrize("most_groups", [0, 2, 100])
+def test_counts_are_the_same_however_many_groups_are_brought_here(
+    spark: SparkSession, most_groups: int, keys: KeyReading
+) -> None:
     rows = "SELECT * FROM VALUES (1L, 10L), (1L, 10L), (2L, 20L), (2L, 20L), (3L, NULL), (4L, 40L) AS t(shop, number)"
-    measures = measure(enforce(spark.sql(rows), contract(_KEY)), most_groups=most_groups)
+    measures = measure(enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), most_groups=most_groups)
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})

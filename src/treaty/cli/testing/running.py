@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treaty.cli.progress import Steps, told_steps
 from treaty.cli.testing.asking import Given, Request
-from treaty.spark import enforce
+from treaty.spark import KeyReading, enforce
 from treaty.spark.drift import Texts
 from treaty.spark.progress import share_done
 from treaty.spark.reading import Data, Files, explained, open_data, options_for
@@ -51,7 +52,9 @@ def _tested(
         for name, given in asked.references.items()
     }
     with explained(what):
-        enforcement = enforce(data.frame, contract, object_name=declared.name, policy=asked.policy, references=others)
+        keys = KeyReading.ALONE if data.keeps_columns_apart else KeyReading.WITH_ROWS
+        policy = replace(asked.policy, keys=keys)
+        enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=others)
         texts = Texts.UNTYPED if data.untyped else Texts.TYPED
         wanted = Asked(asked.now, asked.samples, asked.allowed, asked.quarantine, texts)
         return report_on(enforcement, str(what), wanted, steps.tell)

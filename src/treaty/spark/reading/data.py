@@ -31,6 +31,11 @@ class Data:
     format: DataFormat | None = None
     untyped: bool = False
 
+    @property
+    def keeps_columns_apart(self) -> bool:
+        """Whether reading some columns spares the others."""
+        return self.format in (DataFormat.PARQUET, DataFormat.ORC)
+
 
 def read_data(
     spark: SparkSession,
