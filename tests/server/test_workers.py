@@ -13,7 +13,9 @@ import pytest
 
 from tests.server.contracts import short
 from tests.server.running import PATIENCE, client_of
+from treaty.errors import Unavailable
 from treaty.registry.local import Registry
+from treaty.server.listening import listening
 
 WORKERS = 2
 _OPENING = "Treaty serves at "
@@ -69,3 +71,15 @@ def test_none_outlives_the_one_that_began_them(crew: Crew) -> None:
     crew.process.kill()
 
     assert crew.ended()
+
+
+def test_each_process_has_a_socket_of_its_own_on_the_one_port() -> None:
+    sockets = listening("127.0.0.1", 0, 2)
+    try:
+        ports = {one.getsockname()[1] for one in sockets}
+        assert len(ports) == 1
+        with pytest.raises(Unavailable, match="cannot listen"):  # shared with nobody else
+            listening("127.0.0.1", *ports, 2)
+    finally:
+        for one in sockets:
+            one.close()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 import uvicorn
+from pydantic_core import to_json
 
 from treaty.catalog.rendering import NAME
 from treaty.catalog.site import Publishing
@@ -110,6 +111,11 @@ def _collect_seldom() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+def _written(said: object, **_: object) -> str:
+    """Write what is logged: every request is, so that it should cost little."""
+    return to_json(said, fallback=repr).decode()
+
+
 def _log_as_json() -> None:
     """Write one JSON object a line to standard error, from the server and from the library alike."""
     said: list[structlog.typing.Processor] = [
@@ -118,7 +124,7 @@ def _log_as_json() -> None:
     ]
     as_json: list[structlog.typing.Processor] = [
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(),
+        structlog.processors.JSONRenderer(serializer=_written),
     ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

@@ -34,8 +34,6 @@ _SQLITE = (
     "PRAGMA journal_mode=WAL",  # readers never wait for the writer
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
     "PRAGMA foreign_keys=ON",
-    "PRAGMA cache_size=-32000",  # kilobytes; the pages that writes touch stay at hand
-    "PRAGMA wal_autocheckpoint=4000",  # pages: those that change often are moved into the file once, not many times
     f"PRAGMA busy_timeout={_PATIENCE * 1000}",
 )
 _POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -c timezone=UTC"

@@ -13,11 +13,16 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, text
 
 from treaty.registry.store.batches import Batches, Job
+from treaty.registry.store.quick import run_quickly
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, in_words
 
 T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
+_OF_A_FILE = (
+    "PRAGMA cache_size=-32000",  # kilobytes: the pages that writes touch stay at hand
+    "PRAGMA wal_autocheckpoint=4000",  # pages: those that change often are moved into the file once, not many times
+)
 _LOCK = 7_237_842_391
 """The advisory lock on PostgreSQL: one writer at a time, as SQLite has it by nature."""
 
@@ -114,6 +119,8 @@ class Writer:
             return
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(writes=True)
+            for pragma in _OF_A_FILE:
+                run_quickly(self._connection, pragma)
         try:
             yield self._connection
         except TROUBLE:
