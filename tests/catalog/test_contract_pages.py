@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from gzip import compress
@@ -327,16 +326,12 @@ def test_pages_are_the_same_from_a_registry_at_hand_and_by_its_address(place: Sh
         assert drawn(far) == drawn(place.registry)
 
 
-def test_a_thousand_fields_are_small_and_quick(tmp_path: Path) -> None:
+def test_a_page_of_a_thousand_fields_is_small(tmp_path: Path) -> None:
     wide = document([field(f"field_{i:04}", description=f"The {i}th measure of an order.") for i in range(1_000)])
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         registry.register(wide)
         registry.register({**wide, "version": "1.0.1", "name": "Wide"})
-        contract_page(registry, "orders")
-        began = time.process_time()
         page = render(contract_page(registry, "orders", now=NOW), Setting(NOW))
-        took = time.process_time() - began
 
     assert page.count("<tr id=") == 1_000
     assert len(compress(page.encode(), 6)) < 250_000
-    assert took < 1

@@ -69,13 +69,7 @@ def mutated(draw: st.DrawFn) -> str:
 @example("list[if(" * 11 + "list[0]" + " = 1, 0, 1)]" * 11 + " = 1")
 @settings(max_examples=1_500, deadline=None)
 def test_a_text_is_refused_or_becomes_sql_of_known_parts(text: str) -> None:
-    started = time.process_time()
-    try:
-        found = read(text)
-    except InvalidDocument:
-        found = None
-
-    assert time.process_time() - started < 1
+    found = _read_soon(text)
     if found is not None:
         _assert_known(_sql(found))
 
@@ -89,6 +83,19 @@ def test_expressions_can_be_put_together(one: str, other: str, sign: str) -> Non
         return
 
     _assert_known(_sql(found))
+
+
+def _read_soon(text: str) -> RuleSql | None:
+    """Read a text; one that takes long does so every time, while a pause of Python's own is over the next time."""
+    for _ in range(3):
+        started = time.thread_time()
+        try:
+            found: RuleSql | None = read(text)
+        except InvalidDocument:
+            found = None
+        if time.thread_time() - started < 1:
+            return found
+    raise AssertionError(f"it takes more than a second of processor time to read {text!r}")
 
 
 def _sql(found: RuleSql) -> str:
