@@ -33,7 +33,7 @@ def _bound(host: str, port: int, *options: int) -> socket.socket:
         bound.bind((host, port))
     except OSError as error:
         bound.close()
-        raise Unavailable(f"cannot listen on {host} port {port}: {error.strerror}") from None
+        raise Unavailable(f"cannot listen on {host} port {port}: {error.strerror}; try another --port") from None
     return bound
 
 
