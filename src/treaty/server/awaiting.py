@@ -19,7 +19,7 @@ async def settled(future: Future[T]) -> T:
     other work for a request.
     """
     loop = asyncio.get_running_loop()
-    mail = _MAIL.get(loop) or _MAIL.setdefault(loop, _Mail(loop))
+    mail = _MAIL.get(loop) or _MAIL.setdefault(loop, _Mail())
     waiter: asyncio.Future[None] = loop.create_future()
     future.add_done_callback(lambda _: mail.put(waiter))
     try:
@@ -33,8 +33,7 @@ async def settled(future: Future[T]) -> T:
 class _Mail:
     """Those of a loop who are to be woken."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._call = loop.call_soon_threadsafe
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -45,7 +44,7 @@ class _Mail:
             if len(self._waiters) > 1:
                 return
         try:
-            self._call(self._deliver)
+            waiter.get_loop().call_soon_threadsafe(self._deliver)
         except RuntimeError:  # the loop is closed, and nobody waits any more
             self._waiters.clear()
 

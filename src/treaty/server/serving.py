@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import socket
 import sys
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 import uvicorn
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from treaty.catalog.rendering import NAME
 from treaty.catalog.site import Publishing
@@ -113,7 +114,10 @@ def _collect_seldom() -> None:
 
 def _written(said: object, **_: object) -> str:
     """Write what is logged: every request is, so that it should cost little."""
-    return to_json(said, fallback=repr).decode()
+    try:
+        return to_json(said, fallback=repr).decode()
+    except PydanticSerializationError:  # half a character, which Python's own writer escapes
+        return json.dumps(said, default=repr)
 
 
 def _log_as_json() -> None:
