@@ -14,6 +14,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",  # as `treaty` starts Spark; it costs whoever builds columns
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

@@ -7,16 +7,17 @@ than the sums. Where groups are many after all, Spark adds up.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from treaty.spark.key_numbers import suspects
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.rules import FreshnessRule, KeyReading, RowRule, UniqueRule, flag
-from treaty.spark.uniqueness import spelled, suspects
+from treaty.spark.uniqueness import spelled
 
 if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement
@@ -39,7 +40,7 @@ def count(enforcement: Enforcement, most_groups: int) -> Totals:
     judged = _marked(enforcement, most_groups) if all(keys.values()) else None
     if judged is None:
         return _summed(enforcement)
-    groups = _grouped(enforcement, judged, keys).limit(most_groups + 1).collect()
+    groups = _grouped(enforcement, judged, keys).limit(most_groups + 1).toArrow().to_pylist()
     return _added_up(enforcement, groups, keys) if len(groups) <= most_groups else _summed(enforcement)
 
 
@@ -48,11 +49,12 @@ def _marked(enforcement: Enforcement, most: int) -> DataFrame | None:
     rules = enforcement.keys_apart()
     if not rules:
         return enforcement.judged
-    if enforcement.policy.keys is KeyReading.WITH_ROWS:
+    reading = enforcement.policy.keys
+    if reading is KeyReading.WITH_ROWS:
         return enforcement.judged_in_place()
     numbers: dict[int, list[int]] = {}
     for place, item in rules:
-        found = suspects(enforcement.prepared.frame, item.columns, most)
+        found = suspects(enforcement.prepared.frame, item.columns, most, reading)
         if found is None:
             return None
         numbers[place] = found
@@ -80,55 +82,57 @@ def _key(enforcement: Enforcement, place: int, item: UniqueRule) -> dict[str, Co
 
 def _grouped(enforcement: Enforcement, judged: DataFrame, keys: Mapping[int, Mapping[str, Column]]) -> DataFrame:
     """Count the rows of each set of broken rules, and of each key that is marked."""
-    answers = [*enforcement.masks.names, *enforcement.flags()]
+    answers = [*enforcement.masks.names, *enforcement.flags().values()]
+    # Spark's fast table of groups takes no nulls
     marked = [
-        F.when(named(flag(place)), column).alias(name) for place, key in keys.items() for name, column in key.items()
+        F.when(named(flag(place)), text).otherwise(F.lit("")).alias(name)
+        for place, key in keys.items()
+        for name, text in key.items()
     ]
     largest = [F.max(column).alias(number_name(place)) for place, column in newest_moments(enforcement)]
     return judged.groupBy(*map(named, answers), *marked).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
 
 
-def _added_up(enforcement: Enforcement, groups: Sequence[Row], keys: Mapping[int, Iterable[str]]) -> Totals:
-    rules = enforcement.rules
-    broken_by = _broken_by(enforcement, groups, keys)
-    valid, broken = 0, Counter[int]()
-    for group in groups:
-        places = list(broken_by(group))
-        valid += 0 if any(rules[place].quarantines for place in places) else group[_ROWS]
-        broken.update(dict.fromkeys(places, group[_ROWS]))
-    newest = {
-        place: max(
-            (group[number_name(place)] for group in groups if group[number_name(place)] is not None), default=None
-        )
-        for place, _ in newest_moments(enforcement)
-    }
-    return Totals(sum(group[_ROWS] for group in groups), valid, {**broken, **newest})
+def _added_up(
+    enforcement: Enforcement, groups: Sequence[Mapping[str, Any]], keys: Mapping[int, Iterable[str]]
+) -> Totals:
+    quarantining = {place for place, rule in enumerate(enforcement.rules) if rule.quarantines}
+    rows, valid, broken = 0, 0, Counter[int]()
+    for places, count_of_rows in _by_broken_rules(enforcement, groups, keys).items():
+        rows += count_of_rows
+        valid += 0 if quarantining.intersection(places) else count_of_rows
+        broken.update(dict.fromkeys(places, count_of_rows))
+    moments = {place: [group[number_name(place)] for group in groups] for place, _ in newest_moments(enforcement)}
+    newest = {place: max((one for one in found if one is not None), default=None) for place, found in moments.items()}
+    return Totals(rows, valid, {**broken, **newest})
 
 
-def _broken_by(
-    enforcement: Enforcement, groups: Sequence[Row], keys: Mapping[int, Iterable[str]]
-) -> Callable[[Row], Iterator[int]]:
-    """Return what tells which rules the rows of a group break, by their places in the book."""
+def _by_broken_rules(
+    enforcement: Enforcement, groups: Sequence[Mapping[str, Any]], keys: Mapping[int, Iterable[str]]
+) -> Counter[tuple[int, ...]]:
+    """Count rows by the rules they break, given by their places in the book."""
     of_rows = [place for place, item in enumerate(enforcement.book.all) if isinstance(item, RowRule)]
-    flags = {place: flag(place) for place, _ in enforcement.broken_conditions() if place not in set(of_rows)}
+    masks, flags = enforcement.masks.names, enforcement.flags()
     names = {place: tuple(key) for place, key in keys.items()}
-    rows = Counter[tuple[int, tuple[str, ...]]]()
+    sharing = Counter[tuple[int, tuple[str, ...]]]()
     for group in groups:
         for place, key in names.items():
             if group[flags[place]]:
-                rows[place, _part(group, key)] += group[_ROWS]
+                sharing[place, _part(group, key)] += group[_ROWS]
 
-    def broken_by(group: Row) -> Iterator[int]:
-        yield from (of_rows[bit] for bit in enforcement.masks.bits_of(group))
-        for place, name in flags.items():
-            # marked by chance, a key has one row
-            if group[name] and (place not in names or rows[place, _part(group, names[place])] > 1):
-                yield place
+    def is_broken(place: int, group: Mapping[str, Any]) -> bool:
+        # marked by chance, a key has one row
+        return place not in names or sharing[place, _part(group, names[place])] > 1
 
-    return broken_by
+    found = Counter[tuple[int, ...]]()
+    for group in groups:
+        bits = enforcement.masks.bits_of(group[name] for name in masks)
+        marked = (place for place, name in flags.items() if group[name] and is_broken(place, group))
+        found[*(of_rows[bit] for bit in bits), *marked] += group[_ROWS]
+    return found
 
 
-def _part(group: Row, names: tuple[str, ...]) -> tuple[str, ...]:
+def _part(group: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(group[name] for name in names)
 
 

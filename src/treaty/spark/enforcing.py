@@ -120,10 +120,10 @@ class Enforcement:
         """The rules on keys that can be looked at apart from the rows: which row is first shows only among them."""
         return [] if self.policy.duplicates is Duplicates.KEEP_FIRST else self.key_rules()
 
-    def flags(self) -> list[str]:
-        """The columns that hold the answers of rules on more than one row."""
-        found = [place for place, _ in self.key_rules()] + [place for place, _ in self._of(ReferenceRule)]
-        return [flag(place) for place in found]
+    def flags(self) -> dict[int, str]:
+        """The columns that hold the answers of rules on more than one row, by the place of the rule."""
+        found = (*self.key_rules(), *self._of(ReferenceRule))
+        return {place: flag(place) for place, _ in found}
 
     def broken_conditions(self) -> Iterator[tuple[int, Column]]:
         """Yield, by the place of its rule, when a judged row breaks it."""

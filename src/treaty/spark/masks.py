@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column, Row
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from treaty.spark.folding import all_of, folded
@@ -35,12 +35,12 @@ class Masks:
 
     def is_set(self, index: int) -> Column:
         """Tell whether a row breaks the rule at this place of the list."""
-        return named(self.names[index // _BITS]).bitwiseAND(_long(1 << (index % _BITS))) != F.lit(0)
+        return named(self.names[index // _BITS]).bitwiseAND(F.lit(1 << (index % _BITS))) != F.lit(0)
 
-    def bits_of(self, row: Row) -> Iterator[int]:
+    @staticmethod
+    def bits_of(masks: Iterable[int]) -> Iterator[int]:
         """Yield the places of the rules that a row's masks say it breaks."""
-        for number, name in enumerate(self.names):
-            mask = row[name]
+        for number, mask in enumerate(masks):
             while mask:
                 lowest = mask & -mask
                 yield number * _BITS + lowest.bit_length() - 1
@@ -58,10 +58,6 @@ class Masks:
 
 
 def _mask(conditions: Sequence[Column]) -> Column:
-    none = _long(0)
-    bits = [F.when(condition, _long(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
+    none = F.expr("0L")  # a long, and so are the bits beside it
+    bits = [F.when(condition, F.lit(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
     return folded(Column.bitwiseOR, bits)
-
-
-def _long(number: int) -> Column:
-    return F.expr(f"{number}L")

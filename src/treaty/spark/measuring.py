@@ -10,11 +10,12 @@ from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument
 from treaty.spark.counting import Totals, count, number_name
+from treaty.spark.key_numbers import is_whole
 from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.metric_queries import run_query
 from treaty.spark.preparing import named
 from treaty.spark.rules import AnyRule, FreshnessRule, MetricRule, UniqueRule
-from treaty.spark.uniqueness import is_whole, shared_numbers
+from treaty.spark.uniqueness import shared_numbers
 
 if TYPE_CHECKING:
     from treaty.spark.enforcing import Enforcement
@@ -79,8 +80,10 @@ def _totals(enforcement: Enforcement, most_groups: int) -> Totals:
 
 def numbers_of_shared_keys(enforcement: Enforcement) -> dict[int, list[int]]:
     """Return the numbers of shared keys for each rule on keys; rules for which they do not tell are left out."""
-    frame = enforcement.prepared.frame
-    found = {place: shared_numbers(frame, item.columns, _MOST_GROUPS) for place, item in enforcement.keys_apart()}
+    frame, reading = enforcement.prepared.frame, enforcement.policy.keys
+    found = {
+        place: shared_numbers(frame, item.columns, _MOST_GROUPS, reading) for place, item in enforcement.keys_apart()
+    }
     return {place: numbers for place, numbers in found.items() if numbers is not None}
 
 

@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 
 from treaty.errors import InvalidDocument
 from treaty.spark.folding import all_of
+from treaty.spark.key_numbers import is_whole
 from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.rules import ReferenceRule
-from treaty.spark.uniqueness import is_whole
 
 
 def mark_missing(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: str) -> DataFrame:

@@ -9,15 +9,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.spark.folding import all_of
+from treaty.spark.key_numbers import HASH, is_whole, key_hash, key_number, suspects
 from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.rules import KeyReading
 from treaty.spark.value_checks import holds_maps
 
-HASH = f"{PRIVATE}hash"
 _OWN_HASH = f"{PRIVATE}own_hash"
 _PLACE = f"{PRIVATE}place"
 _KEYS = f"{PRIVATE}keys"
-_BITS = 48
-"""Of a billion keys, some thousand have the number of another by chance."""
 
 
 def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
@@ -32,21 +31,9 @@ def by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
     return joined.withColumn(flag, named(names[0]).isNotNull()).drop(*names)
 
 
-def suspects(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
-    """Return the numbers of keys that several rows have, or that two keys have by chance; none if there are too many.
-
-    It reads the keys only, and moves nothing but their numbers.
-    """
-    numbers = frame.where(is_whole(columns)).select(key_number(columns).alias(HASH))
-    # a count needs no order of its own, so that one sort by one number is all
-    again = numbers.withColumn(_PLACE, F.count(F.lit(1)).over(Window.partitionBy(HASH))).where(named(_PLACE) > F.lit(1))
-    found = [row[0] for row in again.select(named(HASH)).distinct().limit(most + 1).collect()]
-    return found if len(found) <= most else None
-
-
-def shared_numbers(frame: DataFrame, columns: Sequence[str], most: int) -> list[int] | None:
+def shared_numbers(frame: DataFrame, columns: Sequence[str], most: int, reading: KeyReading) -> list[int] | None:
     """Return the numbers of keys that several rows have; none if they are too many, or do not tell keys apart."""
-    suspected = suspects(frame, columns, most)
+    suspected = suspects(frame, columns, most, reading)
     if not suspected:
         return suspected
     marked = by_number(frame, columns, suspected, _PLACE).where(named(_PLACE))
@@ -94,16 +81,6 @@ def content_hash(frame: DataFrame) -> Column:
     return F.xxhash64(*map(named, names)) if names else F.lit(0).cast("long")
 
 
-def key_hash(columns: Sequence[str]) -> Column:
-    """Return a hash of a key: sorting numbers is cheaper than sorting texts."""
-    return F.xxhash64(*map(named, columns))
-
-
-def key_number(columns: Sequence[str]) -> Column:
-    """Return a part of a key's hash: the fewer bytes there are, the less it takes to sort them."""
-    return F.shiftrightunsigned(key_hash(columns), 64 - _BITS)
-
-
 def spelled(column: Column, kind: spark.DataType) -> Column | None:
     """Spell a value so that no two have one text; none if its kind has parts, whose texts could run together."""
     if isinstance(kind, spark.StringType | spark.BinaryType):
@@ -115,8 +92,3 @@ def spelled(column: Column, kind: spark.DataType) -> Column | None:
         return (column + F.lit(0.0)).cast("string")  # one zero, as comparisons have it
     is_simple = isinstance(kind, spark.AtomicType) and not isinstance(kind, spark.VariantType)
     return column.cast("string") if is_simple else None
-
-
-def is_whole(columns: Sequence[str]) -> Column:
-    """Tell whether no part of a key is missing."""
-    return all_of(named(column).isNotNull() for column in columns)

@@ -16,7 +16,7 @@ from treaty.compatibility.terms.values import item_count, text_length, value_ran
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief
 from treaty.spark.checks import Kind
-from treaty.spark.folding import any_of
+from treaty.spark.folding import all_of, any_of
 from treaty.spark.formats import FORMATS
 from treaty.spark.patterns import violates
 from treaty.spark.reading_values import OfColumn
@@ -32,6 +32,8 @@ _WHOLE_BITS: dict[type[spark.DataType], int] = {
     spark.LongType: 64,
 }
 _NEARLY = 1e-9
+_LONG_DIGITS = 18
+"""Spark holds a decimal of so many digits as a long."""
 
 
 def asked_of(field: Field, kind: spark.DataType) -> Iterator[Asked]:
@@ -92,9 +94,24 @@ def _range(field: Field, kind: spark.DataType) -> Iterator[Asked]:
         if limits.high is not None and not _is_above_all(limits.high, kind):
             high = literal(limits.high, kind)
             parts.append(value >= high if limits.high_open else value > high)
-        return any_of(parts)
+        broken = any_of(parts)
+        return ~_is_well_inside(value, limits) & broken if _is_told_by_whole_part(limits, kind) else broken
 
     yield Kind.RANGE, f"must be {limits}", outside
+
+
+def _is_told_by_whole_part(limits: Bounds, kind: spark.DataType) -> bool:
+    bounds = [bound for bound in (limits.low, limits.high) if bound is not None]
+    of_longs = all(isinstance(bound, (int, float)) and abs(bound) < 10**_LONG_DIGITS for bound in bounds)
+    return of_longs and isinstance(kind, spark.DecimalType) and kind.precision <= _LONG_DIGITS
+
+
+def _is_well_inside(value: Column, limits: Bounds) -> Column:
+    """Tell by the whole part alone that a decimal is within bounds: Spark compares those literals as big decimals."""
+    whole = value.cast("long")
+    low = [] if limits.low is None else [whole > F.lit(math.ceil(Decimal(str(limits.low))))]
+    high = [] if limits.high is None else [whole < F.lit(math.floor(Decimal(str(limits.high))))]
+    return all_of([*low, *high])
 
 
 def _is_below_all(bound: Any, kind: spark.DataType) -> bool:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import KeyReading, Policy, enforce, write_split
+from treaty.spark.key_numbers import suspects
 from treaty.spark.measuring import measure
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
@@ -118,3 +119,13 @@ def test_counts_are_the_same_however_many_groups_are_brought_here(
     measures = measure(enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), most_groups=most_groups)
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])  # sorted by Spark, in four parts, in two, in one
+def test_numbers_of_several_rows_are_found_wherever_they_are_sorted(spark: SparkSession, at_once: int) -> None:
+    frame = spark.sql("SELECT * FROM VALUES ('a'), ('b'), (NULL), ('a'), ('c'), (NULL) AS t(name)")
+    shared = suspects(frame, ["name"], 10, KeyReading.ALONE, at_once)
+    assert shared == suspects(frame.where("name = 'a'"), ["name"], 10, KeyReading.WITH_ROWS)
+    assert shared != []
+    assert suspects(frame, ["name"], 0, KeyReading.ALONE, at_once) is None
+    assert suspects(frame.where("name < 'a'"), ["name"], 10, KeyReading.ALONE, at_once) == []
