@@ -7,14 +7,20 @@ from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place
-from treaty.contracts.model import Contract, Field, Form
+from treaty.contracts.model import Contract, Field, Form, SchemaObject, field_of
 from treaty.contracts.odcs import LATEST_API_VERSION, parse_written
 from treaty.contracts.quantities import seconds
 from treaty.contracts.reading.lines import PlaceOf
 from treaty.contracts.validation import problem, refuse_if_any, violations
-from treaty.contracts.values import EMPTY, Json, thaw
+from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
 
 _TYPES = ("string", "integer", "number", "boolean", "timestamp")
+_LISTED_AS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
 _DEFAULT_STATUS = "draft"
 _DEFAULT_MEASUREMENT = "event_time"
 _WHERE_IT_STANDS = {
@@ -43,7 +49,7 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     if isinstance(blocks.get("deprecation"), dict):
         refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)))
         blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
-    return parse_written(document | blocks, in_short_terms(place_of), Form.SHORT)
+    return parse_written(document | blocks, (_object_of(short),), in_short_terms(place_of), Form.SHORT)
 
 
 def write_short_form(contract: Contract) -> dict[str, Json]:
@@ -68,19 +74,13 @@ def write_short_form(contract: Contract) -> dict[str, Json]:
 
 
 def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
-    keys = {name: place for place, name in enumerate(short.get("primary_key") or (), start=1)}
+    """Write everything but the fields as an ODCS document does."""
     document: dict[str, Json] = {
         "apiVersion": LATEST_API_VERSION,
         "kind": "DataContract",
         "id": short["dataset_id"],
         "version": short["version"],
         "status": short.get("status", _DEFAULT_STATUS),
-        "schema": [
-            {
-                "name": short["dataset_id"],
-                "properties": [_field_as_odcs(field, keys) for field in short["fields"]],
-            }
-        ],
     }
     if short.get("description") is not None:
         document["description"] = {"purpose": short["description"]}
@@ -107,22 +107,25 @@ def _measured_by(measurement: str) -> dict[str, Json]:
     return {} if measurement == _DEFAULT_MEASUREMENT else {"element": measurement}
 
 
-def _field_as_odcs(field: dict[str, Json], keys: Mapping[str, int]) -> dict[str, Json]:
-    document: dict[str, Json] = {"name": field["name"]}
-    if field["type"] == "json":
-        document |= {"logicalType": "object", "physicalType": "json"}
-    else:
-        document["logicalType"] = field["type"]
-    document["required"] = field.get("required", True)
-    if field["name"] in keys:
-        document |= {"primaryKey": True, "primaryKeyPosition": keys[field["name"]]}
+def _object_of(short: dict[str, Json]) -> SchemaObject:
+    keys = {name: place for place, name in enumerate(short.get("primary_key") or (), start=1)}
+    return SchemaObject(short["dataset_id"], properties=tuple(_field_of(field, keys) for field in short["fields"]))
+
+
+def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
+    name, kind = field["name"], field["type"]
+    known: dict[str, Any] = {"name": name, "logical_type": kind, "required": field.get("required", True)}
+    if kind == "json":
+        known |= {"logical_type": "object", "physical_type": "json"}
+    if name in keys:
+        known |= {"primary_key": True, "primary_key_position": keys[name]}
     if field.get("description") is not None:
-        document["description"] = field["description"]
+        known["description"] = field["description"]
     if field.get("enum"):
-        document["enum"] = [{"value": value} for value in field["enum"]]
+        known["enum"] = tuple(FrozenMap({"value": value}) for value in field["enum"])
     if field.get("deprecated"):
-        document["deprecated"] = True
-    return document
+        known["deprecated"] = True
+    return field_of(known)
 
 
 def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
@@ -131,7 +134,8 @@ def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding
         if field["name"] in names:
             yield problem(f"field {field['name']!r} is declared twice", ("fields", index), place_of, "keep one of them")
         names.add(field["name"])
-        yield from _misplaced_values(field, index, place_of)
+        if field.get("enum"):
+            yield from _misplaced_values(field, index, place_of)
     for key in short.get("primary_key") or ():
         if key not in names:
             yield problem(
@@ -152,14 +156,8 @@ def _two_guides(document: dict[str, Json], notice: dict[str, Json], place_of: Pl
 
 
 def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> Iterator[Finding]:
-    kinds: dict[str, tuple[type, ...]] = {
-        "string": (str,),
-        "integer": (int,),
-        "number": (int, float),
-        "boolean": (bool,),
-    }
-    for value in field.get("enum") or ():
-        if type(value) not in kinds.get(field["type"], ()):
+    for value in field["enum"]:
+        if type(value) not in _LISTED_AS.get(field["type"], ()):
             where = ("fields", index, "enum")
             yield problem(
                 f"{value!r} is not a {field['type']} that an enum can hold",

@@ -23,6 +23,7 @@ from treaty.registry.limits import LARGEST_PART
 
 JSON = "application/json"
 YAML = "application/yaml"
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _LONGEST_ID = 256
 _LONGEST_SUMMARY = 500
 
@@ -51,8 +52,7 @@ class Prepared:
     @cached_property
     def digest(self) -> str:
         """What tells two documents apart, whatever the order of their keys."""
-        text = json.dumps(self.data, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(_CANONICAL.encode(self.data).encode()).hexdigest()
 
     @property
     def line(self) -> Line:
@@ -155,10 +155,13 @@ def folded(text: str) -> str:
 
 
 def _listed(words: list[str | None]) -> str:
-    said = [folded(word) for word in words if word]
-    if any("\n" in word for word in said):
-        said = [word.replace("\n", " ") for word in said]
-    return "\n".join(["", *dict.fromkeys(said), ""]) if said else "\n"
+    said = [word for word in dict.fromkeys(words) if word]
+    if not said:
+        return "\n"
+    text = "\n".join(said)
+    if text.count("\n") >= len(said):
+        text = "\n".join(word.replace("\n", " ") for word in said)
+    return f"\n{folded(text)}\n"
 
 
 def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
@@ -167,9 +170,10 @@ def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
     for one in fields:
         if one.name:
             found.append(one)
-        inside = (one.properties or ()) + tuple(child for _, child in one.children)
-        if inside:
-            found += _fields_of(inside)
+        if one.properties:
+            found += _fields_of(one.properties)
+        if one.items is not None or one.map_value is not None:
+            found += _fields_of(tuple(child for _, child in one.children))
     return found
 
 

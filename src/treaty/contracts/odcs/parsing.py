@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from treaty.contracts import schemas
-from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.model import Contract, Field, Form, SchemaObject, field_of
 from treaty.contracts.moves import bad_moves
 from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
 from treaty.contracts.odcs.patterns import bad_patterns
@@ -16,8 +15,6 @@ from treaty.contracts.odcs.versions import validator_for
 from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import refuse_if_any, violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, freeze
-
-_FIELD_DEFAULTS = {one.name: one.default for one in fields(Field)}
 
 
 def looks_like_odcs(data: Mapping[str, Any]) -> bool:
@@ -43,32 +40,32 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     )
     refuse_if_any(problems)
     refuse_if_any(list(bad_patterns(strict, place_of)))
-    contract = _contract(strict, plain_keys, lifter.plain_keys, form)
+    contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
     refuse_if_any(list(bad_moves(contract, data, place_of)))
     return contract
 
 
-def parse_written(data: dict[str, Json], place_of: PlaceOf, form: Form) -> Contract:
+def parse_written(data: dict[str, Json], objects: tuple[SchemaObject, ...], place_of: PlaceOf, form: Form) -> Contract:
     """Read an ODCS document that we wrote ourselves from another form: only the blocks beside it are looked at."""
     strict, plain_keys = lift(data, schemas.block_names())
     blocks = {key: data[key] for key in plain_keys}
     refuse_if_any(violations(schemas.blocks(), blocks, place_of, schemas.known_keys_of_odcs))
-    contract = _contract(strict, plain_keys, {}, form)
+    contract = _contract(strict, objects, plain_keys, form)
     refuse_if_any(list(bad_moves(contract, data, place_of)))
     return contract
 
 
 def _contract(
-    strict: dict[str, Json],
-    plain_keys: tuple[str, ...],
-    field_keys: dict[Pointer, tuple[str, ...]],
-    form: Form,
+    strict: dict[str, Json], objects: tuple[SchemaObject, ...] | None, plain_keys: tuple[str, ...], form: Form
 ) -> Contract:
     known, more = _split(strict, CONTRACT, ("kind", "schema"))
-    objects = None
-    if "schema" in strict:
-        objects = tuple(_object(item, ("schema", index), field_keys) for index, item in enumerate(strict["schema"]))
     return Contract(**known, objects=objects, more=more, plain_keys=plain_keys, form=form)
+
+
+def _objects(strict: dict[str, Json], field_keys: dict[Pointer, tuple[str, ...]]) -> tuple[SchemaObject, ...] | None:
+    if "schema" not in strict:
+        return None
+    return tuple(_object(item, ("schema", index), field_keys) for index, item in enumerate(strict["schema"]))
 
 
 def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> SchemaObject:
@@ -89,15 +86,7 @@ def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tu
     if entries := data.get("map"):
         known["map_key"] = _field(entries["key"], (*pointer, "map", "key"), field_keys)
         known["map_value"] = _field(entries["value"], (*pointer, "map", "value"), field_keys)
-    return _field_of(known)
-
-
-def _field_of(known: dict[str, Any]) -> Field:
-    """Make a field as `Field(**known)` does, without setting its many defaults one by one, which is slow."""
-    field = object.__new__(Field)
-    vars(field).update(_FIELD_DEFAULTS)
-    vars(field).update(known)
-    return field
+    return field_of(known)
 
 
 def _fields(

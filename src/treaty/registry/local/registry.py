@@ -66,7 +66,7 @@ class _Registering:
         self._mode = self._desk.mode(self._handed_in.compatibility)
         document = self._handed_in.document
         self.about = document.contract.id
-        _ = document.words, document.digest  # worked out once, and here
+        _ = document.words, document.digest, document.contract.treaty  # worked out once, and here
 
     def __call__(self, transaction: Transaction) -> Registration:
         """Register it."""

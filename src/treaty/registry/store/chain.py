@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 NOTHING_BEFORE = "0" * 64
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,8 @@ def chained(
 ) -> Entry:
     """Return the entry that follows the one with the hash `previous`."""
     said = [previous, seq, at.isoformat(), actor, action, subject, before, after, details]
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    return Entry(
-        seq, at, actor, action, subject, before, after, details, previous, hashlib.sha256(text.encode()).hexdigest()
-    )
+    digest = hashlib.sha256(_CANONICAL.encode(said).encode()).hexdigest()
+    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest)
 
 
 def breaks_in(entries: Iterable[Entry], seq: int = 0, head: str = NOTHING_BEFORE) -> Iterator[Broken]:
