@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 import treaty
 from treaty.catalog.rendering import NAME
@@ -21,6 +23,8 @@ from treaty.server.pages.problems import add_problem_pages
 from treaty.server.routes import ROUTES
 from treaty.server.settings import Limits
 from treaty.server.tending import Tending
+
+_UNOBSERVED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(
@@ -38,6 +42,7 @@ def create_app(
         summary="Every data boundary an explicit, versioned, executable contract",
         lifespan=_lifespan(tending),
         redoc_url=None,
+        telemetry=None if _is_observed() else _UNOBSERVED,
     )
     doorman = Doorman(registry.desk.database, access or AccessSettings(), oidc)
     app.state.registry = registry
@@ -62,6 +67,11 @@ class _App(FastAPI):
         """Put the entrance in the place of the layer that answers to mistakes: the gate does that in our words."""
         outermost: Any = super().build_middleware_stack()
         return self.entrance(outermost.app)
+
+
+def _is_observed() -> bool:
+    """Tell whether OpenTelemetry was set up around us; else the framework would look for it at every request."""
+    return any(name.startswith("OTEL_") for name in os.environ)
 
 
 def _lifespan(tending: Tending | None) -> Callable[[FastAPI], Any]:
