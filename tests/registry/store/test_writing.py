@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -54,6 +55,48 @@ def test_a_unit_that_cannot_make_itself_ready_never_begins(database: Database) -
     with pytest.raises(InvalidDocument):
         database.write(Unready())
     assert entries(database) == []
+
+
+def test_what_comes_while_another_process_has_its_turn_is_made_ready_meanwhile(
+    database: Database, tmp_path: Path
+) -> None:
+    has_turn, may_end = threading.Event(), threading.Event()
+
+    class Noted:
+        def __init__(self, subject: str, is_sound: bool = True) -> None:
+            self.is_ready = threading.Event()
+            self._subject, self._is_sound = subject, is_sound
+
+        def prepare(self) -> None:
+            self.is_ready.set()
+            if not self._is_sound:
+                raise InvalidDocument("cannot be read")
+
+        def __call__(self, transaction: Transaction) -> int:
+            return transaction.record("somebody", "did", self._subject)
+
+    def holds_its_turn(transaction: Transaction) -> int:
+        has_turn.set()
+        assert may_end.wait(10)
+        return transaction.record("somebody", "did", "first")
+
+    other = Database.open(str(tmp_path / "registry.db"))
+    try:
+        first = other.submit(holds_its_turn)
+        assert has_turn.wait(10)
+        units = [Noted("second"), Noted("unsound", is_sound=False), Noted("third")]
+        handed_in = []
+        for unit in units:  # one after the other, so that all but one come while the writer waits
+            handed_in.append(database.submit(unit))
+            assert unit.is_ready.wait(5)
+        may_end.set()
+        assert [first.result(10), handed_in[0].result(10), handed_in[2].result(10)] == [1, 2, 3]
+        with pytest.raises(InvalidDocument):
+            handed_in[1].result(10)
+    finally:
+        may_end.set()
+        other.close()
+    assert entries(database) == ["first", "second", "third"]
 
 
 def test_rows_that_wait_are_seen_by_whoever_asks_in_the_same_transaction(database: Database) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from treaty.errors import Unavailable
 
-_LARGEST_BATCH = 64
+LARGEST_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ class Job:
 
 
 class Batches:
-    """Hands jobs of many threads, in the order they came, to one thread."""
+    """Hands jobs of many threads, in the order they came, to one thread.
+
+    What the thread takes more of, it adds to the list that it was given, so that nobody is forgotten if it fails.
+    """
 
     def __init__(self, name: str, work: Callable[[list[Job]], None]) -> None:
         self._name = name
@@ -62,21 +65,29 @@ class Batches:
         if thread is not None:
             thread.join()
 
+    def more(self, most: int) -> list[Job]:
+        """Take what came in the meantime: for the thread itself, while it waits for something else."""
+        return [job for job in self._waiting(most) if job.future.set_running_or_notify_cancel()]
+
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            batch = [job]
-            while len(batch) < _LARGEST_BATCH:
-                try:
-                    following = self._jobs.get_nowait()
-                except Empty:
-                    break
-                if following is None:
-                    self._jobs.put(None)
-                    break
-                batch.append(following)
+            batch = [job, *self._waiting(LARGEST_BATCH - 1)]
             # Who gave up waiting asks for nothing any more; what is begun can no longer be given up.
             if wanted := [one for one in batch if one.future.set_running_or_notify_cancel()]:
                 self._do(wanted)
+
+    def _waiting(self, most: int) -> list[Job]:
+        found: list[Job] = []
+        while len(found) < most:
+            try:
+                job = self._jobs.get_nowait()
+            except Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            found.append(job)
+        return found
 
     def _do(self, wanted: list[Job]) -> None:
         try:

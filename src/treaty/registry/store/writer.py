@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, text
 
-from treaty.registry.store.batches import Batches, Job
+from treaty.registry.store.batches import LARGEST_BATCH, Batches, Job
 from treaty.registry.store.quick import run_quickly
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, in_words
+from treaty.registry.store.turns import Turn
 
 T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
@@ -51,9 +52,7 @@ class Writer:
     nobody waits for the database; `about` then names the contract it is about.
     """
 
-    def __init__(
-        self, engine: Engine, clock: Callable[[], datetime], turn: Callable[[], AbstractContextManager[None]]
-    ) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], datetime], turn: Turn) -> None:
         self._engine = engine
         self._clock = clock
         self._turn = turn
@@ -72,30 +71,37 @@ class Writer:
         self._let_go()
 
     def _write(self, batch: list[Job]) -> None:
-        batch = [job for job in batch if _prepared(job)]
-        if not batch:
+        ready = [job for job in batch if _prepared(job)]
+        if not ready:
             return
+
+        def take_more() -> bool:
+            more = self._batches.more(LARGEST_BATCH - len(batch))
+            batch.extend(more)
+            ready.extend(job for job in more if _prepared(job))
+            return bool(more)
+
         try:
-            outcomes = self._transact(batch)
+            outcomes = self._transact(ready, take_more)
         except _Dirty:
-            for job in batch:
+            for job in ready:
                 self._write_alone(job)
             return
         except Exception as error:
-            outcomes = [_Outcome(error=self._in_words(error))] * len(batch)
-        for job, outcome in zip(batch, outcomes, strict=True):
+            outcomes = [_Outcome(error=self._in_words(error))] * len(ready)
+        for job, outcome in zip(ready, outcomes, strict=True):
             outcome.tell(job)
 
     def _write_alone(self, job: Job) -> None:
         try:
-            (outcome,) = self._transact([job])
+            (outcome,) = self._transact([job], _nothing_to_do)
         except Exception as error:
             outcome = _Outcome(error=self._in_words(error))
         outcome.tell(job)
 
-    def _transact(self, batch: list[Job]) -> list[_Outcome]:
+    def _transact(self, batch: list[Job], meanwhile: Callable[[], bool]) -> list[_Outcome]:
         """Run the units one after the other in one transaction; what is returned is durable."""
-        with self._turn(), self._connected() as connection, connection.begin():
+        with self._turn(meanwhile), self._connected() as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
@@ -152,6 +158,10 @@ class Writer:
 
 def _nobody_to_wake() -> None:
     """Do nothing: what was written waits for whoever looks for it."""
+
+
+def _nothing_to_do() -> bool:
+    return False
 
 
 def _prepared(job: Job) -> bool:
