@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,10 +27,12 @@ ROWS = [
 ]
 
 
-def samples(spark: SparkSession, fields: list[dict[str, Any]], most: int) -> list[Sample]:
+def samples(
+    spark: SparkSession, fields: list[dict[str, Any]], most: int, rows: Sequence[tuple[str | None, ...]] = ROWS
+) -> list[Sample]:
     """Sample the rows that break the contract."""
     held_to = contract(fields)
-    frame = spark.createDataFrame(ROWS, "ID string, day string, status string, quantity string")
+    frame = spark.createDataFrame(list(rows), "ID string, day string, status string, quantity string")
     return list(collect_samples(enforce(frame, held_to).quarantined, held_to.schema[0], most))
 
 
@@ -51,6 +54,13 @@ def test_the_commonest_values_come_first_each_with_the_key_of_a_row(any_spark: S
 @pytest.mark.parametrize(("most", "rules"), [(1, ["enum:status"]), (2, ["enum:status", "type:quantity"])])
 def test_every_rule_is_sampled_before_any_is_sampled_twice(spark: SparkSession, most: int, rules: list[str]) -> None:
     assert [one.rule for one in samples(spark, FIELDS, most)] == rules
+
+
+def test_a_row_with_a_whole_key_is_shown_before_others(spark: SparkSession) -> None:
+    rows = [(None, "2026-01-01", "old", "1"), ("0", None, "old", "1"), ROWS[0]]
+    found = {one.rule: one.key for one in samples(spark, FIELDS, 10, rows)}
+    assert found["enum:status"] == key("1")
+    assert found["required:id"] == (("id", None), ("day", "2026-01-01"))
 
 
 def test_a_classified_key_is_masked(spark: SparkSession) -> None:

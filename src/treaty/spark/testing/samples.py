@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.spark.compiling import child_of, is_classified
+from treaty.spark.folding import any_of
 from treaty.spark.preparing import VIOLATIONS, named
 from treaty.spark.schema import column_name
 from treaty.spark.violations import MASKED
@@ -36,7 +37,9 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> 
     """Collect up to so many samples in one job: one of every rule before a second of any."""
     key = list(_key(quarantined, schema))
     names = [name for name, _ in key]
-    keyed = F.struct(*[column.alias(f"k{place}") for place, (_, column) in enumerate(key)]) if key else F.lit("")
+    # the least key is shown: a whole one, if any row has one, goes before those with a part that is missing
+    missing = any_of(column.isNull() for _, column in key)
+    keyed = F.struct(missing.alias("missing"), *[column.alias(f"k{place}") for place, (_, column) in enumerate(key)])
     broken = quarantined.select(keyed.alias("key"), F.explode(VIOLATIONS).alias("violation"))
     values = broken.groupBy(F.col("violation.rule").alias("rule"), F.col("violation.value").alias("value")).agg(
         F.count(F.lit(1)).alias("rows"), F.min("key").alias("key")
@@ -47,8 +50,7 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> 
     found = few.orderBy("place", F.desc("rows"), "rule").limit(most).collect()
     worst = {row["rule"]: place for place, row in enumerate(found) if row["place"] == 1}
     samples = [
-        Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"], strict=True)) if key else ())
-        for row in found
+        Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"][1:], strict=True))) for row in found
     ]
     return tuple(sorted(samples, key=lambda item: worst[item.rule]))
 
