@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,11 +18,11 @@ from treaty.contracts.reading.limits import refuse
 from treaty.contracts.values import EMPTY, Json
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
+from treaty.registry.digesting import digest_of
 from treaty.registry.limits import LARGEST_PART
 
 JSON = "application/json"
 YAML = "application/yaml"
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _LONGEST_ID = 256
 _LONGEST_SUMMARY = 500
 
@@ -52,7 +51,7 @@ class Prepared:
     @cached_property
     def digest(self) -> str:
         """What tells two documents apart, whatever the order of their keys."""
-        return hashlib.sha256(_CANONICAL.encode(self.data).encode()).hexdigest()
+        return digest_of(self.data)
 
     @property
     def line(self) -> Line:

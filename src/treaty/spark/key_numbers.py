@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, Window
@@ -46,8 +47,11 @@ def suspects(
     and as many numbers as the driver has room for are sorted there, in parts if need be: that spares the shuffle.
     """
     numbers = frame.where(is_whole(columns)).select(key_number(columns).alias(HASH))
-    times = -(-frame.count() // at_once) if reading is KeyReading.ALONE else _MOST_TIMES + 1
-    return _sorted_here(numbers, times, most) if times <= _MOST_TIMES else _sorted_by_spark(numbers, most)
+    if reading is KeyReading.ALONE:
+        times = ceil(frame.count() / at_once)
+        if times <= _MOST_TIMES:
+            return _sorted_here(numbers, times, most)
+    return _sorted_by_spark(numbers, most)
 
 
 def _sorted_here(numbers: DataFrame, times: int, most: int) -> list[int] | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from treaty.registry.digesting import digest_of
+
 NOTHING_BEFORE = "0" * 64
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ def chained(
 ) -> Entry:
     """Return the entry that follows the one with the hash `previous`."""
     said = [previous, seq, at.isoformat(), actor, action, subject, before, after, details]
-    digest = hashlib.sha256(_CANONICAL.encode(said).encode()).hexdigest()
-    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest)
+    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest_of(said))
 
 
 def breaks_in(entries: Iterable[Entry], seq: int = 0, head: str = NOTHING_BEFORE) -> Iterator[Broken]:
