@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from treaty.contracts.making import made
 from treaty.contracts.owners import Owner
 from treaty.contracts.schemas import block_names, fits_block, fits_field_key
 from treaty.contracts.values import EMPTY, FrozenMap, thaw
@@ -132,7 +133,7 @@ class Exclusion:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Blocks:
     """All of Treaty's own blocks in one contract."""
 
@@ -195,17 +196,20 @@ _READERS: dict[str, Any] = {
 }
 
 
-def blocks_in(custom_properties: Iterable[FrozenMap] | None) -> Blocks:
-    """Read Treaty's blocks among custom properties; one of another shape is somebody else's and left alone."""
+def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[str, ...] = ()) -> Blocks:
+    """Read Treaty's blocks among custom properties; one of another shape is somebody else's and left alone.
+
+    What was a plain key of the document was looked at when that was read.
+    """
     found: dict[str, Any] = {}
     for entry in custom_properties or ():
         name = entry.get("property")
         if not isinstance(name, str) or name not in block_names() or name in found:
             continue
-        if fits_block(name, thaw(entry.get("value"))):
+        if name in plain_keys or fits_block(name, thaw(entry.get("value"))):
             value = entry["value"]
             found[name] = _READERS[name](value) if name in _READERS else value
-    return Blocks(**found)
+    return made(Blocks, found)
 
 
 def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -78,17 +78,6 @@ class Field:
         return tuple((mark, child) for mark, child in marked if child is not None)
 
 
-_FIELD_DEFAULTS = {one.name: one.default for one in fields(Field)}
-
-
-def field_of(known: dict[str, Any]) -> Field:
-    """Make a field as `Field(**known)` does, without setting its many defaults one by one, which is slow."""
-    field = object.__new__(Field)
-    vars(field).update(_FIELD_DEFAULTS)
-    vars(field).update(known)
-    return field
-
-
 def _key_position(field: Field) -> float:
     """Order key fields: those without a position (ODCS writes -1 too) come last, as they stand."""
     place = field.primary_key_position
@@ -150,7 +139,7 @@ class Contract:
     @cached_property
     def treaty(self) -> treaty_blocks.Blocks:
         """What Treaty's own blocks (ordering, delivery, deprecation, …) say."""
-        return treaty_blocks.blocks_in(self.custom_properties)
+        return treaty_blocks.blocks_in(self.custom_properties, self.plain_keys)
 
     @cached_property
     def owners(self) -> tuple[Owner, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place
-from treaty.contracts.model import Contract, Field, Form, SchemaObject, field_of
-from treaty.contracts.odcs import LATEST_API_VERSION, parse_written
+from treaty.contracts.making import made
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.moves import bad_moves
+from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.quantities import seconds
 from treaty.contracts.reading.lines import PlaceOf
 from treaty.contracts.validation import problem, refuse_if_any, violations
@@ -23,6 +26,7 @@ _LISTED_AS: dict[str, tuple[type, ...]] = {
 }
 _DEFAULT_STATUS = "draft"
 _DEFAULT_MEASUREMENT = "event_time"
+_FIELD_DEFAULTS: dict[str, Json] = {"required": True, "description": None, "enum": None, "deprecated": False}
 _WHERE_IT_STANDS = {
     "slaProperties": "freshness_sla",
     "id": "dataset_id",
@@ -39,17 +43,37 @@ def looks_like_short_form(data: Mapping[str, Any]) -> bool:
 
 def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     """Read the short form, or refuse it with every problem named."""
-    own_blocks = schemas.block_names() - {"owners"}
-    short = {key: value for key, value in data.items() if key not in own_blocks}
-    problems = violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form)
-    refuse_if_any(problems)
+    own_blocks = _own_blocks()
+    short, blocks = data, {}
+    if not own_blocks.isdisjoint(data):
+        short = {key: value for key, value in data.items() if key not in own_blocks}
+        blocks = {key: value for key, value in data.items() if key in own_blocks}
+    refuse_if_any(violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form))
     refuse_if_any(list(_inconsistent(short, place_of)))
-    blocks = {key: value for key, value in data.items() if key in own_blocks}
-    document = _as_odcs(short)
+    carried = _carried(short)
+    if blocks:
+        carried = _with_blocks(carried, blocks, place_of)
+    contract = _contract_of(short, carried)
+    if "migration" in carried:
+        refuse_if_any(list(bad_moves(contract, carried, in_short_terms(place_of))))
+    return contract
+
+
+@cache
+def _own_blocks() -> frozenset[str]:
+    """Return the names of the blocks that may stand beside the short form; owners are a part of it."""
+    return schemas.block_names() - {"owners"}
+
+
+def _with_blocks(carried: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> dict[str, Json]:
+    """Add the blocks that stand beside the short form to those it says in its own words."""
     if isinstance(blocks.get("deprecation"), dict):
-        refuse_if_any(list(_two_guides(document, blocks["deprecation"], place_of)))
-        blocks["deprecation"] = document.get("deprecation", {}) | blocks["deprecation"]
-    return parse_written(document | blocks, (_object_of(short),), in_short_terms(place_of), Form.SHORT)
+        linked = carried.get("deprecation", {})
+        refuse_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
+        blocks["deprecation"] = linked | blocks["deprecation"]
+    together = carried | blocks
+    refuse_if_any(violations(schemas.blocks(), together, in_short_terms(place_of), schemas.known_keys_of_odcs))
+    return together
 
 
 def write_short_form(contract: Contract) -> dict[str, Json]:
@@ -73,59 +97,80 @@ def write_short_form(contract: Contract) -> dict[str, Json]:
     return {key: value for key, value in document.items() if key in needed or value not in (None, [])} | carried
 
 
-def _as_odcs(short: dict[str, Json]) -> dict[str, Json]:
-    """Write everything but the fields as an ODCS document does."""
-    document: dict[str, Json] = {
-        "apiVersion": LATEST_API_VERSION,
-        "kind": "DataContract",
+def with_defaults(short: dict[str, Json]) -> dict[str, Json]:
+    """Return a short form with every key that it may leave out, as clients read it back."""
+    sla = short.get("freshness_sla")
+    return short | {
+        "description": short.get("description"),
+        "fields": [_FIELD_DEFAULTS | one for one in short["fields"]],
+        "owners": [{"team": one["team"], "contact": one.get("contact")} for one in short["owners"]],
+        "freshness_sla": {"measurement": _DEFAULT_MEASUREMENT, **sla} if sla else None,
+        "status": short.get("status", _DEFAULT_STATUS),
+        "deprecation_uri": short.get("deprecation_uri"),
+        "primary_key": short.get("primary_key") or [],
+    }
+
+
+def _contract_of(short: dict[str, Json], carried: dict[str, Json]) -> Contract:
+    """Make the contract; blocks are kept among the custom properties, and known to have been plain keys."""
+    purpose, sla = short.get("description"), short.get("freshness_sla")
+    said: dict[str, Any] = {
         "id": short["dataset_id"],
         "version": short["version"],
+        "api_version": LATEST_API_VERSION,
         "status": short.get("status", _DEFAULT_STATUS),
+        "objects": (_object_of(short),),
+        "form": Form.SHORT,
     }
-    if short.get("description") is not None:
-        document["description"] = {"purpose": short["description"]}
+    if purpose is not None:
+        said["description"] = FrozenMap({"purpose": purpose})
+    if sla:
+        said["sla"] = (_freshness_in(sla),)
+    if carried:
+        said["custom_properties"] = tuple([FrozenMap({"property": name, "value": carried[name]}) for name in carried])
+        said["plain_keys"] = tuple(carried)
+    return made(Contract, said)
+
+
+def _carried(short: dict[str, Json]) -> dict[str, Json]:
+    """Return what the short form says in its own words, and the model in a block."""
+    carried: dict[str, Json] = {}
     if short["owners"]:
-        document["owners"] = [
+        carried["owners"] = [
             {key: value for key, value in owner.items() if value is not None} for owner in short["owners"]
         ]
-    if sla := short.get("freshness_sla"):
-        document["slaProperties"] = [
-            {
-                "property": "freshness",
-                "value": sla["max_lag_seconds"],
-                "unit": "s",
-                **_measured_by(sla.get("measurement", _DEFAULT_MEASUREMENT)),
-            }
-        ]
     if (short.get("deprecation_uri") or "").strip():
-        document["deprecation"] = {"migration_guide": short["deprecation_uri"]}
-    return document
+        carried["deprecation"] = {"migration_guide": short["deprecation_uri"]}
+    return carried
 
 
-def _measured_by(measurement: str) -> dict[str, Json]:
-    """Name the element a freshness is measured by; the event time goes without saying."""
-    return {} if measurement == _DEFAULT_MEASUREMENT else {"element": measurement}
+def _freshness_in(sla: dict[str, Json]) -> FrozenMap:
+    """Write a freshness as ODCS does; that it is measured by the event time goes without saying."""
+    said = {"property": "freshness", "value": sla["max_lag_seconds"], "unit": "s"}
+    measurement = sla.get("measurement", _DEFAULT_MEASUREMENT)
+    return FrozenMap(said if measurement == _DEFAULT_MEASUREMENT else {**said, "element": measurement})
 
 
 def _object_of(short: dict[str, Json]) -> SchemaObject:
     keys = {name: place for place, name in enumerate(short.get("primary_key") or (), start=1)}
-    return SchemaObject(short["dataset_id"], properties=tuple(_field_of(field, keys) for field in short["fields"]))
+    fields = tuple([_field_of(field, keys) for field in short["fields"]])
+    return made(SchemaObject, {"name": short["dataset_id"], "properties": fields})
 
 
 def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
     name, kind = field["name"], field["type"]
-    known: dict[str, Any] = {"name": name, "logical_type": kind, "required": field.get("required", True)}
+    said: dict[str, Any] = {"name": name, "logical_type": kind, "required": field.get("required", True)}
     if kind == "json":
-        known |= {"logical_type": "object", "physical_type": "json"}
+        said["logical_type"], said["physical_type"] = "object", "json"
     if name in keys:
-        known |= {"primary_key": True, "primary_key_position": keys[name]}
-    if field.get("description") is not None:
-        known["description"] = field["description"]
-    if field.get("enum"):
-        known["enum"] = tuple(FrozenMap({"value": value}) for value in field["enum"])
+        said["primary_key"], said["primary_key_position"] = True, keys[name]
+    if (description := field.get("description")) is not None:
+        said["description"] = description
+    if values := field.get("enum"):
+        said["enum"] = tuple([FrozenMap({"value": value}) for value in values])
     if field.get("deprecated"):
-        known["deprecated"] = True
-    return field_of(known)
+        said["deprecated"] = True
+    return made(Field, said)
 
 
 def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
@@ -148,9 +193,9 @@ def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding
         yield problem("status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan")
 
 
-def _two_guides(document: dict[str, Json], notice: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
-    linked = document.get("deprecation", {}).get("migration_guide")
-    if linked is not None and notice.get("migration_guide", linked) != linked:
+def _two_guides(linked: dict[str, Json], notice: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    guide = linked.get("migration_guide")
+    if guide is not None and notice.get("migration_guide", guide) != guide:
         message = "deprecation_uri and deprecation.migration_guide differ"
         yield problem(message, ("deprecation",), place_of, "keep one of them")
 

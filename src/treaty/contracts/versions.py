@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from treaty.errors import InvalidDocument
@@ -48,6 +49,7 @@ def parse_version(text: str) -> Version:
     return version
 
 
+@lru_cache(1_000)
 def version_or_none(text: str) -> Version | None:
     """Return the version, or None where the text is not one."""
     if not is_version(text):

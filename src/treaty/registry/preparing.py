@@ -39,9 +39,9 @@ class Prepared:
 
     @cached_property
     def parsed(self) -> str:
-        """The document as JSON that reads back as the same contract."""
-        written = as_json(_filled(self.data) if self.contract.form is Form.SHORT else self.data)
-        return written.decode("utf-8", "surrogatepass")
+        """The document as JSON that reads back as the same contract: as it was given, where that is JSON."""
+        written = self.content if self.media == JSON else as_json(self.data)
+        return written.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -85,7 +85,7 @@ def prepare(
         return prepare_reading(Reading("the contract", data, lambda: None), JSON, as_json(data))
     given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     reading, found = _read(given, limits)
-    return prepare_reading(reading, media or found, given)
+    return prepare_reading(reading, found if media is None or found == YAML else media, given)
 
 
 def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
@@ -208,21 +208,3 @@ def _status(contract: Contract, reading: Reading) -> Status:
         return parse_status(contract.status)
     except InvalidDocument as error:
         raise refuse(str(error), reading.place(("status",))) from None
-
-
-def _filled(short: dict[str, Json]) -> dict[str, Json]:
-    """Return a short form with every key that it may leave out, as it is read back."""
-    sla = short.get("freshness_sla")
-    return short | {
-        "description": short.get("description"),
-        "fields": [_filled_field(one) for one in short["fields"]],
-        "owners": [{"team": one["team"], "contact": one.get("contact")} for one in short["owners"]],
-        "freshness_sla": {"measurement": "event_time", **sla} if sla else None,
-        "status": short.get("status", Status.DRAFT.value),
-        "deprecation_uri": short.get("deprecation_uri"),
-        "primary_key": short.get("primary_key") or [],
-    }
-
-
-def _filled_field(one: dict[str, Json]) -> dict[str, Json]:
-    return {"required": True, "description": None, "enum": None, "deprecated": False, **one}

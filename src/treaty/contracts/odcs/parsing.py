@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from treaty.contracts import schemas
-from treaty.contracts.model import Contract, Field, Form, SchemaObject, field_of
+from treaty.contracts.making import made
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.moves import bad_moves
 from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
 from treaty.contracts.odcs.patterns import bad_patterns
@@ -45,16 +46,6 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     return contract
 
 
-def parse_written(data: dict[str, Json], objects: tuple[SchemaObject, ...], place_of: PlaceOf, form: Form) -> Contract:
-    """Read an ODCS document that we wrote ourselves from another form: only the blocks beside it are looked at."""
-    strict, plain_keys = lift(data, schemas.block_names())
-    blocks = {key: data[key] for key in plain_keys}
-    refuse_if_any(violations(schemas.blocks(), blocks, place_of, schemas.known_keys_of_odcs))
-    contract = _contract(strict, objects, plain_keys, form)
-    refuse_if_any(list(bad_moves(contract, data, place_of)))
-    return contract
-
-
 def _contract(
     strict: dict[str, Json], objects: tuple[SchemaObject, ...] | None, plain_keys: tuple[str, ...], form: Form
 ) -> Contract:
@@ -86,7 +77,7 @@ def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tu
     if entries := data.get("map"):
         known["map_key"] = _field(entries["key"], (*pointer, "map", "key"), field_keys)
         known["map_value"] = _field(entries["value"], (*pointer, "map", "value"), field_keys)
-    return field_of(known)
+    return made(Field, known)
 
 
 def _fields(

@@ -40,7 +40,7 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
         _check_grammar(text, source)
         _Walker(source).walk(text)
         raise refuse("the document holds something that JSON cannot say", Place(source)) from None
-    if _SURROGATE.search(text) or "\\ud" in text.lower():
+    if (not text.isascii() and _SURROGATE.search(text)) or ("\\u" in text and "\\ud" in text.lower()):
         _Walker(source).walk(text)
     return data, lambda: _Walker(source).walk(text)
 

@@ -108,7 +108,7 @@ def _decode(content: str | bytes, source: str, limits: Limits) -> str:
     if isinstance(content, str):
         return content.removeprefix("\ufeff")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise refuse(f"not UTF-8 text at byte {error.start}", Place(source, line), "save the file as UTF-8") from None

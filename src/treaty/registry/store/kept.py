@@ -11,14 +11,15 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from treaty.consumers.subscriptions import Line
-from treaty.contracts.model import Contract
+from treaty.contracts.model import Contract, Form
 from treaty.contracts.owners import Owner
+from treaty.contracts.short import with_defaults
 from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.limits import LARGEST_PART
 from treaty.registry.store.contract_cache import ContractCache
-from treaty.registry.store.quick import quick_row
+from treaty.registry.store.quick import Driver
 from treaty.registry.store.tables import versions
 
 _CACHE = ContractCache(2_000)
@@ -112,7 +113,7 @@ def latest(connection: Connection, contract: str) -> Kept:
 
 def latest_text(connection: Connection, contract: str) -> str:
     """Return the document of the highest active version as JSON: what is asked most, so at the driver's own speed."""
-    row = quick_row(connection, _LATEST_TEXT, contract)
+    row = Driver(connection).row(_LATEST_TEXT, contract)
     if row is None:
         raise missing(connection, contract, "has no active version")
     parsed, form, uri = row
@@ -210,9 +211,9 @@ def current(parsed: str, kept: Kept) -> dict[str, Any]:
 
 def _at_present(parsed: str, status: Status, form: str, uri: str | None) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(parsed)
+    if form == Form.SHORT:
+        document = with_defaults(document) | {"deprecation_uri": uri}
     document["status"] = status.value
-    if form == "short":
-        document["deprecation_uri"] = uri
     return document
 
 
