@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -51,6 +52,8 @@ class CompatibilityReport(BaseModel):
 def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> CompatibilityReport:
     """Put a verdict into a report, with whatever else there is to say."""
     further = list(more)
+    if not further and not verdict.findings:
+        return _nothing_to_say(verdict.mode.value, verdict.required_version)
     issues = [
         CompatibilityIssue(
             severity="error" if finding.severity is Severity.ERROR else "warning",
@@ -68,3 +71,8 @@ def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> Comp
         admissible=verdict.admissible and not stands,
         required_version=verdict.required_version,
     )
+
+
+@lru_cache(1_000)
+def _nothing_to_say(mode: str, required_version: str | None) -> CompatibilityReport:
+    return CompatibilityReport(compatible=True, mode=mode, issues=[], required_version=required_version)

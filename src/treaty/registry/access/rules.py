@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
@@ -88,8 +89,7 @@ _ONE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(NamedTuple):
     actor: Actor
     rule: Rule
     resource: Resource
@@ -120,12 +120,16 @@ def objection(actor: Actor, action: Action, resource: Resource, reason: str | No
     if rule is None:
         return f"no rule allows it; use one of: {', '.join(RULES)}"
     request = _Request(actor, rule, resource, reason)
-    return next((against for check in _CHECKS if (against := check(request))), None)
+    for check in _CHECKS:
+        if against := check(request):
+            return against
+    return None
 
 
 def _role(request: _Request) -> str | None:
-    if any(_reaches(grant, request.rule, request.resource) for grant in request.actor.grants):
-        return None
+    for grant in request.actor.grants:
+        if _reaches(grant, request.rule, request.resource):
+            return None
     held = " and ".join(_words(grant) for grant in request.actor.grants)
     if not held:
         return f"{request.actor.name} has no role here; sign in as {_who(request)}"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from treaty.registry.digesting import digest_of
 
 NOTHING_BEFORE = "0" * 64
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Who did what to which subject, when, and the digests before and after."""
 
     seq: int
@@ -29,7 +28,7 @@ class Entry:
 
     def as_row(self) -> dict[str, Any]:
         """Return the entry as the row it is kept in."""
-        return {name: getattr(self, name) for name in Entry.__slots__} | {"details": dict(self.details)}
+        return self._asdict()
 
 
 @dataclass(frozen=True, slots=True)
