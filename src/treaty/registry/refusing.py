@@ -41,7 +41,7 @@ def note(transaction: Transaction, actor: str, judgement: Judgement) -> None:
 
 
 def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -> bool:
-    noted: set[tuple[str, str, str]] = transaction.once("refusals that were noted", lambda _: set())
+    noted: set[tuple[str, str, str]] = transaction.once("refusals that were noted", set)
     if (actor, subject, digest) in noted:  # by another unit of this transaction, whose entries cannot be read yet
         return True
     noted.add((actor, subject, digest))

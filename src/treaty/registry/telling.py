@@ -19,7 +19,7 @@ from treaty.registry.notices import outbox
 from treaty.registry.notices.channels import Channel, ChannelKind, check_channel, parse_channel_kind, shown_target
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.tables import channels, deliveries, notices
-from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.transaction import CHANNELS, Transaction
 
 EVERYBODY = "*"
 BREACHES = ("sla_breach", "exception")
@@ -59,7 +59,7 @@ def add_channel(
             added_by=actor.name,
         )
     )
-    transaction.forget("channels")
+    transaction.forget(CHANNELS)
     return channel_answer(_channel(transaction.connection, identity))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -17,11 +19,12 @@ from treaty.errors import InvalidDocument, TreatyError, Unavailable
 from treaty.registry.store.at_hand import AtHand
 from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.migrating import migrate
-from treaty.registry.store.quick import run_quickly
+from treaty.registry.store.quick import Driver
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, reachable
 from treaty.registry.store.turns import turns_at
-from treaty.registry.store.writer import Writer
+from treaty.registry.store.types import json_text
+from treaty.registry.store.writer import BEGUN, Writer
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
@@ -30,8 +33,9 @@ DEFAULT_FILE = ".treaty/registry.db"
 _PATIENCE = 30
 """Seconds that a statement waits for a lock, or a caller for a connection, before it gives up."""
 
+_LOOK = 0.01
+
 _SQLITE = (
-    "PRAGMA journal_mode=WAL",  # readers never wait for the writer
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={_PATIENCE * 1000}",
@@ -173,9 +177,23 @@ def _make_file(path: Path) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         arguments = {"connect_timeout": 5, "options": _POSTGRESQL}
-        return create_engine(url, pool_pre_ping=True, pool_timeout=_PATIENCE, pool_size=16, connect_args=arguments)
+        return create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_timeout=_PATIENCE,
+            pool_size=16,
+            connect_args=arguments,
+            json_serializer=json_text,
+        )
     arguments = {"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None}
-    engine = create_engine(url, pool_timeout=_PATIENCE, pool_size=16, max_overflow=48, connect_args=arguments)
+    engine = create_engine(
+        url,
+        pool_timeout=_PATIENCE,
+        pool_size=16,
+        max_overflow=48,
+        connect_args=arguments,
+        json_serializer=json_text,
+    )
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine
@@ -185,10 +203,26 @@ def _set_up(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     for pragma in _SQLITE:
         cursor.execute(pragma)
+    _log_ahead(cursor)
     cursor.close()
+
+
+def _log_ahead(cursor: sqlite3.Cursor) -> None:
+    """Let readers never wait for the writer; where several do so to a new file at once, SQLite refuses to wait."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_LOOK)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:
     """Take the write lock at once where a transaction is going to write: a late upgrade of a read lock fails."""
-    writes = connection.get_execution_options().get("writes", False)
-    run_quickly(connection, "BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if not options.get(BEGUN, False):
+        Driver(connection).run("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, text, update
 from sqlalchemy import func as sql
 
 from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields, parse_line
@@ -15,9 +15,8 @@ from treaty.contracts.blocks import Upstream
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.registry.store import kept
-from treaty.registry.store.quick import quick_row
 from treaty.registry.store.tables import audit, subscriptions, upstreams
-from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.transaction import WAITING_UPSTREAMS, Transaction
 
 _S = subscriptions.c
 _U = upstreams.c
@@ -25,9 +24,8 @@ UpstreamRow: TypeAlias = Row[Any]
 NO_LINE = -1
 """The MAJOR of an upstream that is not registered yet; it is found once it is."""
 
-_DANGLING = "upstreams that are not registered"
-_ANY_WAITING = "SELECT contract FROM upstreams WHERE upstream_major = {} AND active LIMIT 1"
-_WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), _U.upstream_major == NO_LINE, _U.active)
+_WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), text("upstream_major = -1 AND active"))
+"""Who named a contract before it was registered; written as the index is, since SQLite uses it for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
     before = {(row.upstream, row.upstream_major): row for row in transaction.read(known)}
     after = _resolved(transaction, declared)
     if any(major == NO_LINE for _, major in after):
-        transaction.forget(_DANGLING)
+        transaction.forget(WAITING_UPSTREAMS)
     for key in before.keys() | after.keys():
         fields = sorted(after.get(key, ()))
         there = before.get(key)
@@ -150,7 +148,7 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
 
 def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: int) -> None:
     """Point those who named a contract before it was registered at its first line."""
-    if not transaction.once(_DANGLING, _any_waiting):
+    if not transaction.has_waiting_upstreams:
         return
     for row in transaction.read(_WAITING, {"upstream": line.contract}).all():
         declared = [Upstream(contract=f"{line}", fields=tuple(row.fields))]
@@ -221,10 +219,6 @@ def _line_named(transaction: Transaction, text: str) -> tuple[str, int]:
     except InvalidDocument:
         return text, NO_LINE
     return line.contract, line.major
-
-
-def _any_waiting(connection: Connection) -> bool:
-    return quick_row(connection, _ANY_WAITING, NO_LINE) is not None
 
 
 def _named(row: Row[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Statements that every write runs, at the driver's own speed: compiled once, their values bound by us."""
+"""Statements that every write runs, at the driver's own speed: written once, their values bound by us."""
 
 from __future__ import annotations
 
@@ -16,12 +16,57 @@ _MOST_VALUES = 30_000
 Bind: TypeAlias = Callable[[Any], Any]
 
 
+class Driver:
+    """A connection without the layers above the driver; errors are those that everybody here knows.
+
+    `{}` in a statement stands for a value.
+    """
+
+    __slots__ = ("_execute", "_raw", "dialect", "mark")
+
+    def __init__(self, connection: Connection) -> None:
+        self.dialect = connection.dialect
+        self.mark = placeholder(connection.dialect)
+        raw: Any = connection.connection.dbapi_connection
+        self._raw = raw
+        self._execute = raw.execute
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Run a statement that is written for this driver, and return its cursor."""
+        try:
+            return self._execute(sql, values)
+        except self.dialect.loaded_dbapi.Error as error:
+            raise self._known(error) from None
+
+    def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        """Return the first row that a question has."""
+        found: tuple[Any, ...] | None = self.run(sql.replace("{}", self.mark), values).fetchone()
+        return found
+
+    def existing(self, sql: str, values: Sequence[Any]) -> set[Any]:
+        """Return which of the values a question knows; `{}` in it stands for all of them."""
+        marks = ", ".join([self.mark] * len(values))
+        return {row[0] for row in self.run(sql.replace("{}", marks), values).fetchall()}
+
+    def commit(self) -> None:
+        """End the transaction: what was written is there for good."""
+        try:
+            self._raw.commit()
+        except self.dialect.loaded_dbapi.Error as error:
+            raise self._known(error) from None
+
+    def _known(self, error: Exception) -> DBAPIError:
+        is_value = isinstance(error, self.dialect.loaded_dbapi.DataError)
+        return (DataError if is_value else DBAPIError)("a quick statement", None, error)
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A statement as one kind of database wants it, and how values are made ready for it."""
 
     opening: str
     marks: str
+    at_once: int
     pick: Callable[[Any], tuple[Any, ...]]
     binds: tuple[tuple[int, Bind], ...]
 
@@ -33,79 +78,33 @@ class QuickInsert:
         self.table = table
         self._written: dict[str, Written] = {}
 
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run(self, driver: Driver, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add the rows; each names every column."""
-        written = self._for(connection.dialect)
-        at_once = _MOST_VALUES // len(self.table.columns)
-        for start in range(0, len(rows), at_once):
-            self._run(connection, written, rows[start : start + at_once])
-
-    def _run(self, connection: Connection, written: Written, rows: Sequence[Mapping[str, Any]]) -> None:
-        values: list[Any] = []
-        for row in rows:
-            own = list(written.pick(row))
-            for place, bind in written.binds:
-                own[place] = bind(own[place])
-            values += own
-        with _Cursor(connection) as cursor:
-            cursor.execute(written.opening + ", ".join([written.marks] * len(rows)), values)
+        written = self._written.get(driver.dialect.name) or self._for(driver.dialect)
+        for start in range(0, len(rows), written.at_once):
+            some = rows[start : start + written.at_once]
+            values: list[Any] = []
+            for row in some:
+                own = list(written.pick(row))
+                for place, bind in written.binds:
+                    if own[place] is not None:
+                        own[place] = bind(own[place])
+                values += own
+            driver.run(written.opening + ", ".join([written.marks] * len(some)), values)
 
     def _for(self, dialect: Dialect) -> Written:
-        if dialect.name not in self._written:
-            columns = self.table.columns
-            quote = dialect.identifier_preparer.quote
-            names = ", ".join(quote(column.name) for column in columns)
-            found = [(place, _bind(column.type, dialect)) for place, column in enumerate(columns)]
-            self._written[dialect.name] = Written(
-                f"INSERT INTO {quote(self.table.name)} ({names}) VALUES ",  # noqa: S608
-                f"({', '.join([placeholder(dialect)] * len(columns))})",
-                itemgetter(*columns.keys()),
-                tuple((place, bind) for place, bind in found if bind is not None),
-            )
-        return self._written[dialect.name]
-
-
-def run_quickly(connection: Connection, sql: str) -> None:
-    """Run a statement that has no values and no answer."""
-    with _Cursor(connection) as cursor:
-        cursor.execute(sql)
-
-
-def quick_existing(connection: Connection, sql: str, values: Sequence[Any]) -> set[Any]:
-    """Return which of the values a question knows; `{}` in it stands for all of them."""
-    marks = ", ".join([placeholder(connection.dialect)] * len(values))
-    with _Cursor(connection) as cursor:
-        cursor.execute(sql.format(marks), tuple(values))
-        return {row[0] for row in cursor.fetchall()}
-
-
-def quick_row(connection: Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
-    """Return the first row that a question has; `{}` in it stands for a value."""
-    marks = [placeholder(connection.dialect)] * len(values)
-    with _Cursor(connection) as cursor:
-        cursor.execute(sql.format(*marks), values)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-    return row
-
-
-class _Cursor:
-    """The driver's own cursor; its errors become those that everybody here knows."""
-
-    __slots__ = ("_cursor", "_driver")
-
-    def __init__(self, connection: Connection) -> None:
-        self._driver = connection.dialect.loaded_dbapi
-        self._cursor = connection.connection.cursor()
-
-    def __enter__(self) -> Any:
-        return self._cursor
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._cursor.close()
-        if isinstance(error, self._driver.DataError):
-            raise DataError("a quick statement", None, error) from None
-        if isinstance(error, self._driver.Error):
-            raise DBAPIError("a quick statement", None, error) from None
+        columns = self.table.columns
+        quote = dialect.identifier_preparer.quote
+        names = ", ".join(quote(column.name) for column in columns)
+        found = [(place, _bind(column.type, dialect)) for place, column in enumerate(columns)]
+        written = self._written[dialect.name] = Written(
+            f"INSERT INTO {quote(self.table.name)} ({names}) VALUES ",  # noqa: S608
+            f"({', '.join([placeholder(dialect)] * len(columns))})",
+            _MOST_VALUES // len(columns),
+            itemgetter(*columns.keys()),
+            tuple((place, bind) for place, bind in found if bind is not None),
+        )
+        return written
 
 
 def placeholder(dialect: Dialect) -> str:

@@ -99,6 +99,7 @@ upstreams = Table(
     Column("fields", JSON, nullable=False),
     Column("active", Boolean, nullable=False),
     Column("revision", BigInteger, nullable=False, index=True),
+    _partial_index("ix_upstreams_waiting", "upstream_major = -1 AND active", "upstream"),
 )
 """Which line is made from which: the lineage that contracts declare."""
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, Executable, select
+from sqlalchemy import Connection, Executable, select, text
 from sqlalchemy.engine import CursorResult
 
 from treaty.registry.notices.outbox import waiting
 from treaty.registry.store import tables
 from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
-from treaty.registry.store.quick import QuickInsert, quick_existing, quick_row
+from treaty.registry.store.quick import Driver, QuickInsert
 
 T = TypeVar("T")
 
@@ -24,8 +24,20 @@ _ADD_NOTICES = QuickInsert(tables.notices)
 _ADD_DELIVERIES = QuickInsert(tables.deliveries)
 _AT_ONCE = 1_000
 _REGISTERED = "SELECT id FROM contracts WHERE id IN ({})"
-_ANY_CHANNEL = "SELECT id FROM channels LIMIT 1"
-_HEADS = "SELECT seq, hash, (SELECT max(seq) FROM notices) AS last_notice FROM audit ORDER BY seq DESC LIMIT 1"
+CHANNELS = "whether anybody wants notices"
+WAITING_UPSTREAMS = "whether anybody named an upstream that is not registered"
+_ASKED_BY_MOST = {
+    CHANNELS: "EXISTS (SELECT 1 FROM channels)",
+    WAITING_UPSTREAMS: "EXISTS (SELECT 1 FROM upstreams WHERE upstream_major = -1 AND active)",
+}
+"""What most units ask: answered with the heads, since a question of its own costs far more."""
+
+_HEADS = (
+    "(SELECT max(seq) FROM audit)",
+    "(SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)",
+    "(SELECT max(seq) FROM notices)",
+)
+_BEGINNING = f"SELECT {', '.join([*_HEADS, *_ASKED_BY_MOST.values()])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +51,23 @@ class Mark:
 class Transaction:
     """Reads and writes under the write lock; audit entries and notices are written with everything else."""
 
-    def __init__(self, connection: Connection, now: datetime, about: Sequence[str] = ()) -> None:
+    def __init__(self, connection: Connection, driver: Driver, now: datetime, about: Sequence[str] = ()) -> None:
         self._connection = connection
+        self._driver = driver
         self.now = now
         self._about = tuple(dict.fromkeys(about))
         self._added: set[str] = set()
         self._writes = 0
         self._waiting: dict[QuickInsert, list[dict[str, Any]]] = {}
         self._waiting_for: set[str] = set()
-        self._known: dict[str, Any] = {}
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
-        self._seq, self._hash, self._notice_seq = self._heads()
+        seq, head, notice_seq, *known = self._driver.row(_BEGINNING) or ()
+        self._seq: int = seq or 0
+        self._hash: str = head or NOTHING_BEFORE
+        self._notice_seq: int = notice_seq or 0
+        self._known: dict[str, Any] = dict(zip(_ASKED_BY_MOST, known, strict=True))
 
     @property
     def connection(self) -> Connection:
@@ -73,19 +89,32 @@ class Transaction:
         if contract in self._added:
             return False
         if contract not in self._about:
-            return not quick_existing(self._connection, _REGISTERED, [contract])
-        return contract not in self.once("registered", lambda it: quick_existing(it, _REGISTERED, self._about))
+            return not self._driver.existing(_REGISTERED, [contract])
+        return contract not in self.once("registered", lambda: self._driver.existing(_REGISTERED, self._about))
 
-    def once(self, name: str, question: Callable[[Connection], T]) -> T:
-        """Ask something whose answer holds for the whole transaction, unless it is forgotten."""
+    def once(self, name: str, question: Callable[[], T]) -> T:
+        """Ask something whose answer holds for the whole transaction."""
         if name not in self._known:
-            self._known[name] = question(self._connection)
+            self._known[name] = question()
         answer: T = self._known[name]
         return answer
 
+    @property
+    def has_channels(self) -> bool:
+        """Whether anybody wants notices."""
+        return self._is_so(CHANNELS)
+
+    @property
+    def has_waiting_upstreams(self) -> bool:
+        """Whether anybody named an upstream that is not registered."""
+        return self._is_so(WAITING_UPSTREAMS)
+
     def forget(self, name: str) -> None:
-        """Ask again next time."""
+        """Ask again next time: this transaction changed what the answer rests on."""
         self._known.pop(name, None)
+
+    def _is_so(self, name: str) -> bool:
+        return bool(self.once(name, lambda: self.connection.scalar(text(f"SELECT {_ASKED_BY_MOST[name]}"))))
 
     def add(self, contract: str, statement: QuickInsert, row: dict[str, Any]) -> None:
         """Add a row of a contract; rows of one kind are written together, which costs a fraction."""
@@ -122,7 +151,8 @@ class Transaction:
     ) -> int:
         """Note in the audit log who did what; the number returned is that of the change itself, too."""
         self._seq += 1
-        entry = chained(self._hash, self._seq, self.now, actor, action, subject, before, after, details or {})
+        noted = dict(details or {})
+        entry = chained(self._hash, self._seq, self.now, actor, action, subject, before, after, noted)
         self._hash = entry.hash
         self._entries.append(entry)
         return self._seq
@@ -170,11 +200,11 @@ class Transaction:
         """Write what waits: rows, audit entries and notices."""
         self._write_waiting()
         if self._entries:
-            _ADD_ENTRIES.run(self._connection, [entry.as_row() for entry in self._entries])
+            _ADD_ENTRIES.run(self._driver, [entry.as_row() for entry in self._entries])
         if self._notices:
-            _ADD_NOTICES.run(self._connection, self._notices)
+            _ADD_NOTICES.run(self._driver, self._notices)
         if self._deliveries:
-            _ADD_DELIVERIES.run(self._connection, self._deliveries)
+            _ADD_DELIVERIES.run(self._driver, self._deliveries)
 
     @property
     def has_entries(self) -> bool:
@@ -187,7 +217,7 @@ class Transaction:
         return bool(self._deliveries)
 
     def _channels_of(self, parties: list[str]) -> list[int]:
-        if not parties or not self.once("channels", _has_channels):
+        if not parties or not self.has_channels:
             return []
         found: set[int] = set()
         for start in range(0, len(parties), _AT_ONCE):
@@ -196,17 +226,9 @@ class Transaction:
             found.update(self._connection.execute(asked).scalars())
         return sorted(found)
 
-    def _heads(self) -> tuple[int, str, int]:
-        head = quick_row(self._connection, _HEADS)
-        return (0, NOTHING_BEFORE, 0) if head is None else (head[0], head[1], head[2] or 0)
-
     def _write_waiting(self) -> None:
         if self._waiting:
             waiting, self._waiting = self._waiting, {}
             self._waiting_for.clear()
             for statement in sorted(waiting, key=lambda one: _PARENTS_FIRST[one.table.name]):
-                statement.run(self._connection, waiting[statement])
-
-
-def _has_channels(connection: Connection) -> bool:
-    return quick_row(connection, _ANY_CHANNEL) is not None
+                statement.run(self._driver, waiting[statement])

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from treaty.registry.store.batches import LARGEST_BATCH, Batches, Job
-from treaty.registry.store.quick import run_quickly
+from treaty.registry.store.quick import Driver
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, in_words
 from treaty.registry.store.turns import Turn
@@ -24,8 +24,12 @@ _OF_A_FILE = (
     "PRAGMA cache_size=-32000",  # kilobytes: the pages that writes touch stay at hand
     "PRAGMA wal_autocheckpoint=4000",  # pages: those that change often are moved into the file once, not many times
 )
-_LOCK = 7_237_842_391
-"""The advisory lock on PostgreSQL: one writer at a time, as SQLite has it by nature."""
+_BEGIN = {
+    "sqlite": "BEGIN IMMEDIATE",
+    "postgresql": "SELECT pg_advisory_xact_lock(7237842391)",  # one writer at a time, as SQLite has it by nature
+}
+BEGUN = "begun"
+"""Says of a connection that its transactions are begun by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +105,9 @@ class Writer:
 
     def _transact(self, batch: list[Job], meanwhile: Callable[[], bool]) -> list[_Outcome]:
         """Run the units one after the other in one transaction; what is returned is durable."""
-        with self._turn(meanwhile), self._connected() as connection, connection.begin():
-            if connection.dialect.name == "postgresql":
-                connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        with self._turn(meanwhile), self._begun() as (connection, driver):
             about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
-            transaction = Transaction(connection, self._clock(), about)
+            transaction = Transaction(connection, driver, self._clock(), about)
             outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
             transaction.flush()
         if transaction.has_notices:
@@ -117,21 +119,38 @@ class Writer:
         return outcomes
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        """Give the writer's connection: kept open on a file, where nothing can break it; else one of the pool."""
-        if self._engine.dialect.name != "sqlite":
-            with self._engine.connect().execution_options(writes=True) as connection:
-                yield connection
-            return
-        if self._connection is None:
-            self._connection = self._engine.connect().execution_options(writes=True)
-            for pragma in _OF_A_FILE:
-                run_quickly(self._connection, pragma)
+    def _begun(self) -> Iterator[tuple[Connection, Driver]]:
+        """Give a connection in a transaction, which is durable in the end or was never there.
+
+        It is begun and ended at the driver, which costs a fraction of what the layers above it ask for.
+        """
+        connection = self._connection or self._connect()
         try:
-            yield self._connection
-        except TROUBLE:
-            self._let_go()
+            driver = Driver(connection)
+            driver.run(_BEGIN[driver.dialect.name])
+            yield connection, driver
+            driver.commit()
+            if connection.in_transaction():  # as the layers above see it, where a unit used them
+                connection.commit()
+        except BaseException as error:
+            with suppress(*TROUBLE):
+                connection.rollback()
+                connection.connection.rollback()
+            if isinstance(error, TROUBLE):
+                self._let_go()
             raise
+        finally:
+            if self._connection is None:
+                connection.close()
+
+    def _connect(self) -> Connection:
+        """Connect: on a file once, since nothing can break that; else by the pool, which sees to what is broken."""
+        connection = self._engine.connect().execution_options(**{BEGUN: True})
+        if self._engine.dialect.name == "sqlite":
+            self._connection = connection
+            for pragma in _OF_A_FILE:
+                Driver(connection).run(pragma)
+        return connection
 
     def _let_go(self) -> None:
         if self._connection is not None:
