@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Any
 """A value as JSON can say it: dict, list, str, int, float, bool or None."""
 
+_NESTED = (dict, list)
+
 
 class FrozenMap(Mapping[str, Any]):
     """A hashable, immutable mapping of frozen values; equal whatever the order of its keys."""
@@ -16,7 +18,9 @@ class FrozenMap(Mapping[str, Any]):
     __slots__ = ("_hash", "_items")
 
     def __init__(self, items: Mapping[str, Any] | None = None) -> None:
-        self._items: dict[str, Any] = {key: freeze(value) for key, value in (items or {}).items()}
+        self._items: dict[str, Any] = {
+            key: freeze(value) if isinstance(value, _NESTED) else value for key, value in (items or {}).items()
+        }
         self._hash: int | None = None
 
     def __getitem__(self, key: str) -> Any:
@@ -54,7 +58,7 @@ def freeze(value: Json) -> Any:
     if isinstance(value, dict):
         return FrozenMap(value) if value else EMPTY
     if isinstance(value, list):
-        return tuple(freeze(item) for item in value)
+        return tuple([freeze(item) for item in value])
     return value
 
 

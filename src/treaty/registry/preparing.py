@@ -113,15 +113,19 @@ _OF_EACH_LINE = ("searched_fields", "searched_meanings")
 
 def searched(contract: Contract) -> dict[str, str]:
     """Return the words that a search finds the contract by, folded; lists stand between line breaks."""
-    fields = [found for item in contract.schema for found in _fields_of(item.fields)]
-    owners = [one for owner in contract.owners for one in (owner.team, owner.contact)]
-    meanings = [*map(str, (contract.description or EMPTY).values()), *(item.description for item in contract.schema)]
-    meanings += [said for one in fields for said in (one.description, one.business_name)]
+    names, fields = [contract.id, contract.name], list[str | None]()
+    meanings: list[str | None] = [str(said) for said in contract.description.values()] if contract.description else []
+    for item in contract.schema:
+        names.append(item.name)
+        meanings.append(item.description)
+        for one in _fields_of(item.fields):
+            fields.append(one.name)
+            meanings += (one.description, one.business_name)
     return {
-        "searched_names": _listed([contract.id, contract.name, *(item.name for item in contract.schema)]),
+        "searched_names": _listed(names),
         "searched_domain": _listed([contract.domain]),
-        "searched_owners": _listed(owners),
-        "searched_fields": _listed([one.name for one in fields]),
+        "searched_owners": _listed([one for owner in contract.owners for one in (owner.team, owner.contact)]),
+        "searched_fields": _listed(fields),
         "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
     }

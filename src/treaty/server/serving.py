@@ -23,6 +23,7 @@ from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
 from treaty.server.app import create_app
 from treaty.server.identity import AccessSettings, Doorman
+from treaty.server.packets import protocol
 from treaty.server.settings import Limits, is_loopback
 from treaty.server.tending import Tending
 
@@ -60,6 +61,7 @@ def run_server(
         app,
         host=serving.host,
         port=serving.port,
+        http=protocol(),
         log_config=None,
         access_log=False,
         server_header=False,

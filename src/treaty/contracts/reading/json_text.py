@@ -60,8 +60,7 @@ def _check_grammar(text: str, source: str) -> None:
 
 def _guard_size(text: str, source: str, limits: Limits) -> None:
     """Refuse what is nested too deeply or has too many values, before anything is built."""
-    opened = text.count("[") + text.count("{")
-    if opened <= limits.depth and opened + text.count(",") <= limits.nodes:
+    if len(text) <= limits.nodes and text.count("[") + text.count("{") <= limits.depth:
         return  # no need to look closer: most documents are small
     depth = values = 0
     for found in _STRUCTURE.finditer(text):
