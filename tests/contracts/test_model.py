@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -57,6 +57,13 @@ def test_a_field_is_required_if_it_says_so_or_is_a_key(keys: dict[str, Any], req
     (field,) = contract([{"name": "a", "logicalType": "string", **keys}]).schema[0].fields
 
     assert field.is_required is required
+
+
+@given(documents())
+def test_a_model_is_the_same_however_it_was_made(document: Document) -> None:
+    for _, one, _ in locate_fields(contract_from(document)):
+        spelt_out = replace(one)
+        assert (one, hash(one), repr(one)) == (spelt_out, hash(spelt_out), repr(spelt_out))
 
 
 def test_a_model_cannot_be_changed() -> None:

@@ -49,6 +49,7 @@ IDS = (
         pytest.param(b"# a comment\n" + write_yaml(users()).encode() + b"\n\n", YAML, id="YAML with a comment"),
         pytest.param(json.dumps(users(), indent=3).encode(), JSON, id="short form in JSON"),
         pytest.param(b"\n " + json.dumps(users()).encode() + b"\n", JSON, id="JSON with blanks around"),
+        pytest.param(b"\xef\xbb\xbf" + json.dumps(users()).encode(), JSON, id="JSON behind a mark of its encoding"),
         pytest.param(
             b"{dataset_id: users.daily_active, version: 1.0.0, status: active,"
             b" owners: [{team: growth}], fields: [{name: a, type: string}]}",
@@ -66,6 +67,7 @@ def test_a_document_is_given_back_byte_for_byte(
     registry.register(content.decode() if as_text else content)
 
     assert registry.given(USERS, "1.0.0") == (content, media)
+    assert registry.get(USERS, "1.0.0").document["dataset_id"] == USERS
 
 
 def test_a_prepared_document_is_handed_in_as_it_is(registry: AnyRegistry) -> None:

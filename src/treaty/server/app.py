@@ -54,19 +54,27 @@ def create_app(
     add_error_handlers(app)
     add_problem_pages(app)
     doorman.is_guarded()
-    app.entrance = lambda inside: Gate(Express(inside, registry, doorman), limits or Limits(), doorman, catalog_name)
+    app.entrance = Gate(Express(app.inside, registry, doorman), limits or Limits(), doorman, catalog_name)
     return app
 
 
 class _App(FastAPI):
     """FastAPI behind an entrance: what is answered or turned away there costs nothing of the framework."""
 
-    entrance: Callable[[Any], Any]
+    entrance: Callable[..., Any]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Let everything come in by the entrance."""
+        await self.entrance(scope, receive, send)
+
+    async def inside(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer as the framework does."""
+        await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> Any:
-        """Put the entrance in the place of the layer that answers to mistakes: the gate does that in our words."""
+        """Leave out the layer that answers to mistakes: the gate does that in our words."""
         outermost: Any = super().build_middleware_stack()
-        return self.entrance(outermost.app)
+        return outermost.app
 
 
 def _is_observed() -> bool:

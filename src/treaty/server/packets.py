@@ -1,4 +1,4 @@
-"""An answer in one packet: its head waits for its body, so that the system is asked once to send, and wakes one reader."""
+"""An answer in one packet: its head waits for its body, so that sending both costs one call of the system."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import structlog
 import uvicorn
@@ -114,8 +115,15 @@ def _collect_seldom() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+def _line(_logger: object, level: str, said: structlog.typing.EventDict) -> str:
+    """Write a line of the log in one go: every request has one, so that it should cost little."""
+    said["level"] = level
+    said["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return _written(structlog.processors.format_exc_info(_logger, level, said) if "exc_info" in said else said)
+
+
 def _written(said: object, **_: object) -> str:
-    """Write what is logged: every request is, so that it should cost little."""
+    """Write what is logged."""
     try:
         return to_json(said, fallback=repr).decode()
     except PydanticSerializationError:  # half a character, which Python's own writer escapes
@@ -143,7 +151,7 @@ def _log_as_json() -> None:
     root.handlers = [handler]
     root.setLevel(logging.INFO)
     structlog.configure(
-        processors=[*said, *as_json],
+        processors=[_line],
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=True,

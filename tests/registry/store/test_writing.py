@@ -107,6 +107,23 @@ def test_rows_that_wait_are_seen_by_whoever_asks_in_the_same_transaction(databas
     assert database.write(unit) == 0
 
 
+def test_a_unit_that_fails_leaves_no_row_that_it_wrote_by_whatever_way(database: Database) -> None:
+    def fails(transaction: Transaction) -> None:
+        transaction.write(text("INSERT INTO audit SELECT 9, 0, 'a', 'b', 'c', NULL, NULL, '{}', '0', '0'"))
+        raise Conflict("not so")
+
+    with pytest.raises(Conflict):
+        database.write(fails)
+    assert database.write(note("afterwards")) == 1
+    assert entries(database) == ["afterwards"]
+
+
+def test_a_number_that_no_database_keeps_is_a_mistake_of_the_caller(database: Database) -> None:
+    with pytest.raises(InvalidDocument, match="no database keeps"):
+        database.write(lambda transaction: transaction.is_new(2**70))  # type: ignore[arg-type]
+    assert database.write(note("afterwards")) == 1
+
+
 def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
     with pytest.raises(Unavailable, match="no such table: nowhere"):
         database.write(lambda transaction: transaction.write(text("SELECT * FROM nowhere")))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from operator import not_
 from typing import Any, Literal
 
-from pydantic import Field, model_serializer
+from pydantic import Field
 
 from treaty.registry.answers.answer import Answer
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport
@@ -18,16 +19,12 @@ class Registration(Answer):
     dataset_id: str
     version: str
     compatibility: CompatibilityReport
-    proposal: int | None = Field(default=None, description="Set where the version waits for somebody's word.")
-    waits_for: list[str] = Field(default=[], description="The critical consumers that are to acknowledge it first.")
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, handler: Any) -> Any:
-        data = handler(self)
-        for name in ("proposal", "waits_for"):
-            if not data.get(name):
-                data.pop(name, None)
-        return data
+    proposal: int | None = Field(
+        default=None, exclude_if=not_, description="Set where the version waits for somebody's word."
+    )
+    waits_for: list[str] = Field(
+        default_factory=list, exclude_if=not_, description="The critical consumers that are to acknowledge it first."
+    )
 
 
 class OwnerAnswer(Answer):

@@ -13,6 +13,8 @@ from sqlalchemy.exc import DataError, DBAPIError
 _MOST_VALUES = 30_000
 """The most values in one statement: SQLite takes 32,766, PostgreSQL 65,535."""
 
+_OFTEN = 64
+
 Bind: TypeAlias = Callable[[Any], Any]
 
 
@@ -67,8 +69,16 @@ class Written:
     opening: str
     marks: str
     at_once: int
+    by_rows: dict[int, str]
     pick: Callable[[Any], tuple[Any, ...]]
     binds: tuple[tuple[int, Bind], ...]
+
+    def adding(self, rows: int) -> str:
+        """Return the statement for so many rows, and keep those that come often."""
+        statement = self.opening + ", ".join([self.marks] * rows)
+        if rows <= _OFTEN:
+            self.by_rows[rows] = statement
+        return statement
 
 
 class QuickInsert:
@@ -90,7 +100,7 @@ class QuickInsert:
                     if own[place] is not None:
                         own[place] = bind(own[place])
                 values += own
-            driver.run(written.opening + ", ".join([written.marks] * len(some)), values)
+            driver.run(written.by_rows.get(len(some)) or written.adding(len(some)), values)
 
     def _for(self, dialect: Dialect) -> Written:
         columns = self.table.columns
@@ -101,6 +111,7 @@ class QuickInsert:
             f"INSERT INTO {quote(self.table.name)} ({names}) VALUES ",  # noqa: S608
             f"({', '.join([placeholder(dialect)] * len(columns))})",
             _MOST_VALUES // len(columns),
+            {},
             itemgetter(*columns.keys()),
             tuple((place, bind) for place, bind in found if bind is not None),
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from secrets import token_hex
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from sqlalchemy import Connection, Executable, select, text
 from sqlalchemy.engine import CursorResult
@@ -170,7 +170,7 @@ class Transaction:
         """Put a notice into the outbox, for every channel of the parties it is for."""
         self._notice_seq += 1
         told = sorted(set(parties))
-        identity = str(uuid4())
+        identity = token_hex(16)
         self._notices.append(
             {
                 "seq": self._notice_seq,
