@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import date
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from tests.strategies import json_values
 from treaty.contracts import contract_from
-from treaty.contracts.reading import read_document
+from treaty.contracts.reading import read_document, read_json
 from treaty.errors import InvalidDocument
 
 SCALARS: list[tuple[str, Any]] = [
@@ -70,10 +74,10 @@ def test_an_alias_is_the_value_it_names() -> None:
 
 def test_a_long_integer_reads_alike_from_yaml_and_json() -> None:
     digits = "9" * 400
-    yaml, json = read_document(f"a: {digits}\nb: 1\n"), read_document(f'{{"a": {digits},\n "b": 1}}')
+    yaml, from_json = read_document(f"a: {digits}\nb: 1\n"), read_document(f'{{"a": {digits},\n "b": 1}}')
 
-    assert yaml.data == json.data == {"a": int(digits), "b": 1}
-    assert yaml.place(("b",)).line == json.place(("b",)).line == 2
+    assert yaml.data == from_json.data == {"a": int(digits), "b": 1}
+    assert yaml.place(("b",)).line == from_json.place(("b",)).line == 2
 
 
 def test_a_quoted_merge_key_is_a_key() -> None:
@@ -104,3 +108,16 @@ def test_data_nested_without_end_is_refused() -> None:
         value = [value]
     with pytest.raises(InvalidDocument):
         contract_from({**HEAD, "customProperties": [{"property": "a", "value": value}]})
+
+
+@given(
+    st.dictionaries(st.text(), json_values() | st.floats(allow_nan=False, allow_infinity=False), max_size=4),
+    st.booleans(),
+    st.sampled_from([None, 2]),
+)
+@example({"a": 2**64, "b": -(2**70), "c": -0.0, "d": 1e308, "e": 5e-324}, True, None)
+@example({"a": "1e999", "b": "9" * 1_000, "c": "\u2028\x7f\\ud8"}, False, None)
+@example({"a": 1e300, "b": 10**320}, True, None)
+def test_json_reads_as_pythons_own_reader_has_it(data: dict[str, Any], only_ascii: bool, indent: int | None) -> None:
+    text = json.dumps(data, ensure_ascii=only_ascii, indent=indent)
+    assert repr(read_json(text).data) == repr(json.loads(text)) == repr(data)  # 1, 1.0 and true are told apart

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import jiter
+
 from treaty.contracts.findings import Place
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree
@@ -19,6 +21,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LONGEST_NUMBER = 1_000
+_AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
+_LARGE_EXPONENTS = (b"e000", b"e+000")
+_MANY_DIGITS = b"0" * 300
+"""What numbers beyond the largest decimal have in them, once every digit is a zero; a text may have it too."""
 
 
 class NotJson(InvalidDocument):
@@ -33,6 +39,23 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
     _guard_size(text, source, limits)
     try:
+        return _quickly(text), lambda: _Walker(source).walk(text)
+    except ValueError:
+        return _carefully(text, source), lambda: _Walker(source).walk(text)
+
+
+def _quickly(text: str) -> Json:
+    """Read what nothing is wrong with; a ValueError leaves the rest to those who can say what it is."""
+    content = text.encode()
+    zeros = content.translate(_AS_ZEROS)
+    plain, signed = _LARGE_EXPONENTS
+    if plain in zeros or signed in zeros or _MANY_DIGITS in zeros:
+        raise ValueError
+    return jiter.from_json(content, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
+
+
+def _carefully(text: str, source: str) -> Json:
+    try:
         data = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _not_json(error, source) from None
@@ -42,7 +65,7 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
         raise refuse("the document holds something that JSON cannot say", Place(source)) from None
     if (not text.isascii() and _SURROGATE.search(text)) or ("\\u" in text and "\\ud" in text.lower()):
         _Walker(source).walk(text)
-    return data, lambda: _Walker(source).walk(text)
+    return data
 
 
 def _not_json(error: json.JSONDecodeError, source: str) -> NotJson:
