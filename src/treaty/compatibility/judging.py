@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from treaty.compatibility.changes import Breaks, Change, Changes
 from treaty.compatibility.grading import Grading
 from treaty.compatibility.kinds import KINDS, Grade, checks, describe
 from treaty.compatibility.modes import DEFAULT_MODE, Mode
 from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.making import once
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump, bump_between, bumped
 
@@ -45,7 +45,7 @@ class Verdict:
     declared_bump: Bump | None
     required_version: str | None
 
-    @cached_property
+    @once
     def findings(self) -> tuple[Finding, ...]:
         """Errors and warnings, each kind once per place, in one order."""
         found = [
@@ -55,7 +55,7 @@ class Verdict:
         ]
         return (*self.checks, *dict.fromkeys(found))
 
-    @cached_property
+    @once
     def errors(self) -> tuple[Finding, ...]:
         """What stands against the change under the mode."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
@@ -117,7 +117,7 @@ def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRA
 
 def judge_first(after: Contract, mode: Mode = DEFAULT_MODE) -> Verdict:
     """Judge a contract that nothing precedes."""
-    found = tuple(_owner_check(after)) + tuple(_notation_checks((after,)))
+    found = (*_owner_check(after), *_notation_checks((after,)))
     return Verdict(None, after, effective_mode(mode, after), (), found, Bump.NONE, None, None)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
+from treaty.contracts.making import once
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.types import DataType, data_type
@@ -55,7 +55,7 @@ class Field:
     more: FrozenMap = EMPTY
     plain_keys: tuple[str, ...] = ()
 
-    @cached_property
+    @once
     def type(self) -> DataType | None:
         """The type in common terms."""
         inside = self.properties is not None or bool(self.children)
@@ -66,12 +66,12 @@ class Field:
         """Whether a row must have a value here."""
         return bool(self.required) or bool(self.primary_key)
 
-    @cached_property
+    @once
     def treaty(self) -> FrozenMap:
         """What Treaty's own field keys (unit, default, …) say."""
         return treaty_blocks.field_keys_in(self.custom_properties)
 
-    @cached_property
+    @once
     def children(self) -> tuple[tuple[str, Field], ...]:
         """Elements, map keys and map values by their mark; named properties stand in `properties`."""
         marked = ((ITEMS, self.items), (MAP_KEYS, self.map_key), (MAP_VALUES, self.map_value))
@@ -106,7 +106,7 @@ class SchemaObject:
         """The fields at the top of the object."""
         return self.properties or ()
 
-    @cached_property
+    @once
     def primary_key(self) -> tuple[str, ...]:
         """The names of the key fields, in key order."""
         keys = [field for field in self.fields if field.primary_key]
@@ -136,12 +136,12 @@ class Contract:
     plain_keys: tuple[str, ...] = ()
     form: Form = Form.ODCS
 
-    @cached_property
+    @once
     def treaty(self) -> treaty_blocks.Blocks:
         """What Treaty's own blocks (ordering, delivery, deprecation, …) say."""
         return treaty_blocks.blocks_in(self.custom_properties, self.plain_keys)
 
-    @cached_property
+    @once
     def owners(self) -> tuple[Owner, ...]:
         """Who answers for the contract."""
         return owners_of(self.treaty.owners, self.team, self.support)
@@ -151,7 +151,7 @@ class Contract:
         """The objects, none or more."""
         return self.objects or ()
 
-    @cached_property
+    @once
     def semantic_version(self) -> Version | None:
         """The version as MAJOR.MINOR.PATCH, or None where the document has another notation."""
         return version_or_none(self.version)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -13,6 +12,7 @@ from sqlalchemy import Connection
 from treaty.compatibility import Mode, Verdict, admit
 from treaty.compatibility.judging import effective_mode
 from treaty.contracts.blocks import Deprecation
+from treaty.contracts.making import once
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump
 from treaty.errors import Refused
@@ -52,7 +52,7 @@ class Judgement:
         """Whether it asks consumers to act, whatever the mode or a migration plan allows."""
         return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
 
-    @cached_property
+    @once
     def report(self) -> CompatibilityReport:
         """The judgement in the words of the API."""
         return report_on(self.verdict, self._more_issues())
@@ -93,11 +93,12 @@ def judge_after(
     """Judge a candidate that follows a version, or none."""
     contract = candidate.contract
     verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
-    held = held_against(connection, contract, policies_above(connection, contract), today)
-    children = children_in_breach(connection, contract)
+    policies = policies_above(connection, contract)
+    held = tuple(held_against(connection, contract, policies, today)) if policies else ()
+    children = tuple(children_in_breach(connection, contract))
     days, too_soon = _days(candidate, rules, today)
     ended = _ended(connection, candidate, before)
-    return Judgement(candidate, before, verdict, tuple(held), tuple(children), days, too_soon, ended)
+    return Judgement(candidate, before, verdict, held, children, days, too_soon, ended)
 
 
 def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:

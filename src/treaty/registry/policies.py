@@ -45,8 +45,10 @@ class Child:
 
 def policies_above(connection: Connection, contract: Contract) -> tuple[Contract, ...]:
     """Return the policies a contract inherits from, nearest first; a parent that is missing or no policy is refused."""
-    found: dict[str, Contract] = {}
     parent = contract.treaty.parent
+    if parent is None:
+        return ()
+    found: dict[str, Contract] = {}
     while parent is not None and parent not in found and parent != contract.id:
         policy = in_force(connection, parent)
         if policy is None:

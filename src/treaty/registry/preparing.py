@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from treaty.consumers.subscriptions import Line
 from treaty.contracts.loading import parse
+from treaty.contracts.making import once
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.reading import Limits, Reading, check_plain, read_document, read_json
 from treaty.contracts.reading.limits import refuse
@@ -37,18 +37,18 @@ class Prepared:
     content: bytes
     data: dict[str, Json] = field(repr=False)
 
-    @cached_property
+    @once
     def parsed(self) -> str:
         """The document as JSON that reads back as the same contract: as it was given, where that is JSON."""
         written = self.content if self.media == JSON else as_json(self.data)
         return written.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
 
-    @cached_property
+    @once
     def words(self) -> dict[str, str]:
         """The words that a search finds it by."""
         return searched(self.contract)
 
-    @cached_property
+    @once
     def digest(self) -> str:
         """What tells two documents apart, whatever the order of their keys."""
         return digest_of(self.data)
@@ -118,9 +118,10 @@ def searched(contract: Contract) -> dict[str, str]:
     for item in contract.schema:
         names.append(item.name)
         meanings.append(item.description)
-        for one in _fields_of(item.fields):
-            fields.append(one.name)
-            meanings += (one.description, one.business_name)
+        named = _fields_of(item.fields)
+        fields += [one.name for one in named]
+        meanings += [one.description for one in named]
+        meanings += [one.business_name for one in named]
     return {
         "searched_names": _listed(names),
         "searched_domain": _listed([contract.domain]),
@@ -158,7 +159,7 @@ def folded(text: str) -> str:
 
 
 def _listed(words: list[str | None]) -> str:
-    said = [word for word in dict.fromkeys(words) if word]
+    said = dict.fromkeys(filter(None, words))
     if not said:
         return "\n"
     text = "\n".join(said)

@@ -84,11 +84,11 @@ def check_may_register(actor: Actor, rules: GroundRules, judgement: Judgement, a
     contract, before, predecessor = judgement.candidate.contract, judgement.before, judgement.verdict.before
     named = frozenset(owner.team for owner in contract.owners)
     resource = Resource("contract", contract.id, before.teams if before else named)
-    actions = {Action.GOVERN if is_policy(contract) else Action.REGISTER}
+    actions = [Action.GOVERN if is_policy(contract) else Action.REGISTER]
     if before is not None and (before.teams != named or not asked.covers(rules.mode)):
-        actions.add(Action.ADVANCE)
+        actions.append(Action.ADVANCE)
     if predecessor is not None and (is_policy(predecessor) or _leaves_policy(predecessor, contract)):
-        actions.add(Action.GOVERN)
+        actions.append(Action.GOVERN)
     for action in sorted(actions):
         authorize(actor, action, resource)
 

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from treaty.contracts.findings import Place
+from treaty.contracts.making import once
 from treaty.contracts.reading.limits import Limits, refuse
 from treaty.contracts.reading.lines import LineTree, line_at
 from treaty.contracts.values import Json
@@ -25,7 +25,7 @@ class Reading:
     data: dict[str, Json]
     _lines: Callable[[], LineTree | None]
 
-    @cached_property
+    @once
     def _tree(self) -> LineTree | None:
         return self._lines()
 
