@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -148,3 +149,20 @@ def test_a_question_that_fails_does_not_take_the_others_with_it(database: Databa
     with pytest.raises(ValueError, match="a mistake"):
         asked[0].result()
     assert asked[1].result() == 7
+
+
+def test_what_a_unit_worked_on_is_cleared_away_by_who_waited_for_it(database: Database) -> None:
+    class Large:
+        def __call__(self, transaction: Transaction) -> int:
+            return transaction.record("somebody", "did", "it")
+
+    unit = Large()
+    seen = weakref.ref(unit)
+    handed_in = database.submit(unit)
+    assert handed_in.result() == 1
+    database.write(note("the thread has gone on to something else"))
+    del unit
+
+    assert seen() is not None
+    del handed_in
+    assert seen() is None

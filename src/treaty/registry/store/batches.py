@@ -5,21 +5,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from treaty.errors import Unavailable
 
 LARGEST_BATCH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Waiting(Future[Any]):
+    """Waits for a unit, and keeps what it worked on: who waited clears that away, not the thread that all wait for."""
+
+    kept: object = None
+
+
+class Job(NamedTuple):
     """Something to do, and the future that waits for it."""
 
     unit: Callable[..., Any]
-    future: Future[Any]
+    future: Waiting
 
     def fail(self, error: BaseException) -> None:
         """Let the caller hear that it could not be done."""
@@ -44,9 +48,9 @@ class Batches:
         self._lock = threading.Lock()
         self._closed = False
 
-    def put(self, unit: Callable[..., Any]) -> Future[Any]:
+    def put(self, unit: Callable[..., Any]) -> Waiting:
         """Hand in a job; the thread starts with the first."""
-        future: Future[Any] = Future()
+        future = Waiting()
         with self._lock:
             if self._closed:
                 raise Unavailable("the registry is closed")
@@ -71,10 +75,8 @@ class Batches:
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            batch = [job, *self._waiting(LARGEST_BATCH - 1)]
-            # Who gave up waiting asks for nothing any more; what is begun can no longer be given up.
-            if wanted := [one for one in batch if one.future.set_running_or_notify_cancel()]:
-                self._do(wanted)
+            self._do([job, *self._waiting(LARGEST_BATCH - 1)])
+            del job  # nothing of it is left to be cleared away when the next one comes
 
     def _waiting(self, most: int) -> list[Job]:
         found: list[Job] = []
@@ -89,7 +91,11 @@ class Batches:
             found.append(job)
         return found
 
-    def _do(self, wanted: list[Job]) -> None:
+    def _do(self, batch: list[Job]) -> None:
+        # Who gave up waiting asks for nothing any more; what is begun can no longer be given up.
+        wanted = [one for one in batch if one.future.set_running_or_notify_cancel()]
+        if not wanted:
+            return
         try:
             self._work(wanted)
         except BaseException as error:  # the thread goes on for everybody else

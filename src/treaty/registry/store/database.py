@@ -20,11 +20,12 @@ from treaty.registry.store.at_hand import AtHand
 from treaty.registry.store.batches import Batches, Job
 from treaty.registry.store.migrating import migrate
 from treaty.registry.store.quick import Driver
+from treaty.registry.store.seat import BEGUN
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, reachable
-from treaty.registry.store.turns import turns_at
+from treaty.registry.store.turns import Turns
 from treaty.registry.store.types import json_text
-from treaty.registry.store.writer import BEGUN, Writer
+from treaty.registry.store.writer import Writer
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
@@ -76,7 +77,7 @@ class Database:
         self.clock = clock
         self._engine = _engine(url)
         on_sqlite = url.get_backend_name() == "sqlite"
-        self._writer = Writer(self._engine, clock, turns_at(url.database if on_sqlite else None))
+        self._writer = Writer(self._engine, clock, Turns(url.database if on_sqlite else None))
         self._reader = Batches("treaty-reader", self._answer)
         self.at_hand = AtHand(url.database if on_sqlite else None)
 

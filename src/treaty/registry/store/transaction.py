@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from secrets import token_hex
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Executable, select, text
 from sqlalchemy.engine import CursorResult
@@ -23,7 +22,6 @@ _ADD_ENTRIES = QuickInsert(tables.audit)
 _ADD_NOTICES = QuickInsert(tables.notices)
 _ADD_DELIVERIES = QuickInsert(tables.deliveries)
 _AT_ONCE = 1_000
-_REGISTERED = "SELECT id FROM contracts WHERE id IN ({})"
 CHANNELS = "whether anybody wants notices"
 WAITING_UPSTREAMS = "whether anybody named an upstream that is not registered"
 _ASKED_BY_MOST = {
@@ -37,11 +35,16 @@ _HEADS = (
     "(SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)",
     "(SELECT max(seq) FROM notices)",
 )
-_BEGINNING = f"SELECT {', '.join([*_HEADS, *_ASKED_BY_MOST.values()])}"
+_IS_REGISTERED = "EXISTS (SELECT 1 FROM contracts WHERE id = {})"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+@lru_cache(200)
+def _beginning(contracts: int) -> str:
+    """Return the question that a transaction about so many contracts begins with; `{}` stands for each of them."""
+    return f"SELECT {', '.join([*_HEADS, *_ASKED_BY_MOST.values(), *[_IS_REGISTERED] * contracts])}"
+
+
+class Mark(NamedTuple):
     """How far a transaction had come when a unit of work began."""
 
     writes: int
@@ -55,7 +58,6 @@ class Transaction:
         self._connection = connection
         self._driver = driver
         self.now = now
-        self._about = tuple(dict.fromkeys(about))
         self._added: set[str] = set()
         self._writes = 0
         self._waiting: dict[QuickInsert, list[dict[str, Any]]] = {}
@@ -63,11 +65,12 @@ class Transaction:
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
-        seq, head, notice_seq, *known = self._driver.row(_BEGINNING) or ()
+        seq, head, notice_seq, *known = driver.row(_beginning(len(about)), *about) or ()
         self._seq: int = seq or 0
         self._hash: str = head or NOTHING_BEFORE
         self._notice_seq: int = notice_seq or 0
-        self._known: dict[str, Any] = dict(zip(_ASKED_BY_MOST, known, strict=True))
+        self._known: dict[str, Any] = dict(zip(_ASKED_BY_MOST, known, strict=False))
+        self._registered = dict(zip(about, known[len(_ASKED_BY_MOST) :], strict=True))
 
     @property
     def connection(self) -> Connection:
@@ -85,12 +88,12 @@ class Transaction:
         return self.connection if contract in self._waiting_for else self._connection
 
     def is_new(self, contract: str) -> bool:
-        """Tell whether nothing of a contract is registered; asked once for all that this transaction is about."""
+        """Tell whether nothing of a contract is registered; that of those it is about is known from the beginning."""
         if contract in self._added:
             return False
-        if contract not in self._about:
-            return not self._driver.existing(_REGISTERED, [contract])
-        return contract not in self.once("registered", lambda: self._driver.existing(_REGISTERED, self._about))
+        if contract not in self._registered:
+            (self._registered[contract],) = self._driver.row(f"SELECT {_IS_REGISTERED}", contract) or (False,)
+        return not self._registered[contract]
 
     def once(self, name: str, question: Callable[[], T]) -> T:
         """Ask something whose answer holds for the whole transaction."""
@@ -170,7 +173,7 @@ class Transaction:
         """Put a notice into the outbox, for every channel of the parties it is for."""
         self._notice_seq += 1
         told = sorted(set(parties))
-        identity = token_hex(16)
+        identity = f"{self._hash[:22]}{self._notice_seq:010x}"  # its number, and what no other registry has
         self._notices.append(
             {
                 "seq": self._notice_seq,

@@ -27,10 +27,7 @@ class Moment(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
         """Write a moment; one without a time zone is a mistake of ours."""
-        if value is None:
-            return None
-        since = value - _EPOCH
-        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+        return None if value is None else in_microseconds(value)
 
     def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
         """Read a moment."""
@@ -39,6 +36,12 @@ class Moment(TypeDecorator[datetime]):
             if value is None
             else datetime.fromtimestamp(value // 1_000_000, UTC).replace(microsecond=value % 1_000_000)
         )
+
+
+def in_microseconds(moment: datetime) -> int:
+    """Return the microseconds since 1970."""
+    since = moment - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def json_text(value: Any) -> str:

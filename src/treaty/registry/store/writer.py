@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from treaty.registry.store.batches import LARGEST_BATCH, Batches, Job
-from treaty.registry.store.quick import Driver
+from treaty.registry.store.seat import Seat
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE, in_words
-from treaty.registry.store.turns import Turn
+from treaty.registry.store.turns import Turns
 
 T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
-_OF_A_FILE = (
-    "PRAGMA cache_size=-32000",  # kilobytes: the pages that writes touch stay at hand
-    "PRAGMA wal_autocheckpoint=4000",  # pages: those that change often are moved into the file once, not many times
-)
-_BEGIN = {
-    "sqlite": "BEGIN IMMEDIATE",
-    "postgresql": "SELECT pg_advisory_xact_lock(7237842391)",  # one writer at a time, as SQLite has it by nature
-}
-BEGUN = "begun"
-"""Says of a connection that its transactions are begun by hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+class _Outcome(NamedTuple):
     value: Any = None
     error: Exception | None = None
 
@@ -56,11 +44,11 @@ class Writer:
     nobody waits for the database; `about` then names the contract it is about.
     """
 
-    def __init__(self, engine: Engine, clock: Callable[[], datetime], turn: Turn) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], datetime], turns: Turns) -> None:
         self._engine = engine
         self._clock = clock
-        self._turn = turn
-        self._connection: Connection | None = None
+        self._turns = turns
+        self._seat = Seat(engine)
         self.on_notices: Callable[[], None] = _nobody_to_wake
         self.on_changes: Callable[[], None] = _nobody_to_wake
         self._batches = Batches("treaty-writer", self._write)
@@ -72,7 +60,8 @@ class Writer:
     def close(self) -> None:
         """Finish what was handed in, and stop."""
         self._batches.close()
-        self._let_go()
+        self._seat.close()
+        self._turns.close()
 
     def _write(self, batch: list[Job]) -> None:
         ready = [job for job in batch if _prepared(job)]
@@ -105,57 +94,27 @@ class Writer:
 
     def _transact(self, batch: list[Job], meanwhile: Callable[[], bool]) -> list[_Outcome]:
         """Run the units one after the other in one transaction; what is returned is durable."""
-        with self._turn(meanwhile), self._begun() as (connection, driver):
+        self._turns.wait(meanwhile)
+        try:
             about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
-            transaction = Transaction(connection, driver, self._clock(), about)
+            transaction = self._seat.begin(self._clock(), about)
             outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
             transaction.flush()
+            self._seat.end()
+        except BaseException as error:
+            self._seat.undo(error)
+            raise
+        finally:
+            self._turns.give()
         if transaction.has_notices:
             with suppress(Exception):  # what is written is written
                 self.on_notices()
         if transaction.has_entries:
             with suppress(Exception):
                 self.on_changes()
+        for job in batch:
+            job.future.kept = job.unit, transaction
         return outcomes
-
-    @contextmanager
-    def _begun(self) -> Iterator[tuple[Connection, Driver]]:
-        """Give a connection in a transaction, which is durable in the end or was never there.
-
-        It is begun and ended at the driver, which costs a fraction of what the layers above it ask for.
-        """
-        connection = self._connection or self._connect()
-        try:
-            driver = Driver(connection)
-            driver.run(_BEGIN[driver.dialect.name])
-            yield connection, driver
-            driver.commit()
-            if connection.in_transaction():  # as the layers above see it, where a unit used them
-                connection.commit()
-        except BaseException as error:
-            with suppress(*TROUBLE):
-                connection.rollback()
-                connection.connection.rollback()
-            if isinstance(error, TROUBLE):
-                self._let_go()
-            raise
-        finally:
-            if self._connection is None:
-                connection.close()
-
-    def _connect(self) -> Connection:
-        """Connect: on a file once, since nothing can break that; else by the pool, which sees to what is broken."""
-        connection = self._engine.connect().execution_options(**{BEGUN: True})
-        if self._engine.dialect.name == "sqlite":
-            self._connection = connection
-            for pragma in _OF_A_FILE:
-                Driver(connection).run(pragma)
-        return connection
-
-    def _let_go(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _attempt(self, transaction: Transaction, job: Job, alone: bool) -> _Outcome:
         mark = transaction.mark()
