@@ -15,6 +15,7 @@ from treaty.errors import TreatyError
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action
 from treaty.registry.local import Registry
+from treaty.registry.preparing import JSON
 from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, unread_candidate
 from treaty.server.errors import answer_to
@@ -22,7 +23,8 @@ from treaty.server.identity import Doorman, check_entrance
 
 _PLAIN = frozenset({b"", b"*/*", b"application/json"})
 _BEFORE, _AFTER = "/contracts/", "/latest"
-_JSON = (b"content-type", b"application/json")
+_TYPE = b"content-type"
+_JSON = (_TYPE, b"application/json")
 
 Scope = dict[str, Any]
 
@@ -34,7 +36,7 @@ class Express:
         self._app = app
         self._registry = registry
         self._doorman = doorman
-        self._acted_last: tuple[Actor, Registry] | None = None
+        self._acted_last: dict[Action, tuple[Actor, Registry]] = {}
 
     async def __call__(self, scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> None:
         """Answer one of the two requests, or pass it on."""
@@ -43,7 +45,7 @@ class Express:
             await self._app(scope, receive, send)
             return
         try:
-            status, body = await serve(scope, receive)
+            status, body, _cleared_away_at_the_end = await serve(scope, receive)
         except TreatyError as error:
             await answer_to(Request(scope), error)(scope, receive, send)
             return
@@ -66,7 +68,7 @@ class Express:
                 return None
         return lane if self._doorman.knows_without_asking(None) else None
 
-    async def _latest(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes]:
+    async def _latest(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes, None]:
         contract = scope["path"][len(_BEFORE) : -len(_AFTER)]
         registry = self._acting(Action.READ)
         at_hand = registry.desk.database.at_hand
@@ -76,23 +78,24 @@ class Express:
             text: str = await settled(registry.ask_latest(contract))
             found = text.encode()
             at_hand.put(contract, found, mark)
-        return 200, found
+        return 200, found, None
 
-    async def _register(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes]:
+    async def _register(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes, object]:
         registry = self._acting(Action.REGISTER)
-        media = media_of(
-            next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), None)
-        )
+        media = next((media_of(value.decode("latin-1")) for name, value in scope["headers"] if name == _TYPE), JSON)
         read = await unread_candidate(await _body(receive), media, registry.desk.rules.limits)
-        registration = await settled(registry.submit(read))
-        return (201 if registration.status == "registered" else 202), registration.model_dump_json().encode()
+        handed_in = registry.submit(read)
+        registration = await settled(handed_in)
+        status = 201 if registration.status == "registered" else 202
+        return status, registration.model_dump_json().encode(), handed_in
 
     def _acting(self, action: Action) -> Registry:
         actor = self._doorman.actor(None)
-        check_entrance(actor, action)
-        if self._acted_last is None or self._acted_last[0] is not actor:
-            self._acted_last = actor, self._registry.acting_as(actor)
-        return self._acted_last[1]
+        last = self._acted_last.get(action)
+        if last is None or last[0] is not actor:
+            check_entrance(actor, action)
+            last = self._acted_last[action] = actor, self._registry.acting_as(actor)
+        return last[1]
 
 
 async def _body(receive: Callable[..., Any]) -> bytes:

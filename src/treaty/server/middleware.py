@@ -8,6 +8,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import count
 from secrets import token_hex
 from typing import Any
@@ -101,9 +102,9 @@ class Gate:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             return 422, "invalid", "the address holds a NUL character, which no name has"
         if not self._doorman.guarded_as_far_as_known:
-            if not is_loopback(_host(headers)):
+            if not _leads_here(headers.get(b"host", b"localhost")):
                 return _FOREIGN
-            if scope["method"] not in _SAFE and not is_loopback(_origin(headers)):
+            if scope["method"] not in _SAFE and b"origin" in headers and not _comes_from_here(headers[b"origin"]):
                 return _ELSEWHERE
         has_body = length != b"0" or b"transfer-encoding" in headers
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -180,13 +181,16 @@ class _Passage:
         )
 
 
-def _host(headers: dict[bytes, bytes]) -> str:
-    return _without_port(headers.get(b"host", b"localhost").decode("latin-1"))
+@lru_cache(1_000)
+def _leads_here(host: bytes) -> bool:
+    """Tell whether a request was made to a name of this machine."""
+    return is_loopback(_without_port(host.decode("latin-1")))
 
 
-def _origin(headers: dict[bytes, bytes]) -> str:
-    """Return the host of the page that a browser sends a request for; a program sends none."""
-    return _without_port(headers.get(b"origin", b"http://localhost").decode("latin-1").partition("://")[2])
+@lru_cache(1_000)
+def _comes_from_here(origin: bytes) -> bool:
+    """Tell whether the page that a browser sends a request for is of this machine; a program names none."""
+    return is_loopback(_without_port(origin.decode("latin-1").partition("://")[2]))
 
 
 def _without_port(name: str) -> str:

@@ -22,6 +22,7 @@ class Joined:
         self._transport = transport
         self._loop = loop
         self._head = b""
+        self.is_closing = transport.is_closing  # asked for with every answer
 
     def write(self, data: bytes) -> None:
         """Send what is to be sent, behind the head that waits."""
