@@ -56,6 +56,7 @@ def run(
             "a server's address is no database; name a file or postgresql://…", param_hint="--database"
         )
     with needing("server"):
+        from treaty.server.processors import Processors
         from treaty.server.serving import Serving, serve
         from treaty.server.workers import serve_together
 
@@ -68,6 +69,7 @@ def run(
             settings.request_limits(),
             settings.publishing(),
             settings.catalog_name,
+            Processors(settings.parts.server.processors),
         )
         signal.signal(signal.SIGTERM, _leave)
         try:
