@@ -39,3 +39,12 @@ def test_where_a_system_cannot_keep_processes_nothing_happens(
     monkeypatch.delattr(os, "sched_setaffinity")
     keep_still(Processors.ONE, 8090)
     assert kept_to == []
+
+
+def test_a_system_that_forbids_it_is_obeyed(kept_to: list[set[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbid(_: int, chosen: set[int]) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbid)
+    keep_still(Processors.ONE, 8090)
+    assert kept_to == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 
 
@@ -19,10 +20,11 @@ def keep_still(processors: Processors, place: int) -> None:
 
     Python runs one thread of a process at a time. Left to the system, the thread that answers and the one that writes
     run on two processors in turns, and what they work on goes to and fro between these. Where a system cannot do that,
-    nothing happens.
+    or does not let us, nothing happens.
     """
     if processors is Processors.ONE and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {processor_of(place, os.sched_getaffinity(0))})
+        with suppress(OSError):
+            os.sched_setaffinity(0, {processor_of(place, os.sched_getaffinity(0))})
 
 
 def processor_of(place: int, processors: Iterable[int]) -> int:
