@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from statistics import median
 
@@ -64,14 +64,24 @@ def _register(clients: int, count: int) -> Callable[[Server], Rate]:
     return lambda server: load(server.port, [post(contract(one)) for one in server.numbers(count)], clients)
 
 
+def _latest(numbers: Iterable[int]) -> list[bytes]:
+    return [get(f"/contracts/team{one % 100}.data_{one}/latest") for one in numbers]
+
+
 def _read(clients: int, count: int) -> Callable[[Server], Rate]:
-    paths = [f"/contracts/team{one % 100}.data_{one}/latest" for one in range(0, 7 * count, 7)]
-    return lambda server: load(server.port, [get(path) for path in paths], clients)
+    return lambda server: load(server.port, _latest(range(0, 7 * count, 7)), clients)
+
+
+def _read_first(clients: int, count: int) -> Callable[[Server], Rate]:
+    """Read what nobody has read since the last write."""
+    return lambda server: load(server.port, _latest(server.unread(count)), clients)
 
 
 _MEASURES = {
     "`POST /contracts`, 1 client": _register(1, 500),
     "`POST /contracts`, 16 clients": _register(16, 1_600),
+    "`GET …/latest`, each for the first time, 1 client": _read_first(1, 600),
+    "`GET …/latest`, each for the first time, 16 clients": _read_first(16, 1_200),
     "`GET …/latest`, 1 client": _read(1, 1_000),
     "`GET …/latest`, 16 clients": _read(16, 1_400),
 }

@@ -22,11 +22,17 @@ class Server:
     process: subprocess.Popen[str]
     port: int
     next: int = 0
+    read: int = 0
 
     def numbers(self, count: int) -> range:
         """Return numbers of contracts that are not registered yet."""
         self.next += count
         return range(self.next - count, self.next)
+
+    def unread(self, count: int) -> range:
+        """Return numbers of contracts that were not read yet."""
+        self.read += count
+        return range(self.read - count, self.read)
 
     def memory(self) -> float:
         """Return the megabytes that the server and its processes hold."""
