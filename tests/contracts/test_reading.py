@@ -121,3 +121,25 @@ def test_data_nested_without_end_is_refused() -> None:
 def test_json_reads_as_pythons_own_reader_has_it(data: dict[str, Any], only_ascii: bool, indent: int | None) -> None:
     text = json.dumps(data, ensure_ascii=only_ascii, indent=indent)
     assert repr(read_json(text).data) == repr(json.loads(text)) == repr(data)  # 1, 1.0 and true are told apart
+
+
+@given(
+    st.one_of(
+        json_values().map(json.dumps), st.text(), st.from_regex(r"\{(\"[ab]\": ?([0-9e.+-]{1,6}|\[*|null),?)*\}?")
+    )
+)
+@example('{"a": 1, "a": 2}')
+@example('{"a": NaN}')
+@example('{"a": 1e999}')
+@example('{"a": "\\ud800"}')
+@example("\ufeff{}")
+@example('{"a":' * 200 + "1" + "}" * 200)
+def test_bytes_are_read_as_their_text_is(text: str) -> None:
+    def outcome(content: str | bytes) -> tuple[Any, ...]:
+        try:
+            read = read_json(content)
+        except InvalidDocument as error:
+            return str(error), [(one.message, one.place) for one in error.findings]
+        return repr(read.data), [read.place((key,)) for key in read.data]
+
+    assert outcome(text.encode("utf-8", "surrogatepass")) == outcome(text)

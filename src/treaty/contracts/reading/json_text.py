@@ -39,14 +39,26 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
     _guard_size(text, source, limits)
     try:
-        return _quickly(text), lambda: _Walker(source).walk(text)
+        data = _quickly(text.encode())
     except ValueError:
-        return _carefully(text, source), lambda: _Walker(source).walk(text)
+        data = _carefully(text, source)
+    return data, lambda: lines_of(text, source)
 
 
-def _quickly(text: str) -> Json:
+def read_small(content: bytes, limits: Limits) -> Json:
+    """Read a small document that nothing is wrong with; a ValueError leaves all others to `read`."""
+    if len(content) > min(limits.bytes, limits.nodes) or content.count(b"[") + content.count(b"{") > limits.depth:
+        raise ValueError
+    return _quickly(content)
+
+
+def lines_of(text: str, source: str) -> LineTree | None:
+    """Return where each part of a document stands."""
+    return _Walker(source).walk(text)
+
+
+def _quickly(content: bytes) -> Json:
     """Read what nothing is wrong with; a ValueError leaves the rest to those who can say what it is."""
-    content = text.encode()
     zeros = content.translate(_AS_ZEROS)
     plain, signed = _LARGE_EXPONENTS
     if plain in zeros or signed in zeros or _MANY_DIGITS in zeros:

@@ -45,9 +45,16 @@ def read_document(content: str | bytes, source: str = "<text>", limits: Limits |
 
 def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
     """Read JSON, and nothing but JSON, into a mapping."""
-    from treaty.contracts.reading import json_text
+    import treaty.contracts.reading.json_text as json_text  # what `from` asks besides costs every request
 
     limits = limits or Limits()
+    if isinstance(content, bytes):
+        try:
+            data = json_text.read_small(content, limits)
+        except ValueError:
+            pass  # somebody else can say what it is
+        else:
+            return _mapping(source, data, lambda: json_text.lines_of(content.decode(), source))
     return _mapping(source, *json_text.read(_decode(content, source, limits), source, limits))
 
 
