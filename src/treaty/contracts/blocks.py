@@ -180,8 +180,12 @@ def _exclusion(value: Any) -> Exclusion:
     return Exclusion(value) if isinstance(value, str) else Exclusion(**value)
 
 
+def _owners(value: Iterable[Mapping[str, Any]]) -> tuple[Owner, ...]:
+    return tuple([Owner(item["team"], item.get("contact")) for item in value])
+
+
 _READERS: dict[str, Any] = {
-    "owners": lambda value: tuple(Owner(**item) for item in value),
+    "owners": _owners,
     "deprecation": lambda value: Deprecation(**value),
     "migration": _migration,
     "changelog": lambda value: tuple(ChangelogEntry(**item) for item in value),
@@ -210,6 +214,11 @@ def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[s
             value = entry["value"]
             found[name] = _READERS[name](value) if name in _READERS else value
     return made(Blocks, found)
+
+
+def owners_alone(owners: Iterable[Mapping[str, Any]]) -> Blocks:
+    """Return the blocks of a contract that says nothing but its owners in blocks."""
+    return made(Blocks, {"owners": _owners(owners)})
 
 
 def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:

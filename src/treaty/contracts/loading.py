@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treaty.contracts.findings import Place
+from treaty.contracts.making import work_out
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.odcs import BlockStyle, looks_like_odcs, parse_odcs, write_odcs
 from treaty.contracts.reading import Limits, Reading, check_plain, read_document
@@ -29,7 +30,7 @@ def load(content: str | bytes, source: str = "<text>", limits: Limits | None = N
 
 
 def parse(reading: Reading) -> LoadedContract:
-    """Turn a document that was read into a contract."""
+    """Turn a document that was read into a contract; the document is the contract's from then on."""
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
@@ -66,7 +67,10 @@ def looks_like_contract(data: dict[str, Json]) -> bool:
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
     """Turn plain data into a contract; data that JSON cannot say is refused."""
     check_plain(data, source)
-    return parse(Reading(source, data, lambda: None)).contract
+    contract = parse(Reading(source, data, lambda: None)).contract
+    for part in (contract, *contract.schema):
+        work_out(part)  # now: the data is somebody else's, who may change it
+    return contract
 
 
 def document_of(contract: Contract) -> dict[str, Json]:

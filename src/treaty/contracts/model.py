@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
-from treaty.contracts.making import once
+from treaty.contracts.making import once, put_off
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.types import DataType, data_type
@@ -94,7 +94,7 @@ class SchemaObject:
     physical_type: str | None = None
     description: str | None = None
     granularity: str | None = None
-    properties: tuple[Field, ...] | None = None
+    properties: tuple[Field, ...] | None = put_off(None)
     quality: tuple[FrozenMap, ...] | None = None
     relationships: tuple[FrozenMap, ...] | None = None
     authoritative_definitions: tuple[FrozenMap, ...] | None = None
@@ -128,10 +128,10 @@ class Contract:
     objects: tuple[SchemaObject, ...] | None = None
     team: Any = None
     support: tuple[FrozenMap, ...] | None = None
-    sla: tuple[FrozenMap, ...] | None = None
+    sla: tuple[FrozenMap, ...] | None = put_off(None)
     servers: tuple[FrozenMap, ...] | None = None
     authoritative_definitions: tuple[FrozenMap, ...] | None = None
-    custom_properties: tuple[FrozenMap, ...] | None = None
+    custom_properties: tuple[FrozenMap, ...] | None = put_off(None)
     more: FrozenMap = EMPTY
     plain_keys: tuple[str, ...] = ()
     form: Form = Form.ODCS

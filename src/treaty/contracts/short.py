@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from treaty.contracts import schemas
+from treaty.contracts.blocks import owners_alone
 from treaty.contracts.findings import Finding, Place
-from treaty.contracts.making import made
+from treaty.contracts.making import later, made
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.moves import bad_moves
 from treaty.contracts.odcs import LATEST_API_VERSION
@@ -26,6 +27,7 @@ _LISTED_AS: dict[str, tuple[type, ...]] = {
 }
 _DEFAULT_STATUS = "draft"
 _DEFAULT_MEASUREMENT = "event_time"
+_PROPERTIES_LATER, _SLA_LATER, _CUSTOM_PROPERTIES_LATER = map(later, ("properties", "sla", "custom_properties"))
 _FIELD_DEFAULTS: dict[str, Json] = {"required": True, "description": None, "enum": None, "deprecated": False}
 _WHERE_IT_STANDS = {
     "slaProperties": "freshness_sla",
@@ -125,11 +127,17 @@ def _contract_of(short: dict[str, Json], carried: dict[str, Json]) -> Contract:
     if purpose is not None:
         said["description"] = FrozenMap({"purpose": purpose})
     if sla:
-        said["sla"] = (_freshness_in(sla),)
+        said[_SLA_LATER] = partial(_freshness_in, sla)
     if carried:
-        said["custom_properties"] = tuple([FrozenMap({"property": name, "value": carried[name]}) for name in carried])
+        said[_CUSTOM_PROPERTIES_LATER] = partial(_as_properties, carried)
         said["plain_keys"] = tuple(carried)
+        if len(carried) == 1 and "owners" in carried:
+            said["treaty"] = owners_alone(carried["owners"])
     return made(Contract, said)
+
+
+def _as_properties(carried: dict[str, Json]) -> tuple[FrozenMap, ...]:
+    return tuple([FrozenMap({"property": name, "value": value}) for name, value in carried.items()])
 
 
 def _carried(short: dict[str, Json]) -> dict[str, Json]:
@@ -144,17 +152,21 @@ def _carried(short: dict[str, Json]) -> dict[str, Json]:
     return carried
 
 
-def _freshness_in(sla: dict[str, Json]) -> FrozenMap:
+def _freshness_in(sla: dict[str, Json]) -> tuple[FrozenMap, ...]:
     """Write a freshness as ODCS does; that it is measured by the event time goes without saying."""
     said = {"property": "freshness", "value": sla["max_lag_seconds"], "unit": "s"}
     measurement = sla.get("measurement", _DEFAULT_MEASUREMENT)
-    return FrozenMap(said if measurement == _DEFAULT_MEASUREMENT else {**said, "element": measurement})
+    return (FrozenMap(said if measurement == _DEFAULT_MEASUREMENT else {**said, "element": measurement}),)
 
 
 def _object_of(short: dict[str, Json]) -> SchemaObject:
+    """Make the one object; its fields are read when somebody asks, since a first version is kept without a look."""
+    return made(SchemaObject, {"name": short["dataset_id"], _PROPERTIES_LATER: partial(_fields_of, short)})
+
+
+def _fields_of(short: dict[str, Json]) -> tuple[Field, ...]:
     keys = {name: place for place, name in enumerate(short.get("primary_key") or (), start=1)}
-    fields = tuple([_field_of(field, keys) for field in short["fields"]])
-    return made(SchemaObject, {"name": short["dataset_id"], "properties": fields})
+    return tuple([_field_of(field, keys) for field in short["fields"]])
 
 
 def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
@@ -176,9 +188,10 @@ def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
 def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
     names: set[str] = set()
     for index, field in enumerate(short["fields"]):
-        if field["name"] in names:
-            yield problem(f"field {field['name']!r} is declared twice", ("fields", index), place_of, "keep one of them")
-        names.add(field["name"])
+        name = field["name"]
+        if name in names:
+            yield problem(f"field {name!r} is declared twice", ("fields", index), place_of, "keep one of them")
+        names.add(name)
         if field.get("enum"):
             yield from _misplaced_values(field, index, place_of)
     for key in short.get("primary_key") or ():
