@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-
-from pydantic_core import PydanticSerializationError, to_json
 
 from treaty.consumers.subscriptions import Line
 from treaty.contracts.loading import parse
@@ -20,11 +17,13 @@ from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
 from treaty.registry.digesting import digest_of
 from treaty.registry.limits import LARGEST_PART
+from treaty.registry.plain_json import as_json
 
 JSON = "application/json"
 YAML = "application/yaml"
 _LONGEST_ID = 256
 _LONGEST_SUMMARY = 500
+_NO_WORDS = "\n"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,11 @@ class Prepared:
     @once
     def words(self) -> dict[str, str]:
         """The words that a search finds it by."""
-        return searched(self.contract)
+        return (
+            _searched_in_short(self.contract, self.data)
+            if self.contract.form is Form.SHORT
+            else searched(self.contract)
+        )
 
     @once
     def digest(self) -> str:
@@ -58,7 +61,7 @@ class Prepared:
         """The line the version belongs to."""
         return Line(self.contract.id, self.parts[0])
 
-    @property
+    @once
     def parts(self) -> tuple[int, int, int]:
         """MAJOR, MINOR and PATCH."""
         version = self.contract.semantic_version
@@ -125,19 +128,28 @@ def searched(contract: Contract) -> dict[str, str]:
     return {
         "searched_names": _listed(names),
         "searched_domain": _listed([contract.domain]),
-        "searched_owners": _listed([one for owner in contract.owners for one in (owner.team, owner.contact)]),
+        "searched_owners": _listed(_owners_in(contract)),
         "searched_fields": _listed(fields),
         "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
     }
 
 
-def as_json(data: Json) -> bytes:
-    """Write plain data as JSON; what no UTF-8 can say is left for those who look at names and texts to refuse."""
-    try:
-        return to_json(data)  # a quarter of what Python's own writer takes
-    except PydanticSerializationError:
-        return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+def _searched_in_short(contract: Contract, data: dict[str, Json]) -> dict[str, str]:
+    """Return what `searched` does, without making the fields."""
+    fields = data["fields"]
+    return {
+        "searched_names": _listed([contract.id]),
+        "searched_domain": _NO_WORDS,
+        "searched_owners": _listed(_owners_in(contract)),
+        "searched_fields": _listed([one["name"] for one in fields]),
+        "searched_tags": _NO_WORDS,
+        "searched_meanings": _listed([data.get("description"), *[one.get("description") for one in fields]]),
+    }
+
+
+def _owners_in(contract: Contract) -> list[str | None]:
+    return [one for owner in contract.owners for one in (owner.team, owner.contact)]
 
 
 def together(*lines: Mapping[str, str]) -> dict[str, str]:
@@ -161,7 +173,7 @@ def folded(text: str) -> str:
 def _listed(words: list[str | None]) -> str:
     said = dict.fromkeys(filter(None, words))
     if not said:
-        return "\n"
+        return _NO_WORDS
     text = "\n".join(said)
     if text.count("\n") >= len(said):
         text = "\n".join(word.replace("\n", " ") for word in said)

@@ -11,11 +11,16 @@ from fastapi import Request
 from treaty.contracts.loading import looks_like_contract
 from treaty.contracts.reading import Limits, Reading, read_document, read_json
 from treaty.errors import InvalidDocument
-from treaty.registry.preparing import JSON, YAML, HandedIn, as_json, prepare_reading
+from treaty.registry.plain_json import as_json
+from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
 
 _ENVELOPE = ("contract", "compatibility")
+_KNOWN = frozenset(_ENVELOPE)
 _SMALL = 50_000
-"""Bytes that are read where they are; a larger document is read in a thread, so that nobody waits for it."""
+"""Bytes that are read where they are; a larger document is read in a thread, so that nobody waits for it.
+
+Less than what a connection takes in by itself, before somebody asks for more (uvicorn: 65,536).
+"""
 
 _SMALL_YAML = 2_000
 """The same for YAML, which takes far longer to read."""
@@ -27,21 +32,22 @@ async def read_candidate(request: Request, limits: Limits) -> HandedIn:
     """Read the document in a request's body."""
     body = await request.body()
     media = media_of(request.headers.get("content-type"))
-    if _is_quick(body, media):
+    if is_quickly_read(len(body), media):
         return candidate(body, media, limits)
     return await asyncio.to_thread(candidate, body, media, limits)
 
 
 async def unread_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
     """Return a way to read a document later, in the thread that registers it; a large one is read right now."""
-    if _is_quick(body, media):
+    if is_quickly_read(len(body), media):
         return lambda: candidate(body, media, limits)
     read = await asyncio.to_thread(candidate, body, media, limits)
     return lambda: read
 
 
-def _is_quick(body: bytes, media: str) -> bool:
-    return len(body) <= (_SMALL_YAML if media in _YAML else _SMALL)
+def is_quickly_read(size: int, media: str) -> bool:
+    """Tell whether a document of so many bytes can be read where others wait."""
+    return size <= (_SMALL_YAML if media in _YAML else _SMALL)
 
 
 def media_of(content_type: str | None) -> str:
@@ -60,8 +66,9 @@ def candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
 
 
 def _unpacked(envelope: dict[str, Any]) -> HandedIn:
-    if unknown := sorted(envelope.keys() - set(_ENVELOPE)):
-        raise InvalidDocument(f"unknown key {unknown[0][:60]!r} in the envelope; use: {', '.join(_ENVELOPE)}")
+    if not envelope.keys() <= _KNOWN:
+        unknown = min(envelope.keys() - _KNOWN)
+        raise InvalidDocument(f"unknown key {unknown[:60]!r} in the envelope; use: {', '.join(_ENVELOPE)}")
     document, mode = envelope["contract"], envelope.get("compatibility")
     if not isinstance(document, dict):
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 
 from treaty.compatibility import diff, judge
 from treaty.consumers.subscriptions import Line, parse_line
+from treaty.contracts.making import work_out
 from treaty.governance.lifecycle import Status
 from treaty.registry import advancing, candidates, happening, registering, reminding, searching, teams
 from treaty.registry.access.actors import Actor, local_actor
@@ -52,6 +53,9 @@ from treaty.registry.store.transaction import Transaction
 from treaty.registry.upcoming import upcoming
 from treaty.registry.versions import document_answer, line_answers, version_answer
 
+_LARGE = 10_000
+"""Bytes of a document whose fields are made before the database is locked; few are soon made, if they are asked for."""
+
 
 class _Registering:
     """A version on its way: read before the transaction begins, registered in it."""
@@ -67,6 +71,9 @@ class _Registering:
         document = self._handed_in.document
         self.about = document.contract.id
         _ = document.words, document.digest, document.contract.treaty  # worked out once, and here
+        if len(document.content) > _LARGE:
+            for item in document.contract.schema:
+                work_out(item)
 
     def __call__(self, transaction: Transaction) -> Registration:
         """Register it."""
@@ -189,10 +196,10 @@ class Registry:
         """Return the highest active version."""
         return self._desk.read(lambda it: document_answer(*kept.latest_document(it, contract)))
 
-    def ask_latest(self, contract: str) -> Future[str]:
+    def ask_latest(self, contract: str) -> Future[bytes]:
         """Ask for the document of the highest active version, as JSON, without waiting."""
         authorize(self._desk.actor, Action.READ, EVERYTHING)
-        return self._desk.database.ask(lambda it: kept.latest_text(it, contract))
+        return self._desk.database.ask(lambda it: kept.latest_json(it, contract))
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""

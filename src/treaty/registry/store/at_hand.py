@@ -45,7 +45,7 @@ class AtHand:
             if self._size + len(content) > _MOST:
                 self._clear()
             self._size += len(content)
-            self._kept[name] = content
+            self._kept[name] = memoryview(content).tobytes()  # a copy: what wrote it may have taken thrice the room
 
     def close(self) -> None:
         """Let go of the file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,6 +17,7 @@ from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.limits import LARGEST_PART
+from treaty.registry.plain_json import as_json, read_kept
 from treaty.registry.store.contract_cache import ContractCache
 from treaty.registry.store.quick import Driver
 from treaty.registry.store.tables import versions
@@ -111,13 +111,13 @@ def latest(connection: Connection, contract: str) -> Kept:
     return found
 
 
-def latest_text(connection: Connection, contract: str) -> str:
+def latest_json(connection: Connection, contract: str) -> bytes:
     """Return the document of the highest active version as JSON: what is asked most, so at the driver's own speed."""
     row = Driver(connection).row(_LATEST_TEXT, contract)
     if row is None:
         raise missing(connection, contract, "has no active version")
     parsed, form, uri = row
-    return json.dumps(_at_present(parsed, Status.ACTIVE, form, uri), ensure_ascii=False, separators=(",", ":"))
+    return as_json(_at_present(parsed, Status.ACTIVE, form, uri))
 
 
 def latest_document(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
@@ -210,7 +210,7 @@ def current(parsed: str, kept: Kept) -> dict[str, Any]:
 
 
 def _at_present(parsed: str, status: Status, form: str, uri: str | None) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(parsed)
+    document: dict[str, Any] = read_kept(parsed)
     if form == Form.SHORT:
         document = with_defaults(document) | {"deprecation_uri": uri}
     document["status"] = status.value

@@ -109,8 +109,8 @@ async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=_DOCUMENT)
 async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
-    text = await settled(registry.ask_latest(dataset_id))
-    return await run_in_threadpool(document_response, request, json.loads(text), form)
+    found = await settled(registry.ask_latest(dataset_id))
+    return await run_in_threadpool(document_response, request, json.loads(found), form)
 
 
 @routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), response_model=list[dict[str, Any]])
