@@ -15,14 +15,15 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from treaty.errors import InvalidDocument, TreatyError, Unavailable
+from treaty.errors import InvalidDocument, Unavailable
 from treaty.registry.store.at_hand import AtHand
 from treaty.registry.store.batches import Batches, Job
+from treaty.registry.store.held import Held
 from treaty.registry.store.migrating import migrate
 from treaty.registry.store.quick import Driver
 from treaty.registry.store.seat import BEGUN
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.trouble import TROUBLE, reachable
+from treaty.registry.store.trouble import TROUBLE, in_words, reachable
 from treaty.registry.store.turns import Turns
 from treaty.registry.store.types import json_text
 from treaty.registry.store.writer import Writer
@@ -79,6 +80,7 @@ class Database:
         on_sqlite = url.get_backend_name() == "sqlite"
         self._writer = Writer(self._engine, clock, Turns(url.database if on_sqlite else None))
         self._reader = Batches("treaty-reader", self._answer)
+        self._held = Held(self._engine)
         self.at_hand = AtHand(url.database if on_sqlite else None)
 
     @classmethod
@@ -140,18 +142,21 @@ class Database:
         """Finish what was handed in, and let go of the database."""
         self._writer.close()
         self._reader.close()
+        self._held.close()
         self.at_hand.close()
         self._engine.dispose()
 
     def _answer(self, batch: list[Job]) -> None:
         try:
-            with self.read() as connection:
-                for job in batch:
-                    _answer_one(connection, job)
-        except TreatyError as error:
+            connection, _ = self._held.take()
+            for job in batch:
+                _answer_one(connection, job)
+            self._held.rest()
+        except TROUBLE as error:
+            self._held.close()
             for job in batch:
                 if not job.future.done():
-                    job.fail(error)
+                    job.fail(in_words(self.name, error))
 
 
 def _answer_one(connection: Connection, job: Job) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -26,14 +27,14 @@ class Driver:
     `{}` in a statement stands for a value.
     """
 
-    __slots__ = ("_execute", "_raw", "dialect", "mark")
+    __slots__ = ("_commit", "_execute", "dialect", "mark")
 
     def __init__(self, connection: Connection) -> None:
         self.dialect = connection.dialect
         self.mark = placeholder(connection.dialect)
         raw: Any = connection.connection.dbapi_connection
-        self._raw = raw
         self._execute = raw.execute
+        self._commit = partial(raw.execute, "COMMIT") if self.dialect.name == "sqlite" else raw.commit  # parsed once
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Run a statement that is written for this driver, and return its cursor."""
@@ -44,13 +45,13 @@ class Driver:
 
     def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         """Return the first row that a question has."""
-        found: tuple[Any, ...] | None = self.run(sql.replace("{}", self.mark), values).fetchone()
+        found: tuple[Any, ...] | None = self.run(_marked(sql, self.mark), values).fetchone()
         return found
 
     def commit(self) -> None:
         """End the transaction: what was written is there for good."""
         try:
-            self._raw.commit()
+            self._commit()
         except self.dialect.loaded_dbapi.Error as error:
             raise self._known(error) from None
 
@@ -65,11 +66,18 @@ class Written:
 
     opening: str
     marks: str
-    width: int
     at_once: int
     by_rows: dict[int, str]
     pick: Callable[[Any], tuple[Any, ...]]
     binds: tuple[tuple[int, Bind], ...]
+
+    def values(self, row: Mapping[str, Any]) -> list[Any]:
+        """Return the values of a row as the driver takes them."""
+        values = list(self.pick(row))
+        for place, bind in self.binds:
+            if (value := values[place]) is not None:
+                values[place] = bind(value)
+        return values
 
     def adding(self, rows: int) -> str:
         """Return the statement for so many rows, and keep those that come often."""
@@ -89,13 +97,12 @@ class QuickInsert:
     def run(self, driver: Driver, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add the rows; each names every column."""
         written = self._written.get(driver.dialect.name) or self._for(driver.dialect)
+        if len(rows) == 1:
+            driver.run(written.by_rows[1], written.values(rows[0]))
+            return
         for start in range(0, len(rows), written.at_once):
             some = rows[start : start + written.at_once]
-            values = [value for row in some for value in written.pick(row)]
-            for begin in range(0, len(values), written.width):
-                for place, bind in written.binds:
-                    if values[begin + place] is not None:
-                        values[begin + place] = bind(values[begin + place])
+            values = [value for row in some for value in written.values(row)]
             driver.run(written.by_rows.get(len(some)) or written.adding(len(some)), values)
 
     def _for(self, dialect: Dialect) -> Written:
@@ -103,16 +110,23 @@ class QuickInsert:
         quote = dialect.identifier_preparer.quote
         names = ", ".join(quote(column.name) for column in columns)
         found = [(place, _bind(column.type, dialect)) for place, column in enumerate(columns)]
+        opening = f"INSERT INTO {quote(self.table.name)} ({names}) VALUES "  # noqa: S608
+        marks = f"({', '.join([placeholder(dialect)] * len(columns))})"
         written = self._written[dialect.name] = Written(
-            f"INSERT INTO {quote(self.table.name)} ({names}) VALUES ",  # noqa: S608
-            f"({', '.join([placeholder(dialect)] * len(columns))})",
-            len(columns),
+            opening,
+            marks,
             _MOST_VALUES // len(columns),
-            {},
+            {1: opening + marks},
             itemgetter(*columns.keys()),
             tuple((place, bind) for place, bind in found if bind is not None),
         )
         return written
+
+
+@lru_cache(200)
+def _marked(sql: str, mark: str) -> str:
+    """Return a statement as a driver wants it; kept, since building a text that the driver then looks up costs both."""
+    return sql.replace("{}", mark)
 
 
 def placeholder(dialect: Dialect) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from treaty.registry.store.quick import Driver
+from treaty.registry.store.held import Held
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.trouble import TROUBLE
 
@@ -28,54 +27,29 @@ class Seat:
     """Has one transaction at a time, which is durable in the end or was never there."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._seated: tuple[Connection, Driver] | None = None
+        self._held = Held(engine, _OF_A_FILE, {BEGUN: True})
 
     def begin(self, now: datetime, about: Sequence[str]) -> Transaction:
         """Begin a transaction about some contracts; one that is begun is ended or undone."""
-        connection, driver = self._seated or self._sit_down()
+        connection, driver = self._held.take()
         driver.run(_BEGIN[driver.dialect.name])
         return Transaction(connection, driver, now, about)
 
     def end(self) -> None:
         """Make everything durable."""
-        if self._seated is not None:
-            connection, driver = self._seated
-            driver.commit()
-            if connection.in_transaction():  # as the layers above see it, where a unit used them
-                connection.commit()
-        self._rest()
+        connection, driver = self._held.take()
+        driver.commit()
+        if connection.in_transaction():  # as the layers above see it, where a unit used them
+            connection.commit()
+        self._held.rest()
 
     def undo(self, error: BaseException) -> None:
         """Take everything back; trouble with the database is a reason to connect anew."""
-        if self._seated is not None:
-            connection, _ = self._seated
-            with suppress(*TROUBLE):
-                connection.rollback()
-                connection.connection.rollback()
+        self._held.undo()
         if isinstance(error, TROUBLE):
             self.close()
-        self._rest()
+        self._held.rest()
 
     def close(self) -> None:
         """Let go of the database."""
-        seated, self._seated = self._seated, None
-        if seated is not None:
-            seated[0].close()
-
-    def _sit_down(self) -> tuple[Connection, Driver]:
-        connection = self._engine.connect().execution_options(**{BEGUN: True})
-        self._seated = connection, Driver(connection)
-        if self._on_a_file:
-            for pragma in _OF_A_FILE:
-                self._seated[1].run(pragma)
-        return self._seated
-
-    @property
-    def _on_a_file(self) -> bool:
-        return self._engine.dialect.name == "sqlite"
-
-    def _rest(self) -> None:
-        """Keep a file open, since nothing can break that; else give back to the pool, which sees to what is broken."""
-        if not self._on_a_file:
-            self.close()
+        self._held.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -96,9 +95,12 @@ class Writer:
         """Run the units one after the other in one transaction; what is returned is durable."""
         self._turns.wait(meanwhile)
         try:
-            about = [job.unit.about for job in batch if hasattr(job.unit, "about")]
+            about = [name for job in batch if (name := getattr(job.unit, "about", None)) is not None]
             transaction = self._seat.begin(self._clock(), about)
-            outcomes = [self._attempt(transaction, job, alone=len(batch) == 1) for job in batch]
+            if len(batch) == 1:
+                outcomes = [_Outcome(batch[0].unit(transaction))]
+            else:
+                outcomes = [self._attempt(transaction, job) for job in batch]
             transaction.flush()
             self._seat.end()
         except BaseException as error:
@@ -107,22 +109,19 @@ class Writer:
         finally:
             self._turns.give()
         if transaction.has_notices:
-            with suppress(Exception):  # what is written is written
-                self.on_notices()
+            _wake(self.on_notices)
         if transaction.has_entries:
-            with suppress(Exception):
-                self.on_changes()
+            _wake(self.on_changes)
         for job in batch:
             job.future.kept = job.unit, transaction
         return outcomes
 
-    def _attempt(self, transaction: Transaction, job: Job, alone: bool) -> _Outcome:
+    def _attempt(self, transaction: Transaction, job: Job) -> _Outcome:
+        """Run one of several units; what failed before it wrote anything leaves the others alone."""
         mark = transaction.mark()
         try:
             return _Outcome(job.unit(transaction))
         except Exception as error:
-            if alone:
-                raise
             if isinstance(error, TROUBLE) or transaction.wrote_since(mark):
                 raise _Dirty from error
             return _Outcome(error=error)
@@ -132,6 +131,13 @@ class Writer:
             return error
         _LOG.warning("a write failed: %s", type(error).__name__)
         return in_words(self._engine.url.set(query={}).render_as_string(), error)
+
+
+def _wake(somebody: Callable[[], None]) -> None:
+    try:
+        somebody()
+    except Exception as error:  # what is written is written
+        _LOG.warning("nobody was woken after a write: %s", type(error).__name__)
 
 
 def _nobody_to_wake() -> None:
