@@ -15,7 +15,9 @@ from typing import IO, Any
 
 import httpx2
 import uvicorn
-from fastapi import FastAPI
+
+from treaty.server.app import App
+from treaty.server.connections import protocol
 
 PATIENCE = 60.0
 """Seconds after which a test that waits for a server has failed."""
@@ -36,10 +38,16 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def running(app: FastAPI) -> Iterator[str]:
+def running(app: App, **options: Any) -> Iterator[str]:
     """Serve an app from a thread; yields its address."""
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_config=None, access_log=False, timeout_graceful_shutdown=5
+        app,
+        host="127.0.0.1",
+        port=0,
+        http=protocol(app.express),
+        log_config=None,
+        access_log=False,
+        **{"timeout_graceful_shutdown": 5, **options},
     )
     server = _Server(config)
     thread = threading.Thread(target=server.run)

@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 import uvicorn
 
-from treaty.server.packets import Joined, protocol
+from treaty.server.connections import protocol
+from treaty.server.packets import Joined
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 LARGE = b"x" * 200_000
@@ -81,12 +82,20 @@ async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], sen
     await send({"type": "http.response.body", "body": b"answer"})
 
 
+class _NoLane:
+    """Answers nothing, so that everything reaches the app."""
+
+    def asked(self, *_: object) -> None:
+        return None
+
+
 def asked(request: bytes, then: bytes, until: bytes) -> bytes:
     """Send a request to a real server, wait for a part of its answer, send the rest, and return all of the answer."""
 
     async def ask() -> bytes:
         listener = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(cast("Any", _app), http=protocol(), lifespan="off", log_config=None)
+        spoken = protocol(cast("Any", _NoLane()))
+        config = uvicorn.Config(cast("Any", _app), http=spoken, lifespan="off", log_config=None)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:

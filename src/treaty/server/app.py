@@ -14,6 +14,7 @@ import treaty
 from treaty.catalog.rendering import NAME
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
+from treaty.server.entrance import Entrance
 from treaty.server.errors import add_error_handlers
 from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
@@ -34,9 +35,9 @@ def create_app(
     limits: Limits | None = None,
     tending: Tending | None = None,
     catalog_name: str = NAME,
-) -> FastAPI:
+) -> App:
     """Build the app on a registry; the caller closes the registry."""
-    app = _App(
+    app = App(
         title="Treaty",
         version=treaty.__version__,
         summary="Every data boundary an explicit, versioned, executable contract",
@@ -54,18 +55,24 @@ def create_app(
     add_error_handlers(app)
     add_problem_pages(app)
     doorman.is_guarded()
-    app.entrance = Gate(Express(app.inside, registry, doorman), limits or Limits(), doorman, catalog_name)
+    entrance = Entrance(limits or Limits(), doorman)
+    app.gate = Gate(app.inside, entrance, doorman, catalog_name)
+    app.express = Express(registry, doorman, entrance)
     return app
 
 
-class _App(FastAPI):
-    """FastAPI behind an entrance: what is answered or turned away there costs nothing of the framework."""
+class App(FastAPI):
+    """FastAPI behind a gate: what is turned away there costs nothing of the framework.
 
-    entrance: Callable[..., Any]
+    A server that knows how asks the express lane first.
+    """
+
+    gate: Callable[..., Any]
+    express: Express
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let everything come in by the entrance."""
-        await self.entrance(scope, receive, send)
+        """Let everything come in by the gate."""
+        await self.gate(scope, receive, send)
 
     async def inside(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer as the framework does."""

@@ -4,12 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 T = TypeVar("T")
-_MAIL: WeakKeyDictionary[asyncio.AbstractEventLoop, _Mail] = WeakKeyDictionary()
+
+
+class Mail:
+    """What a loop is to do soon, for threads that have something to tell it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = ref(loop)
+        self._lock = threading.Lock()
+        self._waiting: list[Callable[[], None]] = []
+
+    def put(self, callback: Callable[[], None]) -> None:
+        """Have something done in the loop; only the first of many has to wake it."""
+        with self._lock:
+            self._waiting.append(callback)
+            if len(self._waiting) > 1:
+                return
+        loop = self._loop()
+        try:
+            if loop is not None:
+                loop.call_soon_threadsafe(self._deliver, loop)
+        except RuntimeError:  # the loop is closed, and nobody waits any more
+            self._waiting.clear()
+
+    def _deliver(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            try:
+                callback()
+            except Exception as error:  # the others have theirs all the same
+                loop.call_exception_handler({"message": "something told to the loop failed", "exception": error})
+
+
+_MAIL: WeakKeyDictionary[asyncio.AbstractEventLoop, Mail] = WeakKeyDictionary()
+
+
+def mail_of(loop: asyncio.AbstractEventLoop) -> Mail:
+    """Return the mail of a loop."""
+    return _MAIL.get(loop) or _MAIL.setdefault(loop, Mail(loop))
 
 
 async def settled(future: Future[T]) -> T:
@@ -19,38 +58,17 @@ async def settled(future: Future[T]) -> T:
     other work for a request.
     """
     loop = asyncio.get_running_loop()
-    mail = _MAIL.get(loop) or _MAIL.setdefault(loop, _Mail())
+    mail = mail_of(loop)
     waiter: asyncio.Future[None] = loop.create_future()
-    future.add_done_callback(lambda _: mail.put(waiter))
+
+    def wake() -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    future.add_done_callback(lambda _: mail.put(wake))
     try:
         await waiter
     except asyncio.CancelledError:
         future.cancel()
         raise
     return future.result()
-
-
-class _Mail:
-    """Those of a loop who are to be woken."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiters: list[asyncio.Future[None]] = []
-
-    def put(self, waiter: asyncio.Future[None]) -> None:
-        """Wake a waiter soon; only the first of many has to call the loop."""
-        with self._lock:
-            self._waiters.append(waiter)
-            if len(self._waiters) > 1:
-                return
-        try:
-            waiter.get_loop().call_soon_threadsafe(self._deliver)
-        except RuntimeError:  # the loop is closed, and nobody waits any more
-            self._waiters.clear()
-
-    def _deliver(self) -> None:
-        with self._lock:
-            waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)

@@ -1,96 +1,76 @@
-"""The express lane: the two requests that come most often, without a framework between them and the registry.
+"""The express lane: the two requests that come most often, answered where they arrive, without a framework between.
 
 Reading the latest version and registering one are most of a registry's work. Asked for plainly (nobody signs in, no
-other form is wanted) they are answered here; everything else takes the routes, which say the same.
+other form is wanted, the document is small) they are answered here; everything else takes the routes, which say the
+same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+from concurrent.futures import Future
+from typing import Any, NamedTuple, Protocol
 
-from starlette.requests import ClientDisconnect, Request
-
-from treaty.errors import TreatyError
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action
+from treaty.registry.answers import Registration
 from treaty.registry.local import Registry
-from treaty.registry.preparing import JSON
-from treaty.server.awaiting import settled
-from treaty.server.bodies import media_of, unread_candidate
-from treaty.server.errors import answer_to
+from treaty.server.bodies import candidate, is_quickly_read, media_of
+from treaty.server.entrance import Entrance, Headers, Scope
 from treaty.server.identity import Doorman, check_entrance
 
 _PLAIN = frozenset({b"", b"*/*", b"application/json"})
-_BEFORE, _AFTER = "/contracts/", "/latest"
-_TYPE = b"content-type"
-_JSON = (_TYPE, b"application/json")
+_NOT_PLAIN = frozenset({b"authorization", b"expect", b"transfer-encoding"})
+_LATEST = re.compile("/contracts/(.*)/latest")
 
-Scope = dict[str, Any]
+
+class Answer(NamedTuple):
+    """What is sent back: JSON, and headers besides those that every answer has."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class Asked(Protocol):
+    """A request of the express lane."""
+
+    def begin(self, body: bytes) -> Answer | Future[Any]:
+        """Answer at once, or tell what to wait for."""
+
+    def answer(self, found: Any) -> Answer:
+        """Return the answer, once what was waited for is there."""
 
 
 class Express:
-    """Answers what it can at once, and lets the rest pass."""
+    """Knows which requests it can answer."""
 
-    def __init__(self, app: Any, registry: Registry, doorman: Doorman) -> None:
-        self._app = app
+    def __init__(self, registry: Registry, doorman: Doorman, entrance: Entrance) -> None:
+        self.entrance = entrance
         self._registry = registry
         self._doorman = doorman
         self._acted_last: dict[Action, tuple[Actor, Registry]] = {}
 
-    async def __call__(self, scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        """Answer one of the two requests, or pass it on."""
-        serve = self._lane(scope) if scope["type"] == "http" else None
-        if serve is None:
-            await self._app(scope, receive, send)
-            return
-        try:
-            status, body, _cleared_away_at_the_end = await serve(scope, receive)
-        except TreatyError as error:
-            await answer_to(Request(scope), error)(scope, receive, send)
-            return
-        headers = [_JSON, (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-    def _lane(self, scope: Scope) -> Callable[..., Any] | None:
+    def asked(self, scope: Scope, headers: Headers) -> Asked | None:
+        """Return what a request asks for; None where it has to take the routes."""
         path: str = scope["path"]
-        if scope["query_string"] or not path.startswith("/contracts"):
+        if scope["query_string"] or not path.startswith("/contracts") or len(headers) < len(scope["headers"]):
             return None
-        if scope["method"] == "GET" and path.startswith(_BEFORE) and path.endswith(_AFTER):
-            lane: Callable[..., Any] = self._latest
-        elif scope["method"] == "POST" and path == "/contracts":
-            lane = self._register
-        else:
+        if scope["method"] == "POST" and path == "/contracts":
+            media = media_of(headers.get(b"content-type", b"").decode("latin-1"))
+            registry = self._acting(Action.REGISTER, scope, headers) if _is_small(headers, media) else None
+            return None if registry is None else _Registering(registry, media)
+        latest = _LATEST.fullmatch(path) if scope["method"] == "GET" and b"content-length" not in headers else None
+        registry = self._acting(Action.READ, scope, headers) if latest else None
+        return _Latest(registry, latest[1]) if latest and registry else None
+
+    def _acting(self, action: Action, scope: Scope, headers: Headers) -> Registry | None:
+        """Return the registry in the name of whoever asks, if they ask plainly and may pass the entrance."""
+        if not _NOT_PLAIN.isdisjoint(headers) or headers.get(b"accept", b"") not in _PLAIN:
             return None
-        for name, value in scope["headers"]:
-            if name == b"authorization" or (name == b"accept" and value not in _PLAIN):
-                return None
-        return lane if self._doorman.knows_without_asking(None) else None
-
-    async def _latest(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes, None]:
-        contract = scope["path"][len(_BEFORE) : -len(_AFTER)]
-        registry = self._acting(Action.READ)
-        at_hand = registry.desk.database.at_hand
-        found = at_hand.get(contract)
-        if found is None:
-            mark = at_hand.mark()
-            text: str = await settled(registry.ask_latest(contract))
-            found = text.encode()
-            at_hand.put(contract, found, mark)
-        return 200, found, None
-
-    async def _register(self, scope: Scope, receive: Callable[..., Any]) -> tuple[int, bytes, object]:
-        registry = self._acting(Action.REGISTER)
-        media = next((media_of(value.decode("latin-1")) for name, value in scope["headers"] if name == _TYPE), JSON)
-        read = await unread_candidate(await _body(receive), media, registry.desk.rules.limits)
-        handed_in = registry.submit(read)
-        registration = await settled(handed_in)
-        status = 201 if registration.status == "registered" else 202
-        return status, registration.model_dump_json().encode(), handed_in
-
-    def _acting(self, action: Action) -> Registry:
-        actor = self._doorman.actor(None)
+        actor = self._doorman.actor_at_hand()
+        if actor is None or self.entrance.refusal(scope, headers) is not None:
+            return None
         last = self._acted_last.get(action)
         if last is None or last[0] is not actor:
             check_entrance(actor, action)
@@ -98,12 +78,50 @@ class Express:
         return last[1]
 
 
-async def _body(receive: Callable[..., Any]) -> bytes:
-    parts: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect  # half a document may be one, too
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
+def _is_small(headers: Headers, media: str) -> bool:
+    """Tell whether a body says how large it is, and is so small that the thread that registers it may read it."""
+    return b"content-length" in headers and is_quickly_read(int(headers[b"content-length"]), media)
+
+
+class _Latest:
+    """Asks for the highest active version of a contract."""
+
+    __slots__ = ("_contract", "_mark", "_registry")
+
+    def __init__(self, registry: Registry, contract: str) -> None:
+        self._registry = registry
+        self._contract = contract
+        self._mark: int | None = None
+
+    def begin(self, body: bytes) -> Answer | Future[bytes]:
+        """Give what is at hand, or ask for it."""
+        at_hand = self._registry.desk.database.at_hand
+        found = at_hand.get(self._contract)
+        if found is not None:
+            return Answer(200, found)
+        self._mark = at_hand.mark()
+        return self._registry.ask_latest(self._contract)
+
+    def answer(self, found: bytes) -> Answer:
+        """Give what was asked for, and keep it at hand."""
+        self._registry.desk.database.at_hand.put(self._contract, found, self._mark)
+        return Answer(200, found)
+
+
+class _Registering:
+    """Asks for a version to be registered."""
+
+    __slots__ = ("_media", "_registry")
+
+    def __init__(self, registry: Registry, media: str) -> None:
+        self._registry = registry
+        self._media = media
+
+    def begin(self, body: bytes) -> Future[Registration]:
+        """Hand in the document, which is read by the thread that registers it."""
+        limits = self._registry.desk.rules.limits
+        return self._registry.submit(lambda: candidate(body, self._media, limits))
+
+    def answer(self, found: Registration) -> Answer:
+        """Tell what became of it."""
+        return Answer(201 if found.status == "registered" else 202, found.model_dump_json().encode())

@@ -47,9 +47,7 @@ class Doorman:
         """Return who is asking; what cannot be believed is refused, not ignored."""
         if authorization is not None:
             return self._signed_in(authorization)
-        if not self.is_guarded():
-            return _LOCAL
-        return ANONYMOUS if self._settings.open_reading else NOBODY
+        return self._unnamed(self.is_guarded())
 
     def ends_at(self, text: str) -> datetime | None:
         """Return when a token that was believed just now ends, if it says so."""
@@ -65,6 +63,12 @@ class Doorman:
         if authorization is not None:
             return False
         return self._guarded or (self._looked_at is not None and self._database.clock() - self._looked_at < _LOOKED)
+
+    def actor_at_hand(self) -> Actor | None:
+        """Return who asks without signing in, where that is known without the database."""
+        if not self.knows_without_asking(None):
+            return None
+        return self._unnamed(self._guarded)
 
     def is_guarded(self) -> bool:
         """Tell whether one must sign in: it is asked for, or there is a token to sign in with."""
@@ -85,6 +89,11 @@ class Doorman:
         """Forget that nobody could sign in: a token was given out just now."""
         with self._lock:
             self._looked_at = None
+
+    def _unnamed(self, guarded: bool) -> Actor:
+        if not guarded:
+            return _LOCAL
+        return ANONYMOUS if self._settings.open_reading else NOBODY
 
     def _signed_in(self, authorization: str) -> Actor:
         if not authorization.lower().startswith(_BEARER):

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
-
-try:
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-except ImportError:  # where there is no httptools, uvicorn has another protocol
-    HttpToolsProtocol = None  # type: ignore[assignment, misc]
+from typing import Any
 
 _HEAD = b"HTTP/1.1 "
 _SMALL = 64_000
@@ -36,6 +31,11 @@ class Joined:
             return
         self._transport.write(data)
 
+    def write_whole(self, answer: bytes) -> None:
+        """Send an answer that is head and body already."""
+        self._send_head()
+        self._transport.write(answer)
+
     def close(self) -> None:
         """Send what waits, and close."""
         self._send_head()
@@ -48,15 +48,3 @@ class Joined:
         if self._head:
             head, self._head = self._head, b""
             self._transport.write(head)
-
-
-def protocol() -> Any:
-    """Return the HTTP protocol to serve with, in uvicorn's terms."""
-    if HttpToolsProtocol is None:
-        return "auto"
-
-    class WholeAnswers(HttpToolsProtocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(cast("asyncio.Transport", Joined(transport, self.loop)))
-
-    return WholeAnswers

@@ -23,8 +23,8 @@ from treaty.registry.access.oidc_settings import OidcSettings
 from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
 from treaty.server.app import create_app
+from treaty.server.connections import protocol
 from treaty.server.identity import AccessSettings, Doorman
-from treaty.server.packets import protocol
 from treaty.server.processors import Processors, keep_still
 from treaty.server.settings import Limits, is_loopback
 from treaty.server.tending import Tending
@@ -65,7 +65,7 @@ def run_server(
         app,
         host=serving.host,
         port=serving.port,
-        http=protocol(),
+        http=protocol(app.express),
         log_config=None,
         access_log=False,
         server_header=False,
