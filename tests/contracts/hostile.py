@@ -143,6 +143,7 @@ NOT_A_NUMBER = (
     Hostile("json Infinity", '{"b": 1,\n "a": Infinity}', "Infinity is not a JSON value", 2),
     Hostile("json -Infinity", '{"b": 1,\n "a": [-Infinity]}', "-Infinity is not a JSON value", 2),
     Hostile("json, out of range", '{"b": 1,\n "a": 1e999}', "1e999 is out of range", 2),
+    Hostile("json, out of range by both", '{"b": 1,\n "a": ' + "9" * 250 + "e99}", "e99 is out of range", 2),
     Hostile("json, out of range below", '{"b": 1,\n "a": -1E+999}', "-1E+999 is out of range", 2),
     Hostile("yaml .inf", "b: 1\na: .inf\n", ".inf is not a finite number", 2),
     Hostile("yaml -.INF", "a: -.INF\n", "-.INF is not a finite number"),

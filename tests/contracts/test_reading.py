@@ -131,6 +131,7 @@ def test_json_reads_as_pythons_own_reader_has_it(data: dict[str, Any], only_asci
 @example('{"a": 1, "a": 2}')
 @example('{"a": NaN}')
 @example('{"a": 1e999}')
+@example('{"a": ' + "9" * 250 + "e99}")
 @example('{"a": "\\ud800"}')
 @example("\ufeff{}")
 @example('{"a":' * 200 + "1" + "}" * 200)

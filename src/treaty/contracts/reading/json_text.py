@@ -23,8 +23,11 @@ _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LONGEST_NUMBER = 1_000
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _LARGE_EXPONENTS = (b"e000", b"e+000")
-_MANY_DIGITS = b"0" * 300
-"""What numbers beyond the largest decimal have in them, once every digit is a zero; a text may have it too."""
+_MANY_DIGITS = b"0" * 200
+"""What numbers beyond the largest decimal have in them, once every digit is a zero; a text may have it too.
+
+Fewer digits stay below it with any exponent under a hundred; larger exponents are looked for by themselves.
+"""
 
 
 class NotJson(InvalidDocument):
