@@ -28,7 +28,7 @@ def admit(
     history: Sequence[Contract], candidate: Contract, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING
 ) -> Verdict:
     """Judge a candidate against what is registered: its predecessor, or its whole line under a transitive mode."""
-    before = predecessor(history, candidate)
+    before = predecessor(history, candidate) if history else None
     if before is None:
         return judge_first(candidate, mode)
     verdict = judge(diff(before, candidate), mode, grading)

@@ -140,7 +140,7 @@ def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
 
 def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
     """Return what the audit log keeps of a registration; of a first version there is little to say."""
-    noted: dict[str, Any] = {"mode": judgement.verdict.mode.value, "compatible": judgement.verdict.compatible}
+    noted: dict[str, Any] = {"mode": str(judgement.verdict.mode), "compatible": judgement.verdict.compatible}
     if judgement.before is not None:
         opens = judgement.verdict.opens_line
         noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(asked)}
@@ -191,16 +191,16 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
         "major": major,
         "minor": minor,
         "patch": patch,
-        "form": contract.form.value,
+        "form": str(contract.form),
         "media": candidate.media,
         "document": candidate.content,
         "parsed": candidate.parsed,
         "digest": digest,
-        "mode": judgement.verdict.mode.value,
+        "mode": str(judgement.verdict.mode),
         "owners": [{"team": owner.team, "contact": owner.contact} for owner in contract.owners],
         "registered_at": transaction.now,
         "registered_by": actor,
-        "status": candidate.status.value,
+        "status": str(candidate.status),
         "deprecation_uri": notice.migration_guide if notice else None,
         "announced_on": days.announced if days else None,
         "sunset_on": days.sunset if days else None,
@@ -242,7 +242,7 @@ def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -
     """Tell the owners, the consumers that the change asks something of, and those whom a policy finds in breach."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     parties = {owner.team for owner in contract.owners}
-    details: dict[str, Any] = {"status": judgement.candidate.status.value, "required_version": verdict.required_version}
+    details: dict[str, Any] = {"status": str(judgement.candidate.status), "required_version": verdict.required_version}
     kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
     if judgement.before is not None:
         parties |= judgement.before.teams

@@ -53,7 +53,7 @@ def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> Comp
     """Put a verdict into a report, with whatever else there is to say."""
     further = list(more)
     if not further and not verdict.findings:
-        return _nothing_to_say(verdict.mode.value, verdict.required_version)
+        return _nothing_to_say(str(verdict.mode), verdict.required_version)
     issues = [
         CompatibilityIssue(
             severity="error" if finding.severity is Severity.ERROR else "warning",

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+import orjson
 from sqlalchemy import JSON, Connection, Dialect, Table
 from sqlalchemy.exc import DataError, DBAPIError
 
@@ -17,6 +18,7 @@ _MOST_VALUES = 30_000
 """The most values in one statement: SQLite takes 32,766, PostgreSQL 65,535."""
 
 _OFTEN = 64
+_PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 
 Bind: TypeAlias = Callable[[Any], Any]
 
@@ -134,11 +136,19 @@ def placeholder(dialect: Dialect) -> str:
     return "%s" if dialect.name == "postgresql" else "?"
 
 
+def _json_text(value: Any) -> str:
+    """Write what a JSON column keeps, at a third of the cost where it is plain."""
+    try:
+        return orjson.dumps(value, option=_PLAIN).decode()
+    except TypeError:
+        return json_text(value)
+
+
 def _bind(kind: Any, dialect: Dialect) -> Bind | None:
     """Return how a value of a column is made ready: as everywhere, or the same with fewer calls."""
     if isinstance(kind, Moment):
         return in_microseconds
     if isinstance(kind, JSON) and dialect.name == "sqlite":
-        return json_text
+        return _json_text
     bind: Bind | None = kind.dialect_impl(dialect).bind_processor(dialect)
     return bind
