@@ -34,7 +34,7 @@ try:
 except ImportError:  # where there is no httptools, uvicorn has another protocol
     HttpToolsProtocol = None  # type: ignore[assignment, misc]
 
-_OF_EVERY_ANSWER = frozenset({b"content-type", b"content-length"})
+_WRITTEN_HERE = frozenset({b"content-type", b"content-length"})
 
 
 def protocol(express: Express) -> Any:
@@ -147,7 +147,7 @@ class _Ride:
         except TreatyError as error:
             self._cycle.scope.setdefault("state", {})["request_id"] = self._id
             told = answer_to(Request(self._cycle.scope), error)
-            more = tuple(pair for pair in told.raw_headers if pair[0] not in _OF_EVERY_ANSWER)
+            more = tuple(pair for pair in told.raw_headers if pair[0] not in _WRITTEN_HERE)
             return Answer(told.status_code, bytes(told.body), more)
         except Exception as error:
             log_mistake(self._id, error)
