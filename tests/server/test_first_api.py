@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 import yaml
+
+from tests.server.test_signing_in import bearer, mint
 
 CASES = Path(__file__).parents[1] / "cases" / "first_api"
 
@@ -17,14 +20,30 @@ def conversations() -> list[Any]:
     return [pytest.param(steps, id=f"{stem}: {name}") for stem, told in found for name, steps in told.items()]
 
 
-LANES = {"express": "*/*", "routes": "application/json, */*"}
-"""What is asked most is answered before the routes, if it is asked plainly; both must say the same."""
+def plainly(client: httpx2.Client) -> None:
+    client.headers["Accept"] = "*/*"
 
 
-@pytest.mark.parametrize("accept", LANES.values(), ids=LANES)
+def signed_in(client: httpx2.Client) -> None:
+    plainly(client)
+    client.headers |= bearer(mint(client, "admin"))
+    assert client.get("/datasets").status_code == 200  # from now on the token is known
+
+
+def in_another_way(client: httpx2.Client) -> None:
+    client.headers["Accept"] = "application/json, */*"
+
+
+LANES = {"express": plainly, "express, signed in": signed_in, "routes": in_another_way}
+"""What is asked most is answered before the routes, if it is asked plainly; all must say the same."""
+
+
+@pytest.mark.parametrize("approach", LANES.values(), ids=LANES)
 @pytest.mark.parametrize("steps", conversations())
-def test_the_answer_is_to_the_letter(client: httpx2.Client, steps: list[dict[str, Any]], accept: str) -> None:
-    client.headers["Accept"] = accept
+def test_the_answer_is_to_the_letter(
+    client: httpx2.Client, steps: list[dict[str, Any]], approach: Callable[[httpx2.Client], None]
+) -> None:
+    approach(client)
     for step in steps:
         method, _, path = step["ask"].partition(" ")
         answer = client.request(method, path, **({"json": step["body"]} if "body" in step else {}))

@@ -9,7 +9,7 @@ from treaty.errors import Conflict, InvalidDocument
 from treaty.registry.access import token_store
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.rules import Action, Resource, authorize, scopes_for
-from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, mint
+from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, in_force, mint
 from treaty.registry.answers import MintedAnswer, TokenAnswer
 from treaty.registry.names import check_name
 from treaty.registry.store.transaction import Transaction
@@ -51,6 +51,7 @@ def revoke_token(transaction: Transaction, actor: Actor, identity: str) -> Token
     """Take a token back; it is refused from now on."""
     authorize(actor, Action.MANAGE_TOKENS, Resource("token", identity))
     revoked = transaction.change(lambda connection: token_store.revoke(connection, identity, transaction.now))
+    transaction.forget(in_force(identity))
     transaction.record(actor.name, "token.revoke", identity, details={"name": revoked.name})
     return answer(revoked)
 

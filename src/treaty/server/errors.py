@@ -23,10 +23,10 @@ from treaty.errors import (
     Unavailable,
     WithFindings,
 )
+from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
 from treaty.registry.decision_card import BadCard
 from treaty.registry.registering import VersionRefused
-from treaty.server.identity import Unknown
 
 API = "/api/v1"
 

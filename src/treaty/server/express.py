@@ -1,8 +1,8 @@
 """The express lane: the two requests that come most often, answered where they arrive, without a framework between.
 
-Reading the latest version and registering one are most of a registry's work. Asked for plainly (nobody signs in, no
-other form is wanted, the document is small) they are answered here; everything else takes the routes, which say the
-same.
+Reading the latest version and registering one are most of a registry's work. Asked for plainly (by nobody in particular
+or with a token that is known here, no other form is wanted, the document is small) they are answered here; everything
+else takes the routes, which say the same.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action
+from treaty.registry.access.tokens import in_force
 from treaty.registry.answers import Registration
 from treaty.registry.local import Registry
 from treaty.server.bodies import candidate, is_quickly_read, media_of
@@ -20,7 +21,8 @@ from treaty.server.entrance import Entrance, Headers, Scope
 from treaty.server.identity import Doorman, check_entrance
 
 _PLAIN = frozenset({b"", b"*/*", b"application/json"})
-_NOT_PLAIN = frozenset({b"authorization", b"expect", b"transfer-encoding"})
+_NOT_PLAIN = frozenset({b"expect", b"transfer-encoding"})
+_MOST = 1_000
 _LATEST = re.compile("/contracts/(.*)/latest")
 
 
@@ -49,7 +51,7 @@ class Express:
         self.entrance = entrance
         self._registry = registry
         self._doorman = doorman
-        self._acted_last: dict[Action, tuple[Actor, Registry]] = {}
+        self._in_the_name_of: dict[tuple[Action, Actor], Registry] = {}
 
     def asked(self, scope: Scope, headers: Headers) -> Asked | None:
         """Return what a request asks for; None where it has to take the routes."""
@@ -68,14 +70,18 @@ class Express:
         """Return the registry in the name of whoever asks, if they ask plainly and may pass the entrance."""
         if not _NOT_PLAIN.isdisjoint(headers) or headers.get(b"accept", b"") not in _PLAIN:
             return None
-        actor = self._doorman.actor_at_hand()
+        signed = headers.get(b"authorization")
+        actor = self._doorman.actor_at_hand(None if signed is None else signed.decode("latin-1"))
         if actor is None or self.entrance.refusal(scope, headers) is not None:
             return None
-        last = self._acted_last.get(action)
-        if last is None or last[0] is not actor:
-            check_entrance(actor, action)
-            last = self._acted_last[action] = actor, self._registry.acting_as(actor)
-        return last[1]
+        return self._in_the_name_of.get((action, actor)) or self._let_in(action, actor)
+
+    def _let_in(self, action: Action, actor: Actor) -> Registry:
+        check_entrance(actor, action)
+        if len(self._in_the_name_of) >= _MOST:
+            self._in_the_name_of.clear()
+        registry = self._in_the_name_of[action, actor] = self._registry.acting_as(actor)
+        return registry
 
 
 def _is_small(headers: Headers, media: str) -> bool:
@@ -86,17 +92,19 @@ def _is_small(headers: Headers, media: str) -> bool:
 class _Latest:
     """Asks for the highest active version of a contract."""
 
-    __slots__ = ("_contract", "_mark", "_registry")
+    __slots__ = ("_contract", "_mark", "_needed", "_registry")
 
     def __init__(self, registry: Registry, contract: str) -> None:
         self._registry = registry
         self._contract = contract
         self._mark: int | None = None
+        token = registry.desk.actor.token
+        self._needed = () if token is None else (in_force(token),)
 
     def begin(self, body: bytes) -> Answer | Future[bytes]:
         """Give what is at hand, or ask for it."""
         at_hand = self._registry.desk.database.at_hand
-        found = at_hand.get(self._contract)
+        found = at_hand.get(self._contract, *self._needed)
         if found is not None:
             return Answer(200, found)
         self._mark = at_hand.mark()
@@ -104,7 +112,10 @@ class _Latest:
 
     def answer(self, found: bytes) -> Answer:
         """Give what was asked for, and keep it at hand."""
-        self._registry.desk.database.at_hand.put(self._contract, found, self._mark)
+        at_hand = self._registry.desk.database.at_hand
+        for name in self._needed:
+            at_hand.put(name, b"", self._mark)
+        at_hand.put(self._contract, found, self._mark)
         return Answer(200, found)
 
 

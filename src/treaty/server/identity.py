@@ -8,20 +8,17 @@ from datetime import datetime, timedelta
 
 from treaty.errors import NotAllowed
 from treaty.registry.access import token_store
-from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, local_actor
+from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, Unknown, local_actor
 from treaty.registry.access.oidc import OidcVerifier, expiry_of
 from treaty.registry.access.rules import RULES, Action
-from treaty.registry.access.tokens import parse_token
+from treaty.registry.access.tokens import actor_of, parse_token
 from treaty.registry.store.database import Database
+from treaty.server.acquaintances import Acquaintances
 
 _BEARER = "bearer "
 _TOKEN = "treaty_"  # noqa: S105
 _LOOKED = timedelta(seconds=1)
 _LOCAL = local_actor("local")
-
-
-class Unknown(NotAllowed):
-    """Nobody signed in, or not so that it can be believed."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +39,13 @@ class Doorman:
         self._lock = threading.Lock()
         self._guarded = settings.required or oidc is not None
         self._looked_at: datetime | None = None
+        self._acquaintances = Acquaintances(database.at_hand)
 
     def actor(self, authorization: str | None) -> Actor:
         """Return who is asking; what cannot be believed is refused, not ignored."""
-        if authorization is not None:
-            return self._signed_in(authorization)
-        return self._unnamed(self.is_guarded())
+        if authorization is None:
+            return self._unnamed(self.is_guarded())
+        return self.actor_for_sure(authorization) or self._signed_in(authorization)
 
     def ends_at(self, text: str) -> datetime | None:
         """Return when a token that was believed just now ends, if it says so."""
@@ -58,17 +56,20 @@ class Doorman:
             record = token_store.find(connection, parts[0])
         return None if record is None else record.expires_at
 
-    def knows_without_asking(self, authorization: str | None) -> bool:
-        """Tell whether the answer is at hand, without the database or a key server."""
-        if authorization is not None:
-            return False
-        return self._guarded or (self._looked_at is not None and self._database.clock() - self._looked_at < _LOOKED)
+    def actor_for_sure(self, authorization: str | None) -> Actor | None:
+        """Return who is asking, where nothing has to be asked of the database or a key server."""
+        known = self.actor_at_hand(authorization)
+        return known if known is not None and self._acquaintances.are_sure_of(known) else None
 
-    def actor_at_hand(self) -> Actor | None:
-        """Return who asks without signing in, where that is known without the database."""
-        if not self.knows_without_asking(None):
-            return None
-        return self._unnamed(self._guarded)
+    def actor_at_hand(self, authorization: str | None) -> Actor | None:
+        """Return who seems to be asking: whether a token was taken back is seen once they act."""
+        if authorization is not None:
+            text = _token_in(authorization)
+            return None if text is None else self._acquaintances.recognized(text, self._database.clock())
+        looked = self._looked_at
+        if self._guarded or (looked is not None and self._database.clock() - looked < _LOOKED):
+            return self._unnamed(self._guarded)
+        return None
 
     def is_guarded(self) -> bool:
         """Tell whether one must sign in: it is asked for, or there is a token to sign in with."""
@@ -96,16 +97,22 @@ class Doorman:
         return ANONYMOUS if self._settings.open_reading else NOBODY
 
     def _signed_in(self, authorization: str) -> Actor:
-        if not authorization.lower().startswith(_BEARER):
+        text = _token_in(authorization)
+        if text is None:
             raise Unknown("sign in with 'Authorization: Bearer <token>'")
-        text = authorization[len(_BEARER) :].strip()
-        try:
-            if text.startswith(_TOKEN) or self._oidc is None:
-                with self._database.read() as connection:
-                    return token_store.sign_in(connection, text, self._database.clock())
+        if self._oidc is not None and not text.startswith(_TOKEN):
             return self._oidc.verify(text)
-        except NotAllowed as error:
-            raise Unknown(str(error)) from None
+        mark = self._database.at_hand.mark()
+        with self._database.read() as connection:
+            record = token_store.believed(connection, text)
+        actor = actor_of(record, self._database.clock())
+        self._acquaintances.meet(record, actor, mark)
+        return actor
+
+
+def _token_in(authorization: str) -> str | None:
+    """Return the token that somebody signs in with."""
+    return authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else None
 
 
 def check_entrance(actor: Actor, action: Action | None) -> None:

@@ -81,9 +81,8 @@ async def caller(request: Request) -> Registry:
     """Return the registry in the name of whoever asks, if they may come this far."""
     doorman: Doorman = request.app.state.doorman
     authorization = request.headers.get("authorization")
-    if doorman.knows_without_asking(authorization):
-        actor = doorman.actor(authorization)
-    else:
+    actor = doorman.actor_for_sure(authorization)
+    if actor is None:
         actor = await run_in_threadpool(doorman.actor, authorization)
     check_entrance(actor, action_of(request.scope["endpoint"]))
     registry: Registry = request.app.state.registry

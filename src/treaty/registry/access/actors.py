@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from treaty.errors import InvalidDocument
+from treaty.errors import InvalidDocument, NotAllowed
+
+
+class Unknown(NotAllowed):
+    """Nobody signed in, or not so that it can be believed."""
 
 
 class Role(StrEnum):
@@ -57,6 +61,8 @@ class Actor:
     grants: tuple[Grant, ...]
     scopes: frozenset[Scope]
     via: str
+    token: str | None = None
+    """The id of the token they signed in by, which may be taken back."""
 
 
 ANONYMOUS = Actor("anonymous", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "anonymous")

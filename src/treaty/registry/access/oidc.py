@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from treaty.errors import InvalidDocument, NotAllowed, Unavailable
-from treaty.registry.access.actors import Actor, Grant, Role, parse_grant
+from treaty.errors import InvalidDocument, Unavailable
+from treaty.registry.access.actors import Actor, Grant, Role, Unknown, parse_grant
 from treaty.registry.access.fetching import Fetch, fetch_document
 from treaty.registry.access.oidc_keys import IssuerKeys
 from treaty.registry.access.oidc_settings import OidcSettings
@@ -71,10 +71,10 @@ class OidcVerifier:
             claims = jwt.decode(token, self._key, registry=registry).claims
             expected.validate(claims)
         except JoseError as error:
-            raise NotAllowed(self._refusal(error)) from None
+            raise Unknown(self._refusal(error)) from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             # What the parser stumbles on when a token is made to break it.
-            raise NotAllowed("the bearer token cannot be read; sign in again") from None
+            raise Unknown("the bearer token cannot be read; sign in again") from None
         return claims
 
     def _key(self, signed: GuestProtocol) -> Key:
@@ -90,9 +90,9 @@ class OidcVerifier:
         claim = self._settings.name_claim
         name = claims.get(claim)
         if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
-            raise NotAllowed(f"the bearer token names nobody: its claim {claim!r} is no name; set another name claim")
+            raise Unknown(f"the bearer token names nobody: its claim {claim!r} is no name; set another name claim")
         if claim == "email" and claims.get("email_verified") is False:
-            raise NotAllowed("the bearer token's email is not verified; verify it and sign in again")
+            raise Unknown("the bearer token's email is not verified; verify it and sign in again")
         return name
 
 

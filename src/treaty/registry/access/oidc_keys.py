@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from treaty.errors import InvalidDocument, NotAllowed, Unavailable
+from treaty.errors import InvalidDocument, Unavailable
+from treaty.registry.access.actors import Unknown
 from treaty.registry.access.fetching import Fetch
 from treaty.registry.access.oidc_settings import ALGORITHMS, OidcSettings, check_address
 
@@ -65,7 +66,7 @@ class IssuerKeys:
             return key
         if state.trouble is not None:
             raise Unavailable(state.trouble)
-        raise NotAllowed("the bearer token is not accepted: its issuer has no such key; sign in again")
+        raise Unknown("the bearer token is not accepted: its issuer has no such key; sign in again")
 
     def _renewed(self, seen: _Keys) -> _Keys:
         with self._lock:

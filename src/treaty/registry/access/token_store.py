@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import Connection, Row, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from treaty.errors import Conflict, NotAllowed, NotFound
-from treaty.registry.access.actors import Actor, Role, Scope
-from treaty.registry.access.tokens import TokenRecord, actor_of, check_unknown, matches, parse_token
+from treaty.errors import Conflict, NotFound
+from treaty.registry.access.actors import Actor, Role, Scope, Unknown
+from treaty.registry.access.tokens import (
+    TokenRecord,
+    actor_of,
+    check_not_revoked,
+    check_unknown,
+    matches,
+    parse_token,
+)
+from treaty.registry.store.quick import Driver
 from treaty.registry.store.tables import tokens
 
+_IN_FORCE = "SELECT 1 FROM tokens WHERE id = {} AND revoked_at IS NULL"
 _NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new one"  # noqa: S105
 
 
@@ -73,17 +82,41 @@ def is_taken(connection: Connection, name: str, now: datetime) -> bool:
 
 def sign_in(connection: Connection, text: str, now: datetime) -> Actor:
     """Return who a token acts for; only whoever has the secret hears that it expired or was revoked."""
+    return actor_of(believed(connection, text), now)
+
+
+def believed(connection: Connection, text: str) -> TokenRecord:
+    """Return the record of a token to whoever has its secret."""
     parts = parse_token(text)
     if parts is None:
-        raise NotAllowed(_NOT_A_TOKEN)
+        raise Unknown(_NOT_A_TOKEN)
     identity, secret = parts
     record = find(connection, identity)
     if record is None:
         check_unknown(secret)
-        raise NotAllowed(_NOT_A_TOKEN)
+        raise Unknown(_NOT_A_TOKEN)
     if not matches(record, secret):
-        raise NotAllowed(_NOT_A_TOKEN)
-    return actor_of(record, now)
+        raise Unknown(_NOT_A_TOKEN)
+    return record
+
+
+def is_in_force(driver: Driver, identity: str) -> bool:
+    """Tell whether a token that was believed before was not taken back since."""
+    return driver.row(_IN_FORCE, identity) is not None
+
+
+def check_in_force(connection: Connection, identity: str) -> None:
+    """Refuse a token that was believed before and taken back since."""
+    if not is_in_force(Driver(connection), identity):
+        refuse_gone(connection, identity)
+
+
+def refuse_gone(connection: Connection, identity: str) -> NoReturn:
+    """Say what became of a token that is no longer in force."""
+    record = find(connection, identity)
+    if record is not None:
+        check_not_revoked(record)
+    raise Unknown(_NOT_A_TOKEN)
 
 
 def _record(row: Row[Any]) -> TokenRecord:

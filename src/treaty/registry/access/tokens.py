@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from treaty.errors import InvalidDocument, NotAllowed
-from treaty.registry.access.actors import Actor, Grant, Role, Scope
+from treaty.errors import InvalidDocument
+from treaty.registry.access.actors import Actor, Grant, Role, Scope, Unknown
 
 DEFAULT_LIFETIME = timedelta(days=90)
 LONGEST_LIFETIME = timedelta(days=366)
@@ -103,11 +103,21 @@ def check_unknown(secret: str) -> bool:
 
 def actor_of(record: TokenRecord, now: datetime) -> Actor:
     """Return who a token acts for; one that is revoked or expired acts for nobody."""
-    if record.revoked_at is not None:
-        raise NotAllowed(f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one")
+    check_not_revoked(record)
     if now >= record.expires_at:
-        raise NotAllowed(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
-    return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token")
+        raise Unknown(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
+    return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token", record.id)
+
+
+def check_not_revoked(record: TokenRecord) -> None:
+    """Refuse a token that was taken back."""
+    if record.revoked_at is not None:
+        raise Unknown(f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one")
+
+
+def in_force(identity: str) -> str:
+    """Return the name under which it is noted that a token was not taken back; no contract has such a name."""
+    return f"\ntoken {identity}"
 
 
 def redact(text: str) -> str:

@@ -12,8 +12,10 @@ from sqlalchemy import Connection
 
 from treaty.compatibility import Mode, parse_mode
 from treaty.contracts.values import Json
+from treaty.registry.access import token_store
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
+from treaty.registry.access.tokens import in_force
 from treaty.registry.depending import Dependencies
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.overviewing import Overviews
@@ -44,11 +46,24 @@ class Desk:
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
         """Change something; the use case itself sees to what the actor may."""
-        return self.database.write(unit)
+
+        def signed(transaction: Transaction) -> T:
+            self.check_in_force(transaction)
+            return unit(transaction)
+
+        return self.database.write(unit if self.actor.token is None else signed)
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
         """Hand in a change, for those who do not wait in a thread."""
         return self.database.submit(unit)
+
+    def check_in_force(self, transaction: Transaction) -> None:
+        """Refuse who signed in by a token that was taken back meanwhile: it changes nothing from that moment on."""
+        token = self.actor.token
+        if token is not None and not transaction.once(
+            in_force(token), lambda: token_store.is_in_force(transaction.driver, token)
+        ):
+            token_store.refuse_gone(transaction.connection, token)
 
     def prepared(self, document: Document) -> Prepared:
         """Return a document ready to be judged."""

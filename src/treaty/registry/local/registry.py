@@ -15,6 +15,7 @@ from treaty.consumers.subscriptions import Line, parse_line
 from treaty.contracts.making import work_out
 from treaty.governance.lifecycle import Status
 from treaty.registry import advancing, candidates, happening, registering, reminding, searching, teams
+from treaty.registry.access import token_store
 from treaty.registry.access.actors import Actor, local_actor
 from treaty.registry.access.rules import Action, authorize
 from treaty.registry.answers import (
@@ -78,6 +79,7 @@ class _Registering:
     def __call__(self, transaction: Transaction) -> Registration:
         """Register it."""
         desk = self._desk
+        desk.check_in_force(transaction)
         try:
             return registering.register(transaction, desk.actor, desk.rules, self._handed_in.document, self._mode)
         except registering.VersionRefused as refusal:
@@ -198,8 +200,15 @@ class Registry:
 
     def ask_latest(self, contract: str) -> Future[bytes]:
         """Ask for the document of the highest active version, as JSON, without waiting."""
-        authorize(self._desk.actor, Action.READ, EVERYTHING)
-        return self._desk.database.ask(lambda it: kept.latest_json(it, contract))
+        actor = self._desk.actor
+        authorize(actor, Action.READ, EVERYTHING)
+
+        def find(it: Connection) -> bytes:
+            if actor.token is not None:
+                token_store.check_in_force(it, actor.token)
+            return kept.latest_json(it, contract)
+
+        return self._desk.database.ask(find)
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""

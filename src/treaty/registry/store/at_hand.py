@@ -32,10 +32,12 @@ class AtHand:
         with self._lock:
             return self._look()
 
-    def get(self, name: str) -> bytes | None:
-        """Return what is at hand, if nobody wrote since it was read."""
+    def get(self, name: str, *needed: str) -> bytes | None:
+        """Return what is at hand, if nobody wrote since it was read, and if all that is needed for it is there too."""
         with self._lock:
-            return self._kept.get(name) if self._look() is not None else None
+            if self._look() is None or not all(one in self._kept for one in needed):
+                return None
+            return self._kept.get(name)
 
     def put(self, name: str, content: bytes, mark: int | None) -> None:
         """Keep what was read after the mark was taken."""

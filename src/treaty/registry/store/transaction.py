@@ -112,6 +112,11 @@ class Transaction:
         """Whether anybody named an upstream that is not registered."""
         return self._is_so(WAITING_UPSTREAMS)
 
+    @property
+    def driver(self) -> Driver:
+        """The driver, for questions that the rows which wait have no part in."""
+        return self._driver
+
     def forget(self, name: str) -> None:
         """Ask again next time: this transaction changed what the answer rests on."""
         self._known.pop(name, None)

@@ -12,10 +12,10 @@ from treaty.catalog.pages.act import act_page
 from treaty.catalog.pages.proposals import proposals_page
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
+from treaty.registry.access.actors import Unknown
 from treaty.registry.access.rules import Action
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import said_to
-from treaty.server.identity import Unknown
 from treaty.server.pages.answering import BASE, answer
 from treaty.server.pages.posting import Form, Posted, done
 from treaty.server.pages.visiting import Visiting

@@ -16,9 +16,9 @@ from treaty.catalog.places import Live
 from treaty.catalog.rendering import NOBODY, Page, Setting, Visitor, render
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import TreatyError, WithFindings
+from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import answer_to, http_error, malformed, said_to
-from treaty.server.identity import Unknown
 from treaty.server.pages.answering import BASE, GUARDS, packed, prefers_pages
 from treaty.server.pages.visiting import AGAIN
 

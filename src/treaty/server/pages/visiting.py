@@ -71,7 +71,8 @@ async def arriving(request: Request) -> Visit:
 
 
 def _is_known(request: Request, doorman: Doorman) -> bool:
-    return not sessions.has(request, sessions.SESSION) and doorman.knows_without_asking(_authorization(request))
+    has_session = sessions.has(request, sessions.SESSION)
+    return not has_session and doorman.actor_for_sure(_authorization(request)) is not None
 
 
 def _authorization(request: Request) -> str | None:

@@ -1,0 +1,154 @@
+"""Who comes back with a token is known without the framework, until the very moment it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.server.conftest import Clock, Serve
+from tests.server.contracts import USERS, short
+from tests.server.test_connections import LATEST
+from tests.server.test_signing_in import bearer
+from treaty.registry.access.actors import Unknown
+from treaty.registry.access.token_store import sign_in
+from treaty.registry.issuing import revoke_token
+from treaty.registry.local import Registry
+from treaty.registry.preparing import HandedIn, prepare
+
+
+@dataclass
+class Met:
+    """A server that has met a token, and another process's way to the same registry."""
+
+    client: httpx2.Client
+    elsewhere: Registry
+    token: str
+
+    @property
+    def id(self) -> str:
+        return self.token.split("_")[1]
+
+    def taken_back(self) -> None:
+        self.elsewhere.access.revoke_token(self.id)
+
+    def signed_in_elsewhere(self) -> Registry:
+        with self.elsewhere.desk.database.read() as connection:
+            return self.elsewhere.acting_as(sign_in(connection, self.token, self.elsewhere.desk.now))
+
+
+@pytest.fixture
+def met(serve: Serve, open_registry: Callable[..., Registry], database: str) -> Met:
+    elsewhere = open_registry(database)
+    token = elsewhere.access.create_token("ci", role="contributor", team="growth").token
+    elsewhere.register(short())
+    client = serve(database=database)
+    client.headers |= bearer(token)
+    assert client.get("/datasets").status_code == 200
+    return Met(client, elsewhere, token)
+
+
+@pytest.fixture
+def no_routes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Have the framework answer nothing from now on."""
+
+    async def fail(*_: object) -> None:
+        raise AssertionError("the framework was asked")
+
+    return lambda: monkeypatch.setattr("treaty.server.middleware.Gate.__call__", fail)
+
+
+def refused(answer: httpx2.Response, says: str) -> None:
+    assert (answer.status_code, answer.headers.get("www-authenticate")) == (401, "Bearer")
+    assert says in answer.json()["detail"]
+
+
+def test_a_token_that_is_known_takes_the_lane(met: Met, no_routes: Callable[[], None]) -> None:
+    no_routes()
+
+    assert met.client.post("/contracts", json=short(version="1.0.1")).status_code == 201
+    assert [met.client.get(LATEST).json()["version"] for _ in range(2)] == ["1.0.1", "1.0.1"]
+    assert met.elsewhere.get(USERS, "1.0.1").registered_by == "ci"
+
+
+def test_a_token_that_is_taken_back_elsewhere_registers_nothing_from_that_moment_on(met: Met) -> None:
+    assert met.client.post("/contracts", json=short(version="1.0.1")).status_code == 201
+
+    met.taken_back()
+
+    refused(met.client.post("/contracts", json=short(version="1.0.2")), f"token {met.id} was revoked on 2026-03-02")
+    assert [one.version for one in met.elsewhere.history(USERS).items] == ["1.0.0", "1.0.1"]
+
+
+def test_a_token_that_is_taken_back_elsewhere_reads_nothing_from_that_moment_on(met: Met) -> None:
+    for _ in range(2):  # the second time it is at hand
+        assert met.client.get(LATEST).status_code == 200
+
+    met.taken_back()
+
+    refused(met.client.get(LATEST), "was revoked on 2026-03-02")
+    refused(met.client.get("/datasets"), "was revoked on 2026-03-02")
+
+
+def test_what_others_read_opens_nothing_to_a_token_that_was_taken_back(met: Met) -> None:
+    other = met.elsewhere.access.create_token("other", role="viewer").token
+    met.taken_back()
+    for _ in range(3):  # met by the routes, then asked for, then at hand
+        assert met.client.get(LATEST, headers=bearer(other)).status_code == 200
+
+    refused(met.client.get(LATEST), "was revoked on 2026-03-02")
+
+
+def test_a_token_that_is_known_expires_on_its_day(met: Met, clock: Clock) -> None:
+    clock.forward(days=90)
+
+    refused(met.client.post("/contracts", json=short(version="1.0.1")), "expired on 2026-05-31")
+    refused(met.client.get(LATEST), "expired on 2026-05-31")
+
+
+@pytest.mark.parametrize("wrong", ["0" * 64, "", "0" * 63])
+def test_the_id_of_a_known_token_is_worth_nothing_without_its_secret(met: Met, wrong: str) -> None:
+    asked = met.client.post("/contracts", json=short(version="1.0.1"), headers=bearer(f"treaty_{met.id}_{wrong}"))
+
+    refused(asked, "the token is not known here")
+
+
+def test_a_known_token_does_no_more_than_its_role(met: Met) -> None:
+    theirs = short("theirs", owners=[{"team": "checkout"}])
+
+    assert met.client.post("/contracts", json=theirs).status_code == 403
+    assert met.elsewhere.datasets().items == [USERS]
+
+
+def test_units_that_share_a_transaction_see_a_token_being_taken_back_among_them(met: Met) -> None:
+    desk, ci = met.elsewhere.desk, met.signed_in_elsewhere()
+    handed_in: list[Future[Any]] = []
+
+    def hand_in_more(_: object) -> None:  # they wait behind this one, and become one batch
+        for unit in (
+            lambda: ci.submit(lambda: HandedIn(prepare(short(version="1.0.1")))),
+            lambda: desk.submit(lambda it: revoke_token(it, desk.actor, met.id)),
+            lambda: ci.submit(lambda: HandedIn(prepare(short(version="1.0.2")))),
+        ):
+            handed_in.append(unit())
+
+    desk.write(hand_in_more)
+
+    registered, revoked, late = handed_in
+    assert (registered.result().version, revoked.result().id) == ("1.0.1", met.id)
+    with pytest.raises(Unknown, match="was revoked"):
+        late.result()
+    assert [one.version for one in met.elsewhere.history(USERS).items] == ["1.0.0", "1.0.1"]
+
+
+def test_a_token_that_is_taken_back_after_it_came_in_changes_nothing(met: Met) -> None:
+    ci = met.signed_in_elsewhere()
+    met.taken_back()
+
+    with pytest.raises(Unknown, match="was revoked"):
+        ci.consumers.subscribe("dashboard", f"{USERS}@1", consumer_class="operational_reporting", team="growth")
+    assert met.elsewhere.consumers.subscriptions().items == []
