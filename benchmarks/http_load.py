@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+_HTTP = "HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -38,18 +40,20 @@ def contract(number: int, version: str = "1.0.0", more: int = 0) -> dict[str, An
     }
 
 
-def post(document: dict[str, Any]) -> bytes:
+def post(document: dict[str, Any], token: str | None = None) -> bytes:
     """Return a request that registers a contract."""
     body = json.dumps({"contract": document, "compatibility": "backward"}).encode()
-    head = (
-        f"POST /contracts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    )
-    return head.encode() + b"\r\n\r\n" + body
+    kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    return f"POST /contracts {_HTTP}{_signed(token)}{kind}\r\n".encode() + body
 
 
-def get(path: str) -> bytes:
+def get(path: str, token: str | None = None) -> bytes:
     """Return a request that reads something."""
-    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+    return f"GET {path} {_HTTP}{_signed(token)}\r\n".encode()
+
+
+def _signed(token: str | None) -> str:
+    return f"Authorization: Bearer {token}\r\n" if token else ""
 
 
 def load(port: int, requests: list[bytes], clients: int) -> Rate:

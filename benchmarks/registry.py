@@ -25,11 +25,12 @@ def run() -> str:
         servers = [stack.enter_context(_peer())]
         servers += [stack.enter_context(treaty_server(work, workers)) for workers in _WORKERS]
         for server in servers:
-            load(server.port, [post(contract(number)) for number in server.numbers(_INSIDE)], 16)
+            load(server.port, _posts(server, _INSIDE), 16)
         before = [server.memory() for server in servers]
-        measured = {
-            title: [median(rates) for rates in _rounds(servers, measure)] for title, measure in _MEASURES.items()
-        }
+        measured = _measured(servers, "")
+        for server in servers[1:]:
+            server.sign_in()
+        measured |= _measured(servers, ", signed in")
         after = [server.memory() for server in servers]
         listing = [_listing(server) for server in servers[1:]]
     rows = [(title, *_row(rates)) for title, rates in measured.items()]
@@ -47,6 +48,10 @@ def run() -> str:
     return table(header, rows) + "\n\n" + "\n".join(notes)
 
 
+def _measured(servers: list[Server], how: str) -> dict[str, list[float]]:
+    return {title + how: [median(rates) for rates in _rounds(servers, measure)] for title, measure in _MEASURES.items()}
+
+
 def _row(rates: list[float]) -> list[str]:
     peer, *ours = rates
     return [f"{peer:,.0f}", *(part for rate in ours for part in (f"{rate:,.0f}", f"{rate / peer:.2f}"))]
@@ -61,20 +66,24 @@ def _rounds(servers: list[Server], measure: Callable[[Server], Rate]) -> list[li
 
 
 def _register(clients: int, count: int) -> Callable[[Server], Rate]:
-    return lambda server: load(server.port, [post(contract(one)) for one in server.numbers(count)], clients)
+    return lambda server: load(server.port, _posts(server, count), clients)
 
 
-def _latest(numbers: Iterable[int]) -> list[bytes]:
-    return [get(f"/contracts/team{one % 100}.data_{one}/latest") for one in numbers]
+def _posts(server: Server, count: int) -> list[bytes]:
+    return [post(contract(one), server.token) for one in server.numbers(count)]
+
+
+def _latest(server: Server, numbers: Iterable[int]) -> list[bytes]:
+    return [get(f"/contracts/team{one % 100}.data_{one}/latest", server.token) for one in numbers]
 
 
 def _read(clients: int, count: int) -> Callable[[Server], Rate]:
-    return lambda server: load(server.port, _latest(range(0, 7 * count, 7)), clients)
+    return lambda server: load(server.port, _latest(server, range(0, 7 * count, 7)), clients)
 
 
 def _read_first(clients: int, count: int) -> Callable[[Server], Rate]:
     """Read what nobody has read since the last write."""
-    return lambda server: load(server.port, _latest(server.unread(count)), clients)
+    return lambda server: load(server.port, _latest(server, server.unread(count)), clients)
 
 
 _MEASURES = {
@@ -90,12 +99,16 @@ _MEASURES = {
 def _listing(server: Server) -> str:
     """Say how long a page of versions takes as a dataset grows."""
     (number,) = server.numbers(1)
-    path = f"/contracts/team{number % 100}.data_{number}/versions?limit=100"
-    load(server.port, [post(contract(number, f"1.{minor}.0")) for minor in range(200)], 1)
-    small = load(server.port, [get(path)] * 100, 1)
-    load(server.port, [post(contract(number, f"1.{minor}.0")) for minor in range(200, 2_000)], 1)
-    large = load(server.port, [get(path)] * 100, 1)
+    small = _page_of_versions(server, number, range(200))
+    large = _page_of_versions(server, number, range(200, 2_000))
     return f"a page of 100 versions takes {small.p50 * 1e3:.1f} ms of 200 versions, {large.p50 * 1e3:.1f} ms of 2,000"
+
+
+def _page_of_versions(server: Server, number: int, minors: range) -> Rate:
+    """Register some versions, and read a page of all."""
+    load(server.port, [post(contract(number, f"1.{minor}.0"), server.token) for minor in minors], 1)
+    path = f"/contracts/team{number % 100}.data_{number}/versions?limit=100"
+    return load(server.port, [get(path, server.token)] * 100, 1)
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ class Server:
     port: int
     next: int = 0
     read: int = 0
+    token: str | None = None
+    """What clients sign in with; who has none asks as nobody in particular."""
 
     def numbers(self, count: int) -> range:
         """Return numbers of contracts that are not registered yet."""
@@ -33,6 +37,14 @@ class Server:
         """Return numbers of contracts that were not read yet."""
         self.read += count
         return range(self.read - count, self.read)
+
+    def sign_in(self) -> None:
+        """Have clients sign in from now on, as they must once there is a token."""
+        body = json.dumps({"name": "benchmark", "role": "admin"}).encode()
+        where = f"http://127.0.0.1:{self.port}/api/v1/tokens"
+        asked = urllib.request.Request(where, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(asked) as answer:  # noqa: S310
+            self.token = json.load(answer)["token"]
 
     def memory(self) -> float:
         """Return the megabytes that the server and its processes hold."""
