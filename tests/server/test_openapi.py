@@ -16,7 +16,11 @@ from treaty.server.app import create_app
 SETTINGS = """
 [checks.positive_data_acceptance]
 # What fits its schema may still be refused: a cursor that nobody gave out, a step that a version cannot take.
-expected-statuses = ["2xx", 400, 401, 403, 404, 409, 422]
+expected-statuses = ["2xx", 400, 401, 403, 404, 409, 413, 422]
+
+[checks.negative_data_rejection]
+# A list that is too long may be refused for the size of the whole before anybody counts.
+expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422]
 """
 ANYTHING = ""
 WHAT_IS_THERE = f"""

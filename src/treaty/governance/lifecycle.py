@@ -110,12 +110,19 @@ def check_step(before: Status, after: Status, subject: str) -> None:
 def timetable(notice: Deprecation | None, announced: date, periods: Periods) -> Timetable:
     """Work out the days of a deprecation; a sunset earlier than the least period is refused."""
     start = day_of(notice.announced, "announced") if notice and notice.announced else announced
-    earliest = start + periods.deprecation
+    earliest = _later(start, periods.deprecation)
     sunset = day_of(notice.sunset_date, "sunset_date") if notice and notice.sunset_date else earliest
     if sunset < earliest:
         days = periods.deprecation.days
         raise Refused(f"the sunset {sunset} is less than {days} days after {start}; use {earliest} or later")
-    return Timetable(start, sunset, sunset + periods.sunset)
+    return Timetable(start, sunset, _later(sunset, periods.sunset))
+
+
+def _later(day: date, period: timedelta) -> date:
+    try:
+        return day + period
+    except OverflowError:
+        raise InvalidDocument(f"after {day} the calendar ends within {period.days} days; use an earlier day") from None
 
 
 def due_status(status: Status, days: Timetable, today: date) -> Status | None:

@@ -247,8 +247,8 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
         actor,
         f"contract.{status}",
         f"{before.contract} {before.version}",
-        before=before.digest,
-        after=after.digest,
+        before=_life(before),
+        after=_life(after),
         details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
     )
     transaction.write(update(versions).where(versions.c.seq == before.seq).values(status=status.value, **values))
@@ -275,14 +275,27 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
     return after
 
 
+def _life(one: Kept) -> dict[str, Any]:
+    """Return how a version stands in its life: all of it that ever changes, and what never does by its digest."""
+    named = ("digest", "status", "deprecation_uri", "announced_on", "sunset_on", "retire_on", "expires_on")
+    return {name: getattr(one, name) for name in named}
+
+
 def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
     """End the migrations from a line that nobody can read any more."""
     if _is_served_without(transaction.connection, [gone]):
         return
     for one in moving.live_from(transaction.connection, gone.line):
         if one.state is MigrationState.OPEN:
-            transaction.record(actor, "migration.close", f"{one.line} -> {one.to_line}", details={"migration": one.id})
             closed = MigrationState.CLOSED.value
+            transaction.record(
+                actor,
+                "migration.close",
+                f"{one.line} -> {one.to_line}",
+                before={"state": one.state},
+                after={"state": closed},
+                details={"migration": one.id},
+            )
             moving.change(transaction, one.id, state=closed, closed_at=transaction.now, remind_on=None)
 
 

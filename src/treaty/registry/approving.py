@@ -32,6 +32,8 @@ def approve(
         actor.name,
         "proposal.override" if override else "proposal.approve",
         f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "approved", "reason": reason},
         details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "unacknowledged": silent},
     )
     register_approved(
@@ -54,6 +56,8 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
         actor.name,
         "proposal.decline",
         f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "declined", "reason": reason},
         details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
     )
     proposing.decide(transaction, identity, "declined", actor, reason)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -18,6 +20,11 @@ _EXPONENT = re.compile(rb"e(?<=[0-9]e)-?[0-9]+(?:[],}]|$)")
 def digest_of(data: Json) -> str:
     """Return the SHA-256 of the data as JSON with sorted keys; history rests on it, so that it never changes."""
     return hashlib.sha256(canonical_json(data)).hexdigest()
+
+
+def digest_of_state(state: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of how something stands; days, moments and the like count as they are written."""
+    return digest_of(json.loads(json.dumps(state, default=str)))
 
 
 def canonical_json(data: Json) -> bytes:

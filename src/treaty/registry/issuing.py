@@ -41,6 +41,7 @@ def create_token(
         actor.name,
         "token.create",
         record.id,
+        after=answer(record).model_dump(),
         details={"name": name, "role": role, "team": team, "scopes": sorted(record.scopes)},
     )
     transaction.change(lambda connection: token_store.add(connection, record))
@@ -50,9 +51,17 @@ def create_token(
 def revoke_token(transaction: Transaction, actor: Actor, identity: str) -> TokenAnswer:
     """Take a token back; it is refused from now on."""
     authorize(actor, Action.MANAGE_TOKENS, Resource("token", identity))
+    stood = token_store.find(transaction.connection, identity)
     revoked = transaction.change(lambda connection: token_store.revoke(connection, identity, transaction.now))
     transaction.forget(in_force(identity))
-    transaction.record(actor.name, "token.revoke", identity, details={"name": revoked.name})
+    transaction.record(
+        actor.name,
+        "token.revoke",
+        identity,
+        before=answer(stood or revoked).model_dump(),
+        after=answer(revoked).model_dump(),
+        details={"name": revoked.name},
+    )
     return answer(revoked)
 
 

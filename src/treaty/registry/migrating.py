@@ -96,6 +96,8 @@ def record_proof(
         actor.name,
         "migration.prove",
         f"{one.line} -> {one.to_line}",
+        before=one.proof,
+        after=proof,
         details={"migration": identity, "holds": holds, "shims": proof.get("shims_digest")},
     )
     moving.change(transaction, identity, proof=proof)
@@ -135,10 +137,13 @@ def _put(
     reason: str | None = None,
     until: date | None = None,
 ) -> None:
+    said = standing.kept
     transaction.record(
         actor.name,
         f"migration.{state}",
         f"{standing.consumer}: {one.line} -> {one.to_line}",
+        before={"state": standing.state, "reason": said.reason, "until": said.until} if said else None,
+        after={"state": state, "reason": reason, "until": until},
         details={"migration": one.id, "reason": reason, "until": str(until) if until else None},
     )
     values = {

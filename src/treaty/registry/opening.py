@@ -133,6 +133,8 @@ def _add(
         actor,
         "migration.open" if state is MigrationState.OPEN else "migration.propose",
         f"{before.line} -> {judgement.candidate.line}",
+        before=before.digest,
+        after=judgement.candidate.digest,
         details={"version": contract.version, "consumers": [one.name for one in found], "proposal": proposal},
     )
     moving.add(

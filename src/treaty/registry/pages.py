@@ -13,6 +13,15 @@ from treaty.registry.answers import Page
 
 T = TypeVar("T")
 Key = str | int
+
+
+class BadCursor(InvalidDocument):
+    """A place to begin at that no page gave out."""
+
+    def __init__(self) -> None:
+        super().__init__("the cursor is none that was given out; take it from 'next' of a page")
+
+
 PAGE = 100
 LARGEST_PAGE = 1_000
 
@@ -45,9 +54,9 @@ def after(text: str | None, *start: Key) -> tuple[Key, ...]:
     except (ValueError, binascii.Error, RecursionError):
         key = None
     if not isinstance(key, list) or [type(one) for one in key] != [type(one) for one in start]:
-        raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
+        raise BadCursor
     if not all(map(_is_kept, key)):
-        raise InvalidDocument("the cursor is none that was given out; take it from 'next' of a page")
+        raise BadCursor
     return tuple(key)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection
 
 from treaty.consumers.subscriptions import Line, Subscription
@@ -42,6 +44,8 @@ def subscribe(
         actor.name,
         "subscription.put",
         f"{subscription.consumer} -> {line}",
+        before=_state(there.subscription, there.team) if there and there.active else None,
+        after=_state(subscription, team),
         details={
             "fields": [str(one) for one in subscription.fields],
             "class": subscription.consumer_class.value,
@@ -69,11 +73,25 @@ def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Lin
     if there is None or not there.active:
         raise NotFound(f"{consumer!r} does not read {line}")
     authorize(actor, Action.SUBSCRIBE, _resource(consumer, there.team or consumer))
-    revision = transaction.record(actor.name, "subscription.end", f"{consumer} -> {line}")
+    revision = transaction.record(
+        actor.name, "subscription.end", f"{consumer} -> {line}", before=_state(there.subscription, there.team)
+    )
     dependence.end_subscription(transaction, there.subscription, actor.name, revision)
     owners = kept.in_line(transaction.connection, line)[0].teams
     transaction.notify("subscription.ended", line.contract, f"{consumer} no longer reads {line}", parties=owners)
     return answer(there, [])
+
+
+def _state(one: Subscription, team: str | None) -> dict[str, Any]:
+    """Return what a subscription says."""
+    return {
+        "class": one.consumer_class,
+        "fields": [str(field) for field in one.fields],
+        "purpose": one.purpose,
+        "latency": one.latency,
+        "contact": one.contact,
+        "team": team,
+    }
 
 
 def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:

@@ -44,10 +44,8 @@ def add_channel(
     """Send a party its notices from now on; `*` stands for every party, and is for stewards."""
     check_name(party, "party")
     authorize(actor, Action.NOTIFY, party_resource(party))
-    shown = shown_target(Channel(0, party, kind, target))
-    identity = transaction.record(
-        actor.name, "channel.add", f"{party} by {kind}", details={"target": shown, "signed": secret is not None}
-    )
+    shown = {"target": shown_target(Channel(0, party, kind, target)), "signed": secret is not None}
+    identity = transaction.record(actor.name, "channel.add", f"{party} by {kind}", after=shown, details=shown)
     transaction.write(
         insert(channels).values(
             id=identity,
@@ -67,10 +65,17 @@ def remove_channel(transaction: Transaction, actor: Actor, identity: int) -> Cha
     """Send nothing to a channel any more; what waits for it is given up."""
     row = _channel(transaction.connection, identity)
     authorize(actor, Action.NOTIFY, party_resource(row.party))
-    transaction.record(actor.name, "channel.remove", f"{row.party} by {row.kind}", details={"channel": identity})
+    shown = channel_answer(row)
+    transaction.record(
+        actor.name,
+        "channel.remove",
+        f"{row.party} by {row.kind}",
+        before={"target": shown.target, "signed": shown.signed},
+        details={"channel": identity},
+    )
     transaction.write(update(channels).where(channels.c.id == identity).values(removed_at=transaction.now))
     transaction.change(lambda connection: outbox.abandon(connection, identity, "the channel was removed"))
-    return channel_answer(row)
+    return shown
 
 
 def page_of_channels(connection: Connection, after: int, limit: int) -> list[ChannelAnswer]:
@@ -98,7 +103,8 @@ def report_breach(
     for line in {one.line for one in kept.of_contract(transaction.connection, contract)}:
         for one in dependence.subscribers(transaction.connection, line):
             parties |= {one.subscription.consumer} | ({one.team} if one.team else set())
-    transaction.record(actor.name, f"contract.{kind}", contract, details={"message": message})
+    told = {"message": message}
+    transaction.record(actor.name, f"contract.{kind}", contract, after={**told, "details": details}, details=told)
     identity = transaction.notify(
         f"contract.{kind}", contract, message, version=owned.version, details=details, parties=parties
     )

@@ -27,11 +27,9 @@ def waive(transaction: Transaction, actor: Actor, asked: Mapping[str, Any]) -> W
     authorize(actor, Action.WAIVE, Resource("rule", waiver.rule))
     if not waiver.holds(transaction.now.date()):
         raise InvalidDocument(f"the waiver would have ended on {waiver.until}; choose a day to come")
+    said = {"owner": waiver.owner, "reason": waiver.reason, "until": str(waiver.until), "path": waiver.path}
     identity = transaction.record(
-        actor.name,
-        "waiver.grant",
-        f"{waiver.rule} on {waiver.contract}",
-        details={"owner": waiver.owner, "reason": waiver.reason, "until": str(waiver.until), "path": waiver.path},
+        actor.name, "waiver.grant", f"{waiver.rule} on {waiver.contract}", after=said, details=said
     )
     values: dict[str, Any] = {
         "id": identity,
@@ -53,7 +51,13 @@ def revoke(transaction: Transaction, actor: Actor, identity: int) -> WaiverAnswe
     row = waivers.find(transaction.connection, identity)
     authorize(actor, Action.WAIVE, Resource("rule", row.rule))
     if row.revoked_at is None:
-        transaction.record(actor.name, "waiver.revoke", f"{row.rule} on {row.contract}", details={"waiver": identity})
+        transaction.record(
+            actor.name,
+            "waiver.revoke",
+            f"{row.rule} on {row.contract}",
+            before={"owner": row.owner, "reason": row.reason, "until": str(row.until), "path": row.path},
+            details={"waiver": identity},
+        )
         transaction.write(update(table).where(table.c.id == identity).values(revoked_at=transaction.now))
     return answer(waivers.find(transaction.connection, identity))
 

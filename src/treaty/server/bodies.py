@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,10 @@ from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
 
 _ENVELOPE = ("contract", "compatibility")
 _KNOWN = frozenset(_ENVELOPE)
+_MODE_KEY = rb'"compatibility"\s*:\s*"[^"\\]*"\s*'
+_OPENING = re.compile(rb"\s*\{\s*(?P<mode>" + _MODE_KEY + rb',\s*)?"contract"\s*:\s*')
+_MODE_AND_END = re.compile(rb",\s*" + _MODE_KEY + rb"\}\s*$")
+_END = re.compile(rb"\}\s*$")
 _SMALL = 50_000
 """Bytes that are read where they are; a larger document is read in a thread, so that nobody waits for it.
 
@@ -62,10 +67,10 @@ def candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
     reading = read_document(body, "body", limits) if media in _YAML else read_json(body, "body", limits)
     if "contract" not in reading.data or looks_like_contract(reading.data):
         return HandedIn(prepare_reading(reading, YAML if media in _YAML else JSON, body), None)
-    return _unpacked(reading.data)
+    return _unpacked(reading.data, None if media in _YAML else body)
 
 
-def _unpacked(envelope: dict[str, Any]) -> HandedIn:
+def _unpacked(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
     if not envelope.keys() <= _KNOWN:
         unknown = min(envelope.keys() - _KNOWN)
         raise InvalidDocument(f"unknown key {unknown[:60]!r} in the envelope; use: {', '.join(_ENVELOPE)}")
@@ -74,4 +79,19 @@ def _unpacked(envelope: dict[str, Any]) -> HandedIn:
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
     if "compatibility" in envelope and not isinstance(mode, str):
         raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
-    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, as_json(document)), mode)
+    given = None if body is None else _contract_in(body, has_mode="compatibility" in envelope)
+    content = as_json(document) if given is None else given
+    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
+
+
+def _contract_in(body: bytes, has_mode: bool) -> bytes | None:
+    """Return the document in a JSON envelope to the letter; None where the envelope's own keys are written oddly.
+
+    An envelope has two keys at most: what stands before the document and behind it says where it begins and ends.
+    """
+    opening = _OPENING.match(body)
+    if opening is None:
+        return None
+    mode_follows = has_mode and opening["mode"] is None
+    closing = (_MODE_AND_END if mode_follows else _END).match(body, body.rfind(b"," if mode_follows else b"}"))
+    return body[opening.end() : closing.start()].rstrip() if closing else None

@@ -26,8 +26,18 @@ _LOG = structlog.get_logger("treaty.server")
 _ID = re.compile(rb"[0-9A-Za-z_-]{8,64}")
 _MEDIA = (b"application/json", b"application/yaml", b"application/x-yaml", b"text/yaml", b"application/odcs+json")
 _FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
-_LARGE_FORMS = frozenset({"/catalog/check"})
+_TAKE_DOCUMENTS = frozenset(
+    {
+        "/contracts",
+        "/contracts/check",
+        "/catalog/check",
+        *(f"{API}/{name}" for name in ("impact", "can-i-publish", "policies/check")),
+    }
+)
 _LARGEST_FORM = 500_000
+_LARGEST_BESIDES = 1_000_000
+"""Bytes of what is no document: it is read where others wait, so that it has to be read soon."""
+
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _QUIET = frozenset({"/healthz"})
 
@@ -69,9 +79,10 @@ class Entrance:
         return f"{self._beginning}{next(self._count):08x}"
 
     def largest(self, path: str) -> int:
-        """Return how large a body may be: forms are small, but for the one that takes a document."""
-        is_form = path.startswith(PAGES) and path not in _LARGE_FORMS
-        return min(self.limits.body, _LARGEST_FORM) if is_form else self.limits.body
+        """Return how large a body may be: only documents are large."""
+        if path in _TAKE_DOCUMENTS:
+            return self.limits.body
+        return min(self.limits.body, _LARGEST_FORM if path.startswith(PAGES) else _LARGEST_BESIDES)
 
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Refuse what is too large, of no kind that is read, or led here by a name that is not this machine's."""

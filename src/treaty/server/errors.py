@@ -26,6 +26,7 @@ from treaty.errors import (
 from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
 from treaty.registry.decision_card import BadCard
+from treaty.registry.pages import BadCursor
 from treaty.registry.registering import VersionRefused
 
 API = "/api/v1"
@@ -50,6 +51,8 @@ _NOT_NOW = "the registry cannot reach what it needs just now; nothing was acknow
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
+_BODY = ("body",)
+_MOST_FINDINGS = 1_000
 Shown = Annotated[str, AfterValidator(redact)]
 """A text without the secrets of tokens that somebody put into it."""
 
@@ -117,11 +120,13 @@ def answer_to(request: Request, error: Exception) -> JSONResponse:
             return JSONResponse({"detail": error.report.model_dump(mode="json")}, 422)
         status = 422
     elif first_api and isinstance(error, InvalidDocument) and error.findings:
-        return JSONResponse({"detail": [_as_fastapi_says(one.message, one.hint) for one in error.findings]}, 422)
+        said = [_as_fastapi_says(one.message, one.hint) for one in error.findings[:_MOST_FINDINGS]]
+        return JSONResponse({"detail": [*said, *map(_as_fastapi_says, _rest(error.findings))]}, 422)
     elif first_api:
         status = FIRST_API.get(status, status)
         if status == 422:
-            return JSONResponse({"detail": [_as_fastapi_says(words, None)]}, 422)
+            where = ("query", "cursor") if isinstance(error, BadCursor) else _BODY
+            return JSONResponse({"detail": [_as_fastapi_says(words, where=where)]}, 422)
     return error_response(request, status, code, words, _findings(error))
 
 
@@ -129,8 +134,9 @@ def _findings(error: Exception) -> list[FindingModel]:
     found = error.findings if isinstance(error, WithFindings) else ()
     models = [
         FindingModel(id=one.id, severity=one.severity.value, message=one.message, path=one.path, hint=one.hint)
-        for one in found
+        for one in found[:_MOST_FINDINGS]
     ]
+    models += [FindingModel(id="more", severity="error", message=words) for words in _rest(found)]
     if isinstance(error, VersionRefused):
         models += [
             FindingModel(id=one.kind, severity=one.severity, message=one.message, path=one.field)
@@ -139,17 +145,25 @@ def _findings(error: Exception) -> list[FindingModel]:
     return models
 
 
-def _as_fastapi_says(message: str, hint: str | None) -> dict[str, Any]:
-    return {"type": "value_error", "loc": ["body"], "msg": redact(f"{message}; {hint}" if hint else message)}
+def _rest(found: Sequence[object]) -> list[str]:
+    """Say how many findings are left out of an answer."""
+    left = len(found) - _MOST_FINDINGS
+    return [f"and {left:,} more"] if left > 0 else []
+
+
+def _as_fastapi_says(message: str, hint: str | None = None, where: Sequence[str] = _BODY) -> dict[str, Any]:
+    return {"type": "value_error", "loc": list(where), "msg": redact(f"{message}; {hint}" if hint else message)}
 
 
 def malformed(request: Request, error: Exception) -> JSONResponse:
     """Return what is said to a request that cannot be read."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
+    found = error.errors()
     problems = [
         {"type": one["type"], "loc": [redact(str(step)) for step in one["loc"]], "msg": redact(one["msg"])}
-        for one in error.errors()
+        for one in found[:_MOST_FINDINGS]
     ]
+    problems += map(_as_fastapi_says, _rest(found))
     if not request.url.path.startswith(API):
         return JSONResponse({"detail": problems}, 422)
     findings = [

@@ -6,7 +6,7 @@ import json
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
@@ -50,10 +50,21 @@ Anything = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
 """A mapping of whatever JSON can say."""
 
 
+_MOST_UNKNOWN = 20
+
+
 class Said(BaseModel):
     """The body of a request."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _look_at_keys(cls, said: Any) -> Any:
+        """Refuse a body of other keys altogether at once: each would be told by itself, and there may be many."""
+        if isinstance(said, dict) and len(said) > len(cls.model_fields) + _MOST_UNKNOWN:
+            raise ValueError(f"{len(said):,} keys; use: {', '.join(cls.model_fields)}")
+        return said
 
 
 class DeprecationBody(Said):

@@ -13,5 +13,8 @@ Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at mos
 
 
 def link_to_next(request: Request, cursor: str | None) -> dict[str, str]:
-    """Return the header that leads to the next page."""
-    return {} if cursor is None else {"Link": f'<{request.url.include_query_params(cursor=cursor)}>; rel="next"'}
+    """Return the header that leads to the next page; names in its path stay escaped as they came."""
+    if cursor is None:
+        return {}
+    here = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
+    return {"Link": f'<{here.include_query_params(cursor=cursor)}>; rel="next"'}

@@ -180,7 +180,7 @@ def history(
     """Return a page of versions with their documents, in the order they were registered."""
     asked = select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
     rows: Any = connection.execute(asked).all()
-    if not rows and after == 0:
+    if not rows and highest(connection, contract) is None:
         raise missing(connection, contract, "")
     return [(kept, current(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
 

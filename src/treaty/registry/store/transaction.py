@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Executable, select, text
 from sqlalchemy.engine import CursorResult
 
+from treaty.registry.digesting import digest_of_state
 from treaty.registry.notices.outbox import waiting
 from treaty.registry.store import tables
 from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
 from treaty.registry.store.quick import Driver, QuickInsert
 
 T = TypeVar("T")
+State: TypeAlias = str | Mapping[str, Any] | None
+"""How something stands: its digest, or what is said of it."""
+
 
 _PARENTS_FIRST = {table.name: place for place, table in enumerate(tables.METADATA.sorted_tables)}
 _ADD_ENTRIES = QuickInsert(tables.audit)
@@ -42,6 +46,10 @@ _IS_REGISTERED = "EXISTS (SELECT 1 FROM contracts WHERE id = {})"
 def _beginning(contracts: int) -> str:
     """Return the question that a transaction about so many contracts begins with; `{}` stands for each of them."""
     return f"SELECT {', '.join([*_HEADS, *_ASKED_BY_MOST.values(), *[_IS_REGISTERED] * contracts])}"
+
+
+def _digest(state: State) -> str | None:
+    return state if state is None or isinstance(state, str) else digest_of_state(state)
 
 
 class Mark(NamedTuple):
@@ -153,14 +161,18 @@ class Transaction:
         action: str,
         subject: str,
         *,
-        before: str | None = None,
-        after: str | None = None,
+        before: State = None,
+        after: State = None,
         details: Mapping[str, Any] | None = None,
     ) -> int:
-        """Note in the audit log who did what; the number returned is that of the change itself, too."""
+        """Note in the audit log who did what; the number returned is that of the change itself, too.
+
+        Of how the subject stood before and stands after, the log keeps a digest; None where there was nothing.
+        """
         self._seq += 1
         noted = dict(details or {})
-        entry = chained(self._hash, self._seq, self.now, actor, action, subject, before, after, noted)
+        digests = _digest(before), _digest(after)
+        entry = chained(self._hash, self._seq, self.now, actor, action, subject, *digests, noted)
         self._hash = entry.hash
         self._entries.append(entry)
         return self._seq

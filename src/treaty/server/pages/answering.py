@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Mapping
 
 from fastapi import Request
 from fastapi.responses import Response
 
 from treaty.catalog.rendering import Page, Setting, render
+from treaty.server.accepting import weights
 from treaty.server.pages.visiting import Visit
 
 BASE = "/catalog"
 _WORTH_PACKING = 1_000
-_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -49,13 +48,6 @@ def packed(request: Request, content: bytes, media: str, headers: Mapping[str, s
 
 def prefers_pages(accept: str) -> bool:
     """Tell a browser from a program by what it accepts: a browser names HTML, and likes JSON no better."""
-    weights = dict(map(_weighed, accept.lower().split(",")))
-    html = weights.get("text/html", 0.0)
-    return html > 0 and html >= weights.get("application/json", 0.0)
-
-
-def _weighed(part: str) -> tuple[str, float]:
-    """Read one of the kinds that are accepted, and how much it is liked; what cannot be read counts in full."""
-    kind, *parameters = (one.strip() for one in part.split(";"))
-    liked = next((one[2:] for one in parameters if one.startswith("q=")), "1")
-    return kind, float(liked) if _WEIGHT.fullmatch(liked) else 1.0
+    liked = weights(accept)
+    html = liked.get("text/html", 0.0)
+    return html > 0 and html >= liked.get("application/json", 0.0)

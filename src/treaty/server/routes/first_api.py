@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from starlette.concurrency import run_in_threadpool
 
 import treaty
@@ -18,9 +18,9 @@ from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
 from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, read_candidate, unread_candidate
-from treaty.server.documents import DocumentFormat, document_response
+from treaty.server.documents import Format, document_response, documents_response
 from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
-from treaty.server.models import Anything, Uri
+from treaty.server.models import Anything, Said, Uri
 from treaty.server.pages.answering import prefers_pages
 from treaty.server.pages.contracts import front_page
 from treaty.server.pages.visiting import visiting
@@ -30,12 +30,9 @@ from treaty.server.routing import Caller, Routes, caller
 routes = Routes("contracts")
 _ALL = 10_000
 _DOCUMENT = {200: {"description": "The contract, in the form it was registered in.", "model": dict[str, Any]}}
-Format = Annotated[
-    DocumentFormat | None, Query(alias="format", description="The form to answer in, whatever it was registered in.")
-]
 
 
-class Deprecation(BaseModel):
+class Deprecation(Said):
     """Where the migration plan stands."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -115,11 +112,17 @@ async def latest_contract(registry: Caller, request: Request, dataset_id: str, f
 
 @routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), response_model=list[dict[str, Any]])
 def contract_history(
-    registry: Caller, request: Request, dataset_id: str, cursor: Cursor = None, limit: Limit = PAGE
+    registry: Caller,
+    request: Request,
+    dataset_id: str,
+    cursor: Cursor = None,
+    limit: Limit = PAGE,
+    form: Format = None,
 ) -> Response:
     """List versions in the order they were registered; the Link header leads to the next page."""
     page = registry.history(dataset_id, cursor=cursor, limit=limit)
-    return JSONResponse([one.document for one in page.items], headers=link_to_next(request, page.next))
+    documents = [one.document for one in page.items]
+    return documents_response(request, documents, form, link_to_next(request, page.next))
 
 
 @routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=_DOCUMENT)
@@ -134,19 +137,21 @@ def get_version(registry: Caller, request: Request, dataset_id: str, version: st
     (400, 404),
     responses=_DOCUMENT,
 )
-def deprecate_version(registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation) -> Response:
+def deprecate_version(
+    registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
+) -> Response:
     """Mark a version as deprecated, with the address of the migration plan."""
     if not body.deprecation_uri.strip():
         raise HTTPException(400, "deprecation_uri must not be blank; link the migration plan")
     registry.deprecate(dataset_id, version, deprecation_uri=body.deprecation_uri)
-    return document_response(request, registry.get(dataset_id, version).document, None)
+    return document_response(request, registry.get(dataset_id, version).document, form)
 
 
 @routes.post("/contracts/{dataset_id:path}/versions/{version}/archive", Action.ADVANCE, (400, 404), responses=_DOCUMENT)
-def archive_version(registry: Caller, request: Request, dataset_id: str, version: str) -> Response:
+def archive_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
     """Archive a version; it stays in the history."""
     registry.archive(dataset_id, version)
-    return document_response(request, registry.get(dataset_id, version).document, None)
+    return document_response(request, registry.get(dataset_id, version).document, form)
 
 
 _ENDPOINTS = {
