@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.documents import contract
+from treaty.compatibility.terms import CONTRACT_TERMS
 from treaty.contracts import Contract
 from treaty.errors import InvalidDocument
-from treaty.governance.inheritance import ancestors, is_policy, weakened
+from treaty.governance.inheritance import INHERITED, ancestors, is_policy, weakened
 
 
 def _fresh(hours: int, **more: Any) -> list[dict[str, Any]]:
@@ -106,6 +107,94 @@ def test_every_weakened_term_is_named_with_the_policy_it_came_from(
     changes: dict[str, Any], expected: list[tuple[str, str, str]]
 ) -> None:
     assert _weakened(**changes) == expected
+
+
+POLICY: dict[str, Any] = {
+    "id": "policy.books",
+    "tier": "enterprise",
+    "content": "closed",
+    "source_authority": "the ledger",
+    "exclusions": ["personal data"],
+    "schema": [
+        {
+            "name": "any",
+            "quality": [{"metric": "rowCount", "mustBeGreaterThan": 10}],
+            "relationships": [{"from": "any.id", "to": "ledger.id"}],
+            "properties": [
+                {"name": "id", "logicalType": "string", "required": True, "primaryKey": True, "primaryKeyPosition": 1},
+                {"name": "iban", "logicalType": "string", "classification": "confidential"},
+            ],
+        }
+    ],
+}
+ENTRIES = {**POLICY["schema"][0], "name": "entries"}
+HELD = {**POLICY, "id": "books", "tier": "product", "parent": "policy.books", "schema": [ENTRIES]}
+
+
+KEY, IBAN = ENTRIES["properties"]
+NO_KEY = {"name": "id", "logicalType": "string", "required": True}
+
+
+def entries(*fields: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": [{**ENTRIES, "properties": list(fields)}]}
+
+
+def labelled(label: str) -> dict[str, Any]:
+    return entries(KEY, {**IBAN, "classification": label})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"exclusions": ["personal data", "drafts"]}, []),
+        ({"content": "open"}, [("content_opened", "content")]),
+        ({"source_authority": "the shop"}, [("source_authority_changed", "source_authority")]),
+        ({"exclusions": ["drafts"]}, [("exclusion_changed", "exclusions.personal data")]),
+        ({"schema": [{**ENTRIES, "quality": []}]}, [("quality_rule_removed", "rowCount")]),
+        (
+            {"schema": [{**ENTRIES, "quality": [{"metric": "rowCount", "mustBeGreaterThan": 5}]}]},
+            [("quality_rule_relaxed", "rowCount")],
+        ),
+        ({"schema": [{**ENTRIES, "quality": [{"metric": "rowCount", "mustBeGreaterThan": 50}]}]}, []),
+        ({"schema": [{**ENTRIES, "relationships": []}]}, [("relationship_removed", "any.id -> ledger.id")]),
+        (entries(NO_KEY, IBAN), [("primary_key_changed", "primary_key")]),
+        (labelled("restricted"), []),
+        (labelled("Restricted"), []),
+        (labelled("internal"), [("field_classification_changed", "iban")]),
+        (labelled("pii"), [("field_classification_changed", "iban")]),
+        (entries(KEY, {"name": "iban", "logicalType": "string"}), [("field_classification_changed", "iban")]),
+    ],
+    ids=str,
+)
+def test_a_child_is_held_to_everything_its_policy_says(
+    changes: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    found = weakened(contract({**HELD, **changes}), [contract(POLICY)])
+
+    assert [(one.kind, one.path) for one in found] == expected
+
+
+def test_a_policy_without_a_key_leaves_keys_to_its_children() -> None:
+    assert weakened(contract(HELD), [contract({**POLICY, **entries(NO_KEY, IBAN)})]) == ()
+
+
+def test_every_term_of_a_contract_is_inherited_or_its_own() -> None:
+    of_each = {
+        "contract.id",
+        "contract.deprecation",
+        "contract.intended_consumers",
+        "contract.event_type",
+        "contract.event_meaning",
+        "contract.owners",  # that there is one is inherited
+        "contract.servers",
+        "contract.description",
+        "contract.metadata",
+        "definition",
+    }
+    service_levels = {"sla", "retention"}
+
+    assert {term.name for term in CONTRACT_TERMS} == INHERITED | of_each | service_levels
 
 
 def test_a_violation_reads_as_a_sentence() -> None:

@@ -40,10 +40,11 @@ def _object_changes(before: Contract, after: Contract) -> Iterator[Change]:
         if old == new:
             continue
         root = FieldPath(object=old.name if several else None)
-        yield from _one_object(old, new, root)
+        yield from object_changes(old, new, root)
 
 
-def _one_object(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterator[Change]:
+def object_changes(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterator[Change]:
+    """Yield the changes between two objects that were paired: their own terms, their keys, and their fields."""
     if old.name != new.name:
         yield Change(object_kinds.object_renamed.id, Direction.REPLACED, old.name, new.name, subject=old.name)
     prefix = f"{old.name}." if root.object is not None else ""

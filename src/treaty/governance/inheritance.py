@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treaty.compatibility import Change, Direction, describe
-from treaty.compatibility.diffing import field_changes
+from treaty.compatibility.diffing import object_changes
 from treaty.compatibility.kinds import KINDS
+from treaty.compatibility.kinds.meaning import field_classification_changed
+from treaty.compatibility.kinds.objects import primary_key_changed
 from treaty.compatibility.levels import level, level_name, level_of
 from treaty.compatibility.terms import CONTRACT_TERMS
 from treaty.contracts.model import Contract, SchemaObject
@@ -18,18 +20,21 @@ from treaty.errors import InvalidDocument
 
 POLICY_TIERS = ("enterprise", "domain")
 _WEAKER = frozenset({Direction.LOOSENED, Direction.REMOVED, Direction.REPLACED})
-_INHERITED = frozenset(
+INHERITED = frozenset(
     {
         "contract.ordering",
         "contract.delivery",
         "contract.latency",
         "contract.change_policy",
+        "contract.content",
+        "contract.exclusions",
+        "contract.source_authority",
     }
 )
-"""Promises of the contract as a whole that children inherit; service levels and fields have ways of their own."""
+"""Promises of the contract as a whole that children inherit; service levels and objects have ways of their own."""
 
-_INHERITED_WORDS = frozenset({"field_classification_changed"})
-"""Kinds that ask for no bump by themselves and weaken a policy all the same."""
+LABELS = ("public", "internal", "confidential", "restricted")
+"""Classifications in their order: a later one strengthens an earlier one. Any other label has no order, and binds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
     name = f"{policy.id} {policy.version}"
     if policy.owners and not child.owners:
         yield Violation(name, "owner_missing", "owners", "the contract has no owner")
-    for change in (*_levels(child, policy), *_promises(child, policy), *_fields(child, policy)):
+    for change in (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy)):
         yield Violation(name, change.kind, change.path, describe(change))
 
 
@@ -96,7 +101,7 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
 
 def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
     for term in CONTRACT_TERMS:
-        if term.name not in _INHERITED:
+        if term.name not in INHERITED:
             continue
         for difference in term.compare(term.read(policy), term.read(child)):
             if difference.direction in _WEAKER:
@@ -107,20 +112,42 @@ def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
                 yield Change(kind.id, difference.direction, difference.before, difference.after, subject=subject)
 
 
-def _fields(child: Contract, policy: Contract) -> Iterator[Change]:
-    """Hold every object of the child to the fields that the policy asks for."""
-    wanted = [field for item in policy.schema for field in item.fields]
+def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
+    """Hold every object of the child to the fields, the rules and the key that the policy asks for."""
     held = child.schema if is_policy(child) else child.schema or (SchemaObject(child.id),)
-    for item in held if wanted else ():
-        yield from (change for change in _of_object(item, wanted, len(child.schema) > 1) if _weakens(change))
+    for item in held if policy.schema else ():
+        wanted = _wanted(policy, item)
+        root = FieldPath(object=item.name if len(child.schema) > 1 else None)
+        for change in object_changes(wanted, item, root):
+            if _weakens(change) and (change.kind != primary_key_changed.id or _names_a_key(policy)):
+                yield change
 
 
-def _of_object(item: SchemaObject, wanted: Sequence[Any], several: bool) -> Iterator[Change]:
-    yield from field_changes(wanted, item.fields, FieldPath(object=item.name if several else None))
+def _wanted(policy: Contract, item: SchemaObject) -> SchemaObject:
+    """Return what a policy asks of an object, whatever that is called: all that the policy's own objects say."""
+    return replace(
+        item,
+        properties=tuple(field for one in policy.schema for field in one.fields),
+        quality=tuple(rule for one in policy.schema for rule in one.quality or ()),
+        relationships=tuple(rule for one in policy.schema for rule in one.relationships or ()),
+    )
+
+
+def _names_a_key(policy: Contract) -> bool:
+    """Tell whether a policy asks for one key; where its objects have several, none is meant for every child."""
+    return len({one.primary_key for one in policy.schema if one.primary_key}) == 1
 
 
 def _weakens(change: Change) -> bool:
     if change.direction not in _WEAKER:
         return False
+    if change.kind == field_classification_changed.id:  # it asks for no bump, and protects all the same
+        return not _is_stricter(change.after, change.before)
     grade = KINDS[change.kind].grades[change.direction]
-    return bool(grade.bump is Bump.MAJOR or grade.breaks) or change.kind in _INHERITED_WORDS
+    return bool(grade.bump is Bump.MAJOR or grade.breaks)
+
+
+def _is_stricter(label: Any, than: Any) -> bool:
+    found = [LABELS.index(name) if (name := str(one).casefold()) in LABELS else None for one in (label, than)]
+    one, other = found
+    return one is not None and other is not None and one > other
