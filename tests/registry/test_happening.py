@@ -123,8 +123,8 @@ def test_a_team_is_told_of_what_its_contracts_are_made_from(registry: AnyRegistr
     registry.deprecate(ORDERS, "1.0.0", deprecation_uri="https://wiki.example.org/move")
 
     assert ORDERS in {one.contract for one in registry.activity(team="sales", kind="lifecycle").items}
-    assert {one.line for one in registry.upcoming(team="sales", days=400)} == {"orders@1"}
-    assert registry.upcoming(team="nobody", days=400) == []
+    assert {one.line for one in registry.upcoming(team="sales", days=400).items} == {"orders@1"}
+    assert registry.upcoming(team="nobody", days=400).items == []
 
 
 def test_the_feed_goes_on_part_by_part(registry: AnyRegistry, clock: Clock) -> None:
@@ -215,7 +215,7 @@ def test_what_is_coming_stands_by_line_the_nearest_first(registry: AnyRegistry, 
     expires = date(2026, 12, 1)
     registry.register(orders(id="edge", tier="edge", expires=str(expires)))
 
-    near = registry.upcoming(days=400)
+    near = registry.upcoming(days=400).items
 
     assert sorted((one.line, one.kind) for one in near) == [
         ("edge@1", "expiry"),
@@ -225,9 +225,12 @@ def test_what_is_coming_stands_by_line_the_nearest_first(registry: AnyRegistry, 
     assert [one.on for one in near] == sorted(one.on for one in near)
     sunset = next(one for one in near if one.kind == "sunset")
     assert (sorted(sunset.versions), sunset.consumers) == (["1.0.0", "1.0.1"], 1)
-    assert {one.line for one in registry.upcoming(team="bi", days=400)} == {"orders@1"}
-    assert registry.upcoming(contract="edge", days=400)[0].on == expires
-    assert registry.upcoming(days=1) == []
+    assert {one.line for one in registry.upcoming(team="bi", days=400).items} == {"orders@1"}
+    assert registry.upcoming(contract="edge", days=400).items[0].on == expires
+    assert registry.upcoming(days=1).items == []
+    first = registry.upcoming(days=400, limit=2)
+    rest = registry.upcoming(days=400, limit=2, cursor=first.next)
+    assert ([*first.items, *rest.items], rest.next) == (near, None)
 
 
 def test_a_window_that_ends_is_coming(registry: AnyRegistry) -> None:
@@ -235,7 +238,7 @@ def test_a_window_that_ends_is_coming(registry: AnyRegistry) -> None:
     registry.consumers.subscribe("board", "orders@1", fields=["ltv"], **REPORTING)
     registry.register(NEXT_LINE)
 
-    (one,) = registry.upcoming(days=120)
+    (one,) = registry.upcoming(days=120).items
 
     assert (one.kind, one.line, one.consumers) == ("migration", "orders@1", 1)
     assert one.migration == registry.migrations.list().items[0].id

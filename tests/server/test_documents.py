@@ -10,9 +10,12 @@ from urllib.parse import quote
 import httpx2
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, odcs, short
+from treaty.server.bodies import contract_in
 
 YAML = {"Content-Type": "application/yaml"}
 IDS = [
@@ -90,6 +93,32 @@ def test_a_contract_is_read_in_the_form_that_is_asked_for(
 
     for path in (f"/contracts/{USERS}/latest", f"/contracts/{USERS}/versions/1.0.0"):
         assert key in client.get(path, **asked).json()
+    assert key in client.get(f"/contracts/{USERS}/versions", **asked).json()[0]
+    uri = {"deprecation_uri": "https://example.org/plan"}
+    assert key in client.post(f"/contracts/{USERS}/versions/1.0.0/deprecate", json=uri, **asked).json()
+    assert key in client.post(f"/contracts/{USERS}/versions/1.0.0/archive", **asked).json()
+
+
+@pytest.mark.parametrize(
+    ("accept", "key", "media"),
+    [
+        ("application/json;q=0.9, application/odcs+json;q=0.1", "dataset_id", "application/json"),
+        ("application/odcs+json;q=0, */*", "dataset_id", "application/json"),
+        ("application/json, application/odcs+json", "apiVersion", "application/json"),
+        ("application/json;q=0.5, text/yaml", "dataset_id", "application/yaml"),
+        ("application/odcs+yaml", "apiVersion", "application/yaml"),
+        ("text/html, */*;q=0.1", "dataset_id", "application/json"),
+    ],
+)
+@pytest.mark.parametrize("path", ["latest", "versions/1.0.0", "versions"])
+def test_what_is_liked_best_is_answered(client: httpx2.Client, accept: str, key: str, media: str, path: str) -> None:
+    client.post("/contracts", json=short())
+
+    answer = client.get(f"/contracts/{USERS}/{path}", headers={"Accept": accept})
+
+    assert answer.headers["content-type"] == media
+    found = yaml.safe_load(answer.text)
+    assert key in (found[0] if path == "versions" else found)
 
 
 def test_yaml_is_answered_where_it_is_accepted(client: httpx2.Client) -> None:
@@ -104,7 +133,8 @@ def test_yaml_is_answered_where_it_is_accepted(client: httpx2.Client) -> None:
 def test_a_form_that_nobody_knows_is_malformed(client: httpx2.Client) -> None:
     client.post("/contracts", json=short())
 
-    assert client.get(f"/contracts/{USERS}/latest", params={"format": "avro"}).status_code == 422
+    for path in ("latest", "versions", "versions/1.0.0"):
+        assert client.get(f"/contracts/{USERS}/{path}", params={"format": "avro"}).status_code == 422
 
 
 def test_an_id_may_have_slashes_blanks_and_any_letter(serve: Serve, database: str) -> None:
@@ -140,15 +170,96 @@ def test_an_id_may_look_like_a_path_of_the_api(client: httpx2.Client, identity: 
     assert [one["dataset_id"] for one in client.get(f"/contracts/{identity}/versions").json()] == [identity]
 
 
-def test_a_long_history_is_read_in_pages(client: httpx2.Client) -> None:
+@pytest.mark.parametrize("identity", [USERS, "заказы", "日本/注文", "été", "a%2Fb%", "a b?c#d", "Ωm&limit=1"])
+def test_a_long_history_is_read_in_pages(client: httpx2.Client, identity: str) -> None:
     for patch in range(5):
-        client.post("/contracts", json=short(version=f"1.0.{patch}"))
+        client.post("/contracts", json=short(identity, f"1.0.{patch}"))
 
     seen: list[str] = []
-    link: str | None = f"/contracts/{USERS}/versions?limit=2"
+    link: str | None = f"/contracts/{quote(identity)}/versions?limit=2"
     while link:
         answer = client.get(link)
         seen += [one["version"] for one in answer.json()]
         link = answer.links["next"]["url"] if "next" in answer.links else None
 
     assert seen == [f"1.0.{patch}" for patch in range(5)]
+
+
+def test_a_page_of_nothing_is_not_there(client: httpx2.Client) -> None:
+    for patch in range(2):
+        client.post("/contracts", json=short(version=f"1.0.{patch}"))
+    cursor = client.get(f"/api/v1/contracts/{USERS}/versions", params={"limit": 1}).json()["next"]
+
+    for path in ("/contracts/nobody/versions", "/api/v1/contracts/nobody/versions"):
+        assert client.get(path, params={"cursor": cursor}).status_code == 404
+
+
+def test_a_cursor_that_nobody_gave_out_is_told_where_it_stands(client: httpx2.Client) -> None:
+    client.post("/contracts", json=short())
+
+    (problem,) = client.get(f"/contracts/{USERS}/versions", params={"cursor": "nonsense"}).json()["detail"]
+
+    assert problem["loc"] == ["query", "cursor"]
+
+
+NUMBERS = '{"long": 123456789.123456789123456789, "large": 1E5, "text": "\\u00e9, \\"}"}'
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        '{"contract": %s, "compatibility": "backward"}',
+        '{"contract":%s}',
+        ' { "compatibility" : "none" , "contract" :  %s }  \n',
+        '\n{\n"contract": %s\n,\n "compatibility": "full"\n}\n',
+        "%s",
+    ],
+)
+def test_a_document_is_kept_to_the_letter_whatever_it_came_in(client: httpx2.Client, envelope: str) -> None:
+    document = json.dumps(odcs() | {"customProperties": [{"property": "numbers", "value": "HERE"}]})
+    document = document.replace('"HERE"', NUMBERS)
+
+    answer = client.post(
+        "/contracts", content=(envelope % document).encode(), headers={"Content-Type": "application/json"}
+    )
+
+    assert answer.status_code == 201, answer.text
+    assert client.get("/api/v1/contracts/sales.orders/versions/1.0.0/document").text == document
+
+
+@given(
+    st.dictionaries(st.text(), st.recursive(st.none() | st.floats(allow_nan=False) | st.text(), st.lists)),
+    st.booleans(),
+)
+def test_the_document_in_an_envelope_is_found_whatever_it_says(document: dict[str, Any], has_mode: bool) -> None:
+    written = json.dumps(document)
+    mode = ', "compatibility": "full"' if has_mode else ""
+
+    for body in (f'{{"contract": {written}{mode}}}', f'{{{mode[2:]}{mode[:2]}"contract": {written}}}'):
+        assert contract_in(body.encode(), has_mode) == written.encode()
+
+
+def test_an_envelope_that_is_written_oddly_is_understood_all_the_same(client: httpx2.Client) -> None:
+    odd = json.dumps({"contract": short(), "compatibility": "backward"}).replace("compatibility", "compatib\\u0069lity")
+
+    answer = client.post("/contracts", content=odd.encode(), headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 201, answer.text
+    assert client.get(f"/contracts/{USERS}/latest").json()["dataset_id"] == USERS
+
+
+@pytest.mark.parametrize("sunset", ["9999-12-31", "9999-12-30"])
+def test_a_day_at_the_end_of_all_days_is_refused_by_its_name(client: httpx2.Client, sunset: str) -> None:
+    client.post("/contracts", json=short())
+    leaving = odcs() | {"status": "deprecated", "deprecation": {"sunset_date": sunset, "migration_guide": "https://x"}}
+    asked = {"deprecation_uri": "https://example.org/plan", "sunset_on": sunset}
+
+    answers = [
+        client.post(f"/api/v1/contracts/{USERS}/versions/1.0.0/deprecate", json=asked),
+        client.post("/contracts", json=leaving),
+        client.post("/contracts/check", json=leaving),
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 422
+        assert f"after {sunset} the calendar ends within 7 days" in answer.text

@@ -56,6 +56,53 @@ def test_a_body_that_does_not_say_how_large_it_is_is_cut_off(serve: Serve, path:
     assert (answer.status_code, answer.json()["detail"]) == (413, TOO_LARGE)
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("PUT", "/api/v1/subscriptions"),
+        ("POST", "/api/v1/waivers"),
+        ("POST", f"/contracts/{USERS}/versions/1.0.0/deprecate"),
+    ],
+)
+def test_a_body_of_nothing_but_other_keys_is_told_so_once(shared: httpx2.Client, method: str, path: str) -> None:
+    answer = shared.request(method, path, json={f"key{number}": 1 for number in range(10_000)})
+
+    assert answer.status_code == 422
+    assert "10,000 keys; use: " in answer.text
+    assert len(answer.content) < 2_000
+
+
+def test_a_few_other_keys_are_named(shared: httpx2.Client) -> None:
+    answer = shared.put("/api/v1/subscriptions", json={"colour": 1, "size": 2})
+
+    assert {"body.colour", "body.size"} <= {one["path"] for one in api_error(answer)["findings"]}
+
+
+def test_no_more_than_a_thousand_findings_are_told(shared: httpx2.Client) -> None:
+    document = short(fields=[{"name": "user_id", "type": "string"}] * 3_000)
+
+    plain = shared.post("/contracts/check", json=document).json()["detail"]
+    listed = api_error(shared.post("/api/v1/impact", json=document))["findings"]
+
+    for found in ([one["msg"] for one in plain], [one["message"] for one in listed]):
+        assert (len(found), found[-1]) == (1_001, "and 1,999 more")
+
+
+def test_only_documents_may_be_large(shared: httpx2.Client) -> None:
+    takes_documents = [
+        path
+        for path, operations in shared.get("/openapi.json").json()["paths"].items()
+        if "application/yaml" in operations.get("post", {}).get("requestBody", {}).get("content", {})
+    ]
+    large = json.dumps({"text": "x" * 1_100_000}).encode()
+
+    for path in takes_documents:
+        assert shared.post(path, content=large, headers={"Content-Type": "application/json"}).status_code == 422
+    refused = shared.post("/api/v1/tokens", content=large, headers={"Content-Type": "application/json"})
+    assert (refused.status_code, api_error(refused)["detail"]) == (413, "the body is larger than 1,000,000 bytes")
+    assert len(takes_documents) == 5
+
+
 def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry: Callable[..., Registry]) -> None:
     registry = open_registry()
     app = create_app(registry)

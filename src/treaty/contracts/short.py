@@ -51,7 +51,7 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
         short = {key: value for key, value in data.items() if key not in own_blocks}
         blocks = {key: value for key, value in data.items() if key in own_blocks}
     refuse_if_any(violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form))
-    refuse_if_any(list(_inconsistent(short, place_of)))
+    refuse_if_any(list(_inconsistent(short, blocks, place_of)))
     carried = _carried(short)
     if blocks:
         carried = _with_blocks(carried, blocks, place_of)
@@ -185,7 +185,7 @@ def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
     return made(Field, said)
 
 
-def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
     names: set[str] = set()
     for index, field in enumerate(short["fields"]):
         name = field["name"]
@@ -202,8 +202,15 @@ def _inconsistent(short: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding
                 place_of,
                 "add the field",
             )
-    if short.get("status") == "deprecated" and not (short.get("deprecation_uri") or "").strip():
+    if short.get("status") == "deprecated" and not _has_guide(short, blocks):
         yield problem("status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan")
+
+
+def _has_guide(short: dict[str, Json], blocks: dict[str, Json]) -> bool:
+    """Tell whether the migration plan is linked, by the short form's own key or by the block."""
+    notice = blocks.get("deprecation")
+    linked = notice.get("migration_guide") if isinstance(notice, dict) else None
+    return bool((short.get("deprecation_uri") or "").strip() or linked)
 
 
 def _two_guides(linked: dict[str, Json], notice: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:

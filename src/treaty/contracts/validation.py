@@ -117,6 +117,8 @@ def _in_words(error: Any) -> tuple[str, str | None]:
             if "version" in error.instance_path:
                 return f"{brief(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
             return f"{brief(value)!r} does not match {kind.pattern}", None
+        case kinds.Format():
+            return f"{brief(value)!r} is not a {kind.format}", "write it like 2026-12-31"
         case kinds.OneOfNotValid() | kinds.AnyOf() | kinds.OneOfMultipleValid():
             return (
                 f"{brief(value)!r} has none of the shapes allowed here",

@@ -55,18 +55,29 @@ class _Day:
     migration: int | None = None
     link: str | None = None
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where it stands among all that is coming."""
+        return self.on.isoformat(), str(self.line), self.kind
+
 
 def upcoming(
-    connection: Connection, today: date, days: int, contract: str | None, team: str | None, limit: int
+    connection: Connection,
+    today: date,
+    days: int,
+    contract: str | None,
+    team: str | None,
+    after: tuple[str, str, str],
+    limit: int,
 ) -> list[UpcomingAnswer]:
-    """Return what comes within so many days, the nearest first."""
+    """Return what comes within so many days behind a place, the nearest first."""
     if not 1 <= days <= LONGEST:
         raise InvalidDocument(f"days must be 1 to {LONGEST:,}, not {days}")
     until = today + timedelta(days=days)
     realm = realm_of(connection, team) if team is not None else None
     near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
     wanted = [one for one in near if contract in (None, one.line.contract) and _concerns(realm, one.line)]
-    nearest = sorted(wanted, key=lambda one: (one.on, str(one.line), one.kind))[:limit]
+    nearest = sorted((one for one in wanted if one.place > after), key=lambda one: one.place)[:limit]
     readers = _readers(connection, {one.line for one in nearest})
     return [_answer(one, readers.get(one.line, 0)) for one in nearest]
 

@@ -79,12 +79,12 @@ def _unpacked(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
     if "compatibility" in envelope and not isinstance(mode, str):
         raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
-    given = None if body is None else _contract_in(body, has_mode="compatibility" in envelope)
+    given = None if body is None else contract_in(body, has_mode="compatibility" in envelope)
     content = as_json(document) if given is None else given
     return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
 
 
-def _contract_in(body: bytes, has_mode: bool) -> bytes | None:
+def contract_in(body: bytes, has_mode: bool) -> bytes | None:
     """Return the document in a JSON envelope to the letter; None where the envelope's own keys are written oddly.
 
     An envelope has two keys at most: what stands before the document and behind it says where it begins and ends.

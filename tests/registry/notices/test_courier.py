@@ -144,13 +144,31 @@ def test_no_more_channels_are_served_at_once_than_there_is_room(store: Store, cl
         with lock:
             running[channel.id] -= 1
 
-    for id in range(20):  # noqa: A001
+    many = range(2 * ROOM[Lane.CALM] + 1)
+    for id in many:  # noqa: A001
         store.add_channel(a_channel(id))
-    store.add_notice(a_notice(1), *range(20))
+    store.add_notice(a_notice(1), *many)
     courier = _courier(store, clock, sender)
-    assert courier.run_once() == Tally(delivered=6)
+    assert courier.run_once() == Tally(delivered=ROOM[Lane.CALM])
     assert most[0] == ROOM[Lane.CALM]
-    assert courier.run_once() == Tally(delivered=6)
+    assert courier.run_once() == Tally(delivered=ROOM[Lane.CALM])
+
+
+def test_ten_receivers_that_hang_hold_up_no_other(store: Store, clock: Clock) -> None:
+    served, go_on = threading.Event(), threading.Event()
+
+    def sender(notice: Notice, channel: Channel, now: datetime) -> None:
+        if channel.id == 10:
+            served.set()
+        else:
+            go_on.wait(PATIENCE)
+
+    for id in range(11):  # noqa: A001
+        store.add_channel(a_channel(id))
+    store.add_notice(a_notice(1), *range(11))
+    with _running(_courier(store, clock, sender)):
+        assert served.wait(PATIENCE)
+        go_on.set()
 
 
 def test_a_channel_is_served_one_notice_at_a_time_and_its_rest_waits_when_it_is_silent(

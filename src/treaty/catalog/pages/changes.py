@@ -101,7 +101,7 @@ def changes_page(source: Source, today: date, wanted: Wanted | None = None, *, s
             "teams": sorted(teams),
             "known_teams": teams,
             "moves": _moves(source, today, teams),
-            "near": near(source.upcoming(days=_AHEAD), today),
+            "near": near(source.upcoming(days=_AHEAD).items, today),
             "ahead": _AHEAD,
             "month": _month(source, today),
             "today": today,

@@ -95,7 +95,7 @@ def team_page(source: Source, name: str, today: date) -> Page:
     read = source.consumers.subscriptions(team=name, limit=_READ)
     if not owned and not read.items and not found.next:
         raise NotFound(f"no team {name!r} owns or reads anything here; see the list of teams: /catalog/teams")
-    upcoming = source.upcoming(team=name, days=_AHEAD)
+    upcoming = source.upcoming(team=name, days=_AHEAD).items
     return Page(
         places.team(name),
         "team.html",

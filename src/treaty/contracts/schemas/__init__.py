@@ -41,7 +41,7 @@ def short_form() -> jsonschema_rs.Validator:
 @cache
 def blocks() -> jsonschema_rs.Validator:
     """Return the validator of Treaty's own top-level blocks."""
-    return jsonschema_rs.validator_for(_load(__name__, "blocks.json"))
+    return jsonschema_rs.validator_for(_load(__name__, "blocks.json"), validate_formats=True)
 
 
 @cache

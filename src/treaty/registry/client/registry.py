@@ -141,12 +141,18 @@ class RegistryClient:
         return self._wire.get(f"{API}/activity", Page[ActivityAnswer], asked)
 
     def upcoming(
-        self, *, contract: str | None = None, team: str | None = None, days: int = 60, limit: int = PAGE
-    ) -> list[UpcomingAnswer]:
+        self,
+        *,
+        contract: str | None = None,
+        team: str | None = None,
+        days: int = 60,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[UpcomingAnswer]:
         """List what comes within so many days, the nearest first: deprecations, sunsets, retirements, ends of moves."""
         check_limit(limit)
-        asked = {"contract": contract, "team": team, "days": days, "limit": limit}
-        return self._wire.get(f"{API}/upcoming", list[UpcomingAnswer], asked)
+        asked = {"contract": contract, "team": team, "days": days, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/upcoming", Page[UpcomingAnswer], asked)
 
     def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
         """List the teams that own or read something, with how much."""

@@ -181,11 +181,21 @@ class Registry:
         return self._desk.read(lambda it: happening.page(it, wanted, before, limit))
 
     def upcoming(
-        self, *, contract: str | None = None, team: str | None = None, days: int = 60, limit: int = PAGE
-    ) -> list[UpcomingAnswer]:
+        self,
+        *,
+        contract: str | None = None,
+        team: str | None = None,
+        days: int = 60,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[UpcomingAnswer]:
         """List what comes within so many days, the nearest first: deprecations, sunsets, retirements, ends of moves."""
         check_limit(limit)
-        return self._desk.read(lambda it: upcoming(it, self._desk.today, days, contract, team, limit))
+        on, line, kind = map(str, after(cursor, "", "", ""))
+        found = self._desk.read(
+            lambda it: upcoming(it, self._desk.today, days, contract, team, (on, line, kind), limit + 1)
+        )
+        return page_of(found, limit, lambda one: (one.on.isoformat(), one.line, one.kind))
 
     def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
         """List the teams that own or read something, with how much."""

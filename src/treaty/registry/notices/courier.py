@@ -26,8 +26,11 @@ from treaty.registry.notices.senders import Sender
 
 T = TypeVar("T")
 
-ROOM = {Lane.CALM: 6, Lane.TROUBLED: 2}
-"""How many channels are served at once; those that failed before share a part of their own."""
+ROOM = {Lane.CALM: 32, Lane.TROUBLED: 4}
+"""How many channels are served at once; those that failed before share a part of their own.
+
+Those that hang for the first time hold up no other, as long as they are not that many.
+"""
 
 LEASE = timedelta(minutes=2)
 _LAST_SEND = timedelta(seconds=30)  # what a send may need before the lease ends

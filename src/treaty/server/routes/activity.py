@@ -40,10 +40,11 @@ def list_upcoming(
     contract: Word = None,
     team: Word = None,
     days: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
+    cursor: Cursor = None,
     limit: Limit = PAGE,
-) -> list[UpcomingAnswer]:
+) -> Page[UpcomingAnswer]:
     """List the deprecations, sunsets, retirements and ends of moves that come within so many days."""
-    return registry.upcoming(contract=contract, team=team, days=days, limit=limit)
+    return registry.upcoming(contract=contract, team=team, days=days, cursor=cursor, limit=limit)
 
 
 @routes.get("/teams", Action.READ)
