@@ -79,6 +79,7 @@ def test_the_short_form_reads_from_yaml_and_json_and_comes_out_again(document: d
     [
         pytest.param({"deprecation": {"sunset_date": "2026-06-30", "replacement": "users@2"}}, id="without a guide"),
         pytest.param({"deprecation": {"sunset_date": "2026-06-30", "migration_guide": "https://a"}}, id="with a guide"),
+        pytest.param({"status": "deprecated", "deprecation": {"migration_guide": "https://a"}}, id="deprecated by it"),
     ],
 )
 def test_a_deprecation_beside_the_short_form_comes_out_again(part: dict[str, Any]) -> None:
@@ -145,6 +146,11 @@ def test_treatys_own_blocks_stand_beside_the_short_form() -> None:
         pytest.param({"status": "proposed"}, "unknown status 'proposed'", id="unknown status"),
         pytest.param({"status": "deprecated"}, "needs a deprecation_uri", id="deprecated without a plan"),
         pytest.param({"status": "deprecated", "deprecation_uri": " "}, "needs a deprecation_uri", id="blank plan"),
+        pytest.param(
+            {"status": "deprecated", "deprecation": {"sunset_date": "2026-06-30"}},
+            "needs a deprecation_uri",
+            id="deprecated with a notice and no plan",
+        ),
         pytest.param({"primary_key": ["nobody"]}, "'nobody' is not declared", id="key that is no field"),
         pytest.param({"primary_key": ["user_id", "user_id"]}, "primary_key", id="key given twice"),
         pytest.param({"freshness_sla": {"max_lag_seconds": 0}}, "freshness_sla", id="no lag"),

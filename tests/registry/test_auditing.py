@@ -11,6 +11,7 @@ from sqlalchemy import text
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotAllowed, TreatyError, Unavailable
+from treaty.registry.answers import AuditAnswer
 from treaty.registry.preparing import prepare
 from treaty.registry.store.chain import NOTHING_BEFORE
 
@@ -82,6 +83,17 @@ def test_writes_that_follow_others_leave_one_entry_each(registry: AnyRegistry, c
         ("contract.sunset", "orders 1.0.0"),
     ]
     assert entries(registry)[-1][0] == "calendar"
+    _follow_each_other(registry.access.audit().items[1:])  # of the document itself the first has the digest
+
+
+def _follow_each_other(entries: list[AuditAnswer]) -> None:
+    """See that every entry begins where the one before it about the same subject ended, and changes something."""
+    stood: dict[str, str | None] = {}
+    for entry in entries:
+        assert entry.before != entry.after, entry.action
+        if entry.subject in stood:
+            assert entry.before == stood[entry.subject], entry.action
+        stood[entry.subject] = entry.after
 
 
 def test_an_entry_says_who_when_and_what_changed(backend: Backend, registry: AnyRegistry, clock: Clock) -> None:

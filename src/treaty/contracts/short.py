@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -74,7 +74,8 @@ def _with_blocks(carried: dict[str, Json], blocks: dict[str, Json], place_of: Pl
         refuse_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
         blocks["deprecation"] = linked | blocks["deprecation"]
     together = carried | blocks
-    refuse_if_any(violations(schemas.blocks(), together, in_short_terms(place_of), schemas.known_keys_of_odcs))
+    placed = in_short_terms(place_of, blocks.keys())
+    refuse_if_any(violations(schemas.blocks(), together, placed, schemas.known_keys_of_odcs))
     return together
 
 
@@ -232,10 +233,12 @@ def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> 
             )
 
 
-def in_short_terms(place_of: PlaceOf) -> PlaceOf:
-    """Translate pointers into the ODCS document back to the short form that was written."""
+def in_short_terms(place_of: PlaceOf, beside: Collection[str] = ()) -> PlaceOf:
+    """Translate pointers into the ODCS document back to the short form that was written, with the blocks beside it."""
 
     def translated(pointer: Sequence[str | int]) -> Place:
+        if pointer and pointer[0] in beside:
+            return place_of(pointer)
         if len(pointer) >= 4 and pointer[0] == "schema":
             return place_of(("fields", *pointer[3:]))
         if pointer and pointer[0] in _WHERE_IT_STANDS:
