@@ -16,6 +16,7 @@ from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.entrance import Entrance
 from treaty.server.errors import add_error_handlers
+from treaty.server.example_answers import with_examples
 from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate
@@ -82,6 +83,12 @@ class App(FastAPI):
         """Leave out the layer that answers to mistakes: the gate does that in our words."""
         outermost: Any = super().build_middleware_stack()
         return outermost.app
+
+    def openapi(self) -> dict[str, Any]:
+        """Describe the API, with an example of every request and every answer."""
+        if self.openapi_schema is None:
+            self.openapi_schema = with_examples(super().openapi())
+        return self.openapi_schema
 
 
 def _is_observed() -> bool:

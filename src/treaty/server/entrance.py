@@ -54,9 +54,9 @@ FOREIGN = Refusal(403, "not_allowed", "this server is open to its own machine on
 _ELSEWHERE = Refusal(
     403, "not_allowed", "this server is open to its own machine only; a page from elsewhere may not use it"
 )
-_NUL = Refusal(422, "invalid", "the address holds a NUL character, which no name has")
+NUL = Refusal(422, "invalid", "the address holds a NUL character, which no name has")
 _NO_FORM = Refusal(415, "unsupported_media_type", "send the form of the page")
-_NO_DOCUMENT = Refusal(415, "unsupported_media_type", "send application/json or application/yaml")
+NO_DOCUMENT = Refusal(415, "unsupported_media_type", "send application/json or application/yaml")
 STOPPING = Refusal(503, "unavailable", "the server is about to stop, and nothing was acknowledged; try again")
 MISTAKE = Refusal(500, "failed", "the registry made a mistake; its log has the details under this request's id")
 
@@ -91,7 +91,7 @@ class Entrance:
         if not length.isdigit() or int(length) > self.largest(path):
             return too_large(self.largest(path))
         if "\x00" in path or b"%00" in scope["query_string"]:
-            return _NUL
+            return NUL
         if not self._doorman.guarded_as_far_as_known:
             if not _leads_here(headers.get(b"host", b"localhost")):
                 return FOREIGN
@@ -103,7 +103,7 @@ class Entrance:
             if path.startswith(PAGES):
                 return None if media in _FORMS else _NO_FORM
             if media not in _MEDIA:
-                return _NO_DOCUMENT
+                return NO_DOCUMENT
         return None
 
 

@@ -47,7 +47,7 @@ FIRST_API = {409: 400}
 """Where the first API has a status of its own."""
 
 _LOG = structlog.get_logger("treaty.server")
-_NOT_NOW = "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
+NOT_NOW = "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
@@ -107,7 +107,7 @@ def said_to(request: Request, error: Exception) -> tuple[int, str, str]:
     status, code = STATUS.get(kind, (500, "failed"))
     if isinstance(error, Unavailable):
         _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
-        return status, code, _NOT_NOW
+        return status, code, NOT_NOW
     return status, code, str(error)
 
 

@@ -60,7 +60,8 @@ class Routes:
         responses: dict[int | str, dict[str, Any]] = {
             code: {"model": self._model, "description": _IN_WORDS[code]} for code in known
         }
-        responses |= options.pop("responses", {})
+        for code, declared in options.pop("responses", {}).items():
+            responses[code] = {**responses.get(code, {}), **declared}
 
         def declare(endpoint: Endpoint) -> Endpoint:
             setattr(endpoint, _RULE, action)

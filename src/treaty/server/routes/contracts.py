@@ -22,6 +22,7 @@ from treaty.registry.answers import (
 from treaty.registry.pages import PAGE
 from treaty.registry.query import Query as Wanted
 from treaty.server.errors import API
+from treaty.server.examples import AS_HANDED_IN
 from treaty.server.models import DeprecationBody, OverrideBody
 from treaty.server.paging import Cursor, Limit
 from treaty.server.routing import Caller, Routes
@@ -95,7 +96,7 @@ def show_version(registry: Caller, contract: str, version: str) -> DocumentAnswe
     Action.READ,
     (404,),
     response_class=Response,
-    responses={200: {"content": {"application/json": {}, "application/yaml": {}}, "description": "As handed in."}},
+    responses=AS_HANDED_IN,
 )
 def document_as_given(registry: Caller, contract: str, version: str) -> Response:
     """Return the document exactly as it was handed in."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 
 import treaty
@@ -19,7 +19,16 @@ from treaty.registry.report import CompatibilityReport
 from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import Format, document_response, documents_response
-from treaty.server.examples import CANDIDATE_BODY, DECISION_CARD
+from treaty.server.examples import (
+    ARCHIVED,
+    CANDIDATE_BODY,
+    DECISION_CARD,
+    DEPRECATED,
+    DOCUMENT,
+    DOCUMENTS,
+    REGISTERED,
+    front_answers,
+)
 from treaty.server.models import Anything, Said, Uri
 from treaty.server.pages.answering import prefers_pages
 from treaty.server.pages.contracts import front_page
@@ -29,7 +38,30 @@ from treaty.server.routing import Caller, Routes, caller
 
 routes = Routes("contracts")
 _ALL = 10_000
-_DOCUMENT = {200: {"description": "The contract, in the form it was registered in.", "model": dict[str, Any]}}
+
+_ENDPOINTS = {
+    "GET /": "this page",
+    "GET /healthz": "liveness probe",
+    "GET /datasets": "list registered dataset ids",
+    "POST /contracts": "register a contract",
+    "POST /contracts/check": "judge a contract without registering it",
+    "GET /contracts/{ds}/latest": "the highest active version",
+    "GET /contracts/{ds}/versions": "every version",
+    "GET /contracts/{ds}/versions/{v}": "one version",
+    "POST /contracts/{ds}/versions/{v}/deprecate": "mark a version deprecated",
+    "POST /contracts/{ds}/versions/{v}/archive": "archive a version",
+    "POST /contracts/owners/from-decision-card": "owners from a Decision Card",
+    "/api/v1": "search, lines, diff, consumers, impact, lifecycle, policies, notices, audit, tokens: see /docs",
+}
+
+_INFO: dict[str, Any] = {
+    "name": "treaty",
+    "version": treaty.__version__,
+    "description": "Registers data contracts, judges every change, and knows whom it hits.",
+    "docs": "/docs",
+    "endpoints": _ENDPOINTS,
+}
+_FRONT = front_answers(_INFO)
 
 
 class Deprecation(Said):
@@ -40,7 +72,13 @@ class Deprecation(Said):
     deprecation_uri: Uri
 
 
-@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any])
+class Datasets(BaseModel):
+    """The ids of datasets."""
+
+    datasets: list[str]
+
+
+@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
 async def service_info(request: Request) -> Response:
     """Say what this is; a browser is shown the catalog."""
     if prefers_pages(request.headers.get("accept", "")):
@@ -49,7 +87,7 @@ async def service_info(request: Request) -> Response:
     return JSONResponse(_INFO)
 
 
-@routes.get("/datasets", Action.READ)
+@routes.get("/datasets", Action.READ, response_model=Datasets)
 def list_datasets(
     registry: Caller, request: Request, cursor: Cursor = None, limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL
 ) -> Response:
@@ -71,7 +109,7 @@ def list_datasets(
     (400,),
     status_code=201,
     response_model=Registration,
-    responses={202: {"description": "A breaking change that waits for somebody's approval.", "model": Registration}},
+    responses=REGISTERED,
     openapi_extra=CANDIDATE_BODY,
 )
 async def register_contract(registry: Caller, request: Request) -> Response:
@@ -103,14 +141,14 @@ async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
 
 
-@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=_DOCUMENT)
+@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
 async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
     found = await settled(registry.ask_latest(dataset_id))
     return await run_in_threadpool(document_response, request, json.loads(found), form)
 
 
-@routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), response_model=list[dict[str, Any]])
+@routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), responses=DOCUMENTS)
 def contract_history(
     registry: Caller,
     request: Request,
@@ -125,7 +163,7 @@ def contract_history(
     return documents_response(request, documents, form, link_to_next(request, page.next))
 
 
-@routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=_DOCUMENT)
+@routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=DOCUMENT)
 def get_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
     """Return one version."""
     return document_response(request, registry.get(dataset_id, version).document, form)
@@ -135,7 +173,7 @@ def get_version(registry: Caller, request: Request, dataset_id: str, version: st
     "/contracts/{dataset_id:path}/versions/{version}/deprecate",
     Action.ADVANCE,
     (400, 404),
-    responses=_DOCUMENT,
+    responses=DEPRECATED,
 )
 def deprecate_version(
     registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
@@ -147,32 +185,13 @@ def deprecate_version(
     return document_response(request, registry.get(dataset_id, version).document, form)
 
 
-@routes.post("/contracts/{dataset_id:path}/versions/{version}/archive", Action.ADVANCE, (400, 404), responses=_DOCUMENT)
+@routes.post(
+    "/contracts/{dataset_id:path}/versions/{version}/archive",
+    Action.ADVANCE,
+    (400, 404),
+    responses=ARCHIVED,
+)
 def archive_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
     """Archive a version; it stays in the history."""
     registry.archive(dataset_id, version)
     return document_response(request, registry.get(dataset_id, version).document, form)
-
-
-_ENDPOINTS = {
-    "GET /": "this page",
-    "GET /healthz": "liveness probe",
-    "GET /datasets": "list registered dataset ids",
-    "POST /contracts": "register a contract",
-    "POST /contracts/check": "judge a contract without registering it",
-    "GET /contracts/{ds}/latest": "the highest active version",
-    "GET /contracts/{ds}/versions": "every version",
-    "GET /contracts/{ds}/versions/{v}": "one version",
-    "POST /contracts/{ds}/versions/{v}/deprecate": "mark a version deprecated",
-    "POST /contracts/{ds}/versions/{v}/archive": "archive a version",
-    "POST /contracts/owners/from-decision-card": "owners from a Decision Card",
-    "/api/v1": "search, lines, diff, consumers, impact, lifecycle, policies, notices, audit, tokens: see /docs",
-}
-
-_INFO: dict[str, Any] = {
-    "name": "treaty",
-    "version": treaty.__version__,
-    "description": "Registers data contracts, judges every change, and knows whom it hits.",
-    "docs": "/docs",
-    "endpoints": _ENDPOINTS,
-}
