@@ -15,10 +15,10 @@ import yaml
 from tests.server.contracts import USERS, short
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.example_answers import UNTOLD, with_examples
-from treaty.server.example_meanings import OF_OPERATIONS, OF_SCHEMAS
-from treaty.server.example_values import VALUES
-from treaty.server.examples import SHORT_FORM
+from treaty.server.examples.answers import UNTOLD, with_examples
+from treaty.server.examples.declared import SHORT_FORM
+from treaty.server.examples.meanings import OF_OPERATIONS, OF_SCHEMAS
+from treaty.server.examples.values import VALUES
 
 JSON, YAML = "application/json", "application/yaml"
 IN_BOTH_NOTATIONS = [

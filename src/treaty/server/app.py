@@ -16,7 +16,7 @@ from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.entrance import Entrance
 from treaty.server.errors import add_error_handlers
-from treaty.server.example_answers import with_examples
+from treaty.server.examples.answers import with_examples
 from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate

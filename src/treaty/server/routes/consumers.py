@@ -20,7 +20,7 @@ from treaty.registry.answers import (
 from treaty.registry.pages import PAGE
 from treaty.server.bodies import read_candidate
 from treaty.server.errors import API
-from treaty.server.examples import CANDIDATE_BODY
+from treaty.server.examples.declared import CANDIDATE_BODY
 from treaty.server.models import SubscriptionBody
 from treaty.server.paging import Cursor, Limit
 from treaty.server.routing import Caller, Routes

@@ -22,7 +22,7 @@ from treaty.registry.answers import (
 from treaty.registry.pages import PAGE
 from treaty.registry.query import Query as Wanted
 from treaty.server.errors import API
-from treaty.server.examples import AS_HANDED_IN
+from treaty.server.examples.declared import AS_HANDED_IN
 from treaty.server.models import DeprecationBody, OverrideBody
 from treaty.server.paging import Cursor, Limit
 from treaty.server.routing import Caller, Routes

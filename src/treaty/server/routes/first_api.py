@@ -19,7 +19,7 @@ from treaty.registry.report import CompatibilityReport
 from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import Format, document_response, documents_response
-from treaty.server.examples import (
+from treaty.server.examples.declared import (
     ARCHIVED,
     CANDIDATE_BODY,
     DECISION_CARD,

@@ -12,7 +12,7 @@ from treaty.registry.answers import ContractAnswer, Page, PolicyCheckAnswer, Pro
 from treaty.registry.pages import PAGE
 from treaty.server.bodies import read_candidate
 from treaty.server.errors import API
-from treaty.server.examples import CANDIDATE_BODY
+from treaty.server.examples.declared import CANDIDATE_BODY
 from treaty.server.models import DecisionBody, DeclineBody, WaiverBody
 from treaty.server.paging import Cursor, Limit
 from treaty.server.routing import Caller, Routes

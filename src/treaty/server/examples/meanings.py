@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from treaty.server.example_migrations import MIGRATION_PATH
-from treaty.server.example_values import CLERK, CONSUMER, CONTRACT, DIGEST, LINE, TEAM, TODAY
+from treaty.server.examples.migrations import MIGRATION_PATH
+from treaty.server.examples.values import CLERK, CONSUMER, CONTRACT, DIGEST, LINE, TEAM, TODAY
 
 Told = Mapping[str, Mapping[str, Any]]
 """What properties hold, by schema."""

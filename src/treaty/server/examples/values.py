@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from treaty.server.example_migrations import PROOF
-from treaty.server.examples import SHORT_FORM
+from treaty.server.examples.declared import SHORT_FORM
+from treaty.server.examples.migrations import PROOF
 
 NOW, TODAY = "2026-11-03T14:05:00Z", "2026-11-03"
 CONTRACT, LINE = "users.daily_active", "users.daily_active@1"

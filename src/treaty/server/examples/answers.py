@@ -7,9 +7,9 @@ from typing import Any
 
 import jsonschema_rs
 
-from treaty.server.example_errors import error_example
-from treaty.server.example_meanings import Told, told_by
-from treaty.server.example_values import VALUES
+from treaty.server.examples.errors import error_example
+from treaty.server.examples.meanings import Told, told_by
+from treaty.server.examples.values import VALUES
 
 Schema = dict[str, Any]
 UNTOLD = "…"
