@@ -82,6 +82,13 @@ def test_a_field_that_the_line_never_had_is_named() -> None:
     assert _guide("mail", "phone").not_there == ("phone",)
 
 
+def test_an_example_runs_even_where_nothing_is_left_to_read() -> None:
+    (example,) = _guide("fax").examples
+
+    assert "  1 -- nothing is left to read\n" in example.sql_after
+    assert "selectExpr(\n    '1',  # nothing is left to read\n)" in example.pyspark_after
+
+
 def test_the_examples_read_the_same_columns_from_either_line() -> None:
     (example,) = _guide("address.zip", "points").examples
 

@@ -48,5 +48,5 @@ def _select(columns: Sequence[str], table: Sequence[str]) -> str:
 
 
 def _frame(columns: Sequence[str], table: Sequence[str]) -> str:
-    listed = "".join(f"    {column!r},\n" for column in columns)
+    listed = "".join(f"    {column!r},\n" for column in columns) or "    '1',  # nothing is left to read\n"
     return f"spark.table({table_sql(table)!r}).selectExpr(\n{listed})"

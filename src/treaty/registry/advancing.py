@@ -189,8 +189,9 @@ def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done
     names += [str(line) for line in stranded_lines(transaction.connection, [one])]
     if names and override is None:
         readers = ", ".join(names)
+        needs = "needs" if len(names) == 1 else "need"
         raise Refused(
-            f"{one.contract} {one.version} cannot be {done}: {readers} still need {one.line}; "
+            f"{one.contract} {one.version} cannot be {done}: {readers} still {needs} {one.line}; "
             "move them first, or override it with a reason"
         )
     if names:

@@ -133,6 +133,15 @@ def test_trouble_with_the_database_is_said_in_words(database: Database) -> None:
     assert database.write(note("afterwards")) == 1
 
 
+@pytest.mark.parametrize("place", [":memory:", "sqlite://", "sqlite:///:memory:", "mysql://localhost/registry"])
+def test_a_registry_needs_a_place_that_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(InvalidDocument, match=r"a registry that lasts|no registry can be kept"):
+        Database.open(place)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_database_that_is_closed_takes_nothing_more(database: Database) -> None:
     database.close()
 

@@ -52,6 +52,8 @@ def utc_now() -> datetime:
 
 def database_url(reference: str) -> URL:
     """Read a URL, or a path as that of a SQLite file."""
+    if reference == ":memory:":
+        raise InvalidDocument("a registry that lasts needs a file; one in memory is treaty.ContractRegistry()")
     if "://" not in reference:
         return URL.create("sqlite+pysqlite", database=reference)
     try:
