@@ -33,7 +33,7 @@ INHERITED = frozenset(
 )
 """Promises of the contract as a whole that children inherit; service levels and objects have ways of their own."""
 
-LABELS = ("public", "internal", "confidential", "restricted")
+_RANK = {label: rank for rank, label in enumerate(("public", "internal", "confidential", "restricted"))}
 """Classifications in their order: a later one strengthens an earlier one. Any other label has no order, and binds."""
 
 
@@ -148,6 +148,5 @@ def _weakens(change: Change) -> bool:
 
 
 def _is_stricter(label: Any, than: Any) -> bool:
-    found = [LABELS.index(name) if (name := str(one).casefold()) in LABELS else None for one in (label, than)]
-    one, other = found
+    one, other = (_RANK.get(str(said).casefold()) for said in (label, than))
     return one is not None and other is not None and one > other
