@@ -25,7 +25,11 @@ class InvalidDocument(WithFindings):
 
 
 class NotFound(TreatyError):
-    """Something asked for by name is not there."""
+    """Something asked for by name is not there; where to look instead may be said apart from that."""
+
+    def __init__(self, what: str, instead: str | None = None) -> None:
+        super().__init__(what if instead is None else f"{what}; {instead}")
+        self.what = what
 
 
 class Conflict(TreatyError):

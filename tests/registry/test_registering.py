@@ -220,6 +220,7 @@ def test_an_unknown_mode_is_refused(registry: AnyRegistry) -> None:
 
 def test_what_is_not_there_is_not_found(registry: AnyRegistry) -> None:
     registry.register(users(status="draft"))
+    there_are = f"see which there are with: treaty history {USERS}"
 
     for ask, said in (
         (lambda: registry.latest("nobody"), "no dataset 'nobody' is registered"),
@@ -236,7 +237,7 @@ def test_what_is_not_there_is_not_found(registry: AnyRegistry) -> None:
     ):
         with pytest.raises(NotFound) as missing:
             ask()
-        assert str(missing.value) == said
+        assert str(missing.value) in (f"{said}; find one with: treaty search", f"{said}; {there_are}")
 
 
 def test_a_difference_between_two_versions_is_told(registry: AnyRegistry) -> None:

@@ -18,11 +18,14 @@ from tests.server.contracts import short, without
 from tests.server.running import client_of, running
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loading import contract_from
+from treaty.errors import NotAllowed
+from treaty.registry.access.actors import Actor, Grant, Role, Scope
+from treaty.registry.access.rules import Action
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings
+from treaty.server.identity import AccessSettings, check_entrance
 from treaty.server.routing import action_of
 
 NUMBERS = count(1)
@@ -301,3 +304,23 @@ def test_each_role_may_do_what_the_table_says(world: World, asked: Asked) -> Non
         said[role] = "yes" if answer.is_success else f"{answer.status_code}"
 
     assert said == {role: "yes" if role in asked.may else "401" if role == "anonymous" else "403" for role in ROLES}
+
+
+@pytest.mark.parametrize(
+    ("action", "whose"),
+    [
+        (Action.ADVANCE, "a steward, or of an owner of the team, with the scope write"),
+        (Action.AUDIT, "a steward, with the scope read"),
+        (Action.MANAGE_TOKENS, "an admin, with the scope admin"),
+    ],
+)
+def test_who_could_never_do_it_is_told_whose_token_to_ask_for(action: Action, whose: str) -> None:
+    viewer = Actor("vera", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "test")
+
+    with pytest.raises(NotAllowed) as refused:
+        check_entrance(viewer, action)
+
+    assert str(refused.value) == (
+        f"vera may not {action}: no role or scope of theirs allows it; "
+        f"ask an admin for a token of {whose}: treaty token create"
+    )

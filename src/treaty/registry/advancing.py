@@ -11,9 +11,10 @@ from sqlalchemy import Connection, update
 
 from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.blocks import Deprecation
-from treaty.errors import InvalidDocument, NotFound, Refused
+from treaty.errors import InvalidDocument, Refused
 from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import Periods, Status, Timetable, check_step, due_status, line_status, timetable
+from treaty.registry.absent import no_line
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import StepAnswer
@@ -122,7 +123,7 @@ def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> li
     """Return the versions of a line that a step is meant for; a line without any is refused."""
     members = kept.in_line(transaction.connection, line)
     if not members:
-        raise NotFound(f"no line {line} is registered")
+        raise no_line(line)
     meant = [one for one in members if one.status in of]
     if not meant:
         raise Refused(f"{line} is {standing(members)}; no version of it is {' or '.join(sorted(of))}")
@@ -139,7 +140,10 @@ def tick(transaction: Transaction, rules: GroundRules, limit: int = 500) -> list
 def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
     """Say what stands in the way of retiring versions of a line: their status, their day, and who still reads it."""
     for one in members:
-        if one.status in (Status.DRAFT, Status.ACTIVE):
+        if due := _due(one, today):
+            step, since = due
+            yield f"{one.contract} {one.version} is {one.status}; its {step} was due on {since}: treaty tick"
+        elif one.status in (Status.DRAFT, Status.ACTIVE):
             yield f"{one.contract} {one.version} is {one.status}; deprecate it first"
         elif one.status is Status.DEPRECATED:
             yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
@@ -211,6 +215,18 @@ def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date)
         before, reason = one.status, _REASONS[status]
         one = _step(transaction, _CLOCK, one, status, reason)
         yield _told(one, before, reason)
+
+
+def _due(one: Kept, today: date) -> tuple[str, date] | None:
+    """Return the step of the calendar that a version has still to take, and since when."""
+    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
+        return "end", one.expires_on
+    if not (one.announced_on and one.sunset_on and one.retire_on):
+        return None
+    status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+    if status is None:
+        return None
+    return ("sunset", one.sunset_on) if status is Status.SUNSET else ("deprecation", one.announced_on)
 
 
 def _told(one: Kept, before: Status, reason: str) -> StepAnswer:

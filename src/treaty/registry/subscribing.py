@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 from treaty.consumers.subscriptions import Line, Subscription
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
-from treaty.errors import InvalidDocument, NotFound, Refused
+from treaty.errors import InvalidDocument, Refused
 from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Welcome
+from treaty.registry.absent import no_line, not_reading
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.advancing import standing
@@ -36,7 +37,7 @@ def subscribe(
         authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, team))
     members = kept.in_line(transaction.connection, line)
     if not members:
-        raise NotFound(f"no line {line} is registered; see which there are with: treaty history {line.contract}")
+        raise no_line(line)
     warnings = _welcome(line, members, subscription, is_new)
     _check_fields(kept.contract_of(transaction.connection, members[0]), subscription)
     since = transaction.now if there is None or not there.active else there.since
@@ -71,7 +72,7 @@ def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Lin
     """End a subscription."""
     there = dependence.find_subscription(transaction.connection, consumer, line)
     if there is None or not there.active:
-        raise NotFound(f"{consumer!r} does not read {line}")
+        raise not_reading(consumer, str(line))
     authorize(actor, Action.SUBSCRIBE, _resource(consumer, there.team or consumer))
     revision = transaction.record(
         actor.name, "subscription.end", f"{consumer} -> {line}", before=_state(there.subscription, there.team)

@@ -115,6 +115,8 @@ def answer_to(request: Request, error: Exception) -> JSONResponse:
     """Return what is said to an error of ours."""
     status, code, words = said_to(request, error)
     first_api = not request.url.path.startswith(API)
+    if first_api and isinstance(error, NotFound):  # whose words are fixed, and say nothing of what to do instead
+        words = error.what
     if isinstance(error, VersionRefused):
         if first_api:
             return JSONResponse({"detail": error.report.model_dump(mode="json")}, 422)

@@ -10,7 +10,7 @@ from treaty.errors import NotAllowed
 from treaty.registry.access import token_store
 from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, Unknown, local_actor
 from treaty.registry.access.oidc import OidcVerifier, expiry_of
-from treaty.registry.access.rules import RULES, Action
+from treaty.registry.access.rules import RULES, Action, who_may
 from treaty.registry.access.tokens import actor_of, parse_token
 from treaty.registry.store.database import Database
 from treaty.server.acquaintances import Acquaintances
@@ -123,4 +123,7 @@ def check_entrance(actor: Actor, action: Action | None) -> None:
         return
     if actor.via == "anonymous":
         raise Unknown("sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty token create")
-    raise NotAllowed(f"{actor.name} may not {action}: no role or scope of theirs allows it")
+    against = f"{actor.name} may not {action}: no role or scope of theirs allows it"
+    raise NotAllowed(
+        f"{against}; ask an admin for a token of {who_may(rule)}: treaty token create" if rule else against
+    )

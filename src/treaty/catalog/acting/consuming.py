@@ -10,7 +10,7 @@ from treaty.catalog.sources import Source
 from treaty.consumers.subscriptions import ConsumerClass, parse_line
 from treaty.contracts.loading import contract_from
 from treaty.contracts.locating import locate_fields
-from treaty.errors import NotFound
+from treaty.registry.absent import no_line, not_reading
 from treaty.registry.access.rules import Action, Resource
 from treaty.registry.answers import LineAnswer, SubscriptionAnswer
 
@@ -51,7 +51,7 @@ def _ending(source: Source, given: Given) -> Subject:
 def _line_of(source: Source, contract: str, line: str) -> LineAnswer:
     found = next((one for one in source.lines(contract) if one.line == line), None)
     if found is None:
-        raise NotFound(f"no line {line} is registered; see which there are with: treaty history {contract}")
+        raise no_line(parse_line(line))
     return found
 
 
@@ -59,7 +59,7 @@ def _subscription(source: Source, consumer: str, line: str) -> SubscriptionAnswe
     listed = source.consumers.subscriptions(consumer=consumer, limit=1_000).items
     found = next((one for one in listed if one.line == line), None)
     if found is None:
-        raise NotFound(f"{consumer!r} does not read {line}")
+        raise not_reading(consumer, line)
     return found
 
 

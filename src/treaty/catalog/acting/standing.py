@@ -9,8 +9,8 @@ from treaty.catalog.acting.act import Given, Subject
 from treaty.catalog.sources import Source
 from treaty.consumers.subscriptions import Line, parse_line
 from treaty.contracts.loading import contract_from
-from treaty.errors import NotFound
 from treaty.governance.inheritance import is_policy
+from treaty.registry.absent import no_line
 from treaty.registry.access.rules import Action, Resource
 from treaty.registry.answers import DocumentAnswer
 
@@ -40,7 +40,7 @@ def line(source: Source, given: Given) -> Subject:
     named = parse_line(given.needed("line", "the line"))
     here = next((one for one in source.lines(named.contract) if one.line == str(named)), None)
     if here is None:
-        raise NotFound(f"no line {named} is registered")
+        raise no_line(named)
     found = source.get(named.contract, here.latest)
     facts = (("Status now", here.status), ("Versions", str(here.versions)))
     return _subject(source, found, named, str(named), facts)

@@ -114,6 +114,14 @@ def scopes_for(grants: Iterable[Grant]) -> frozenset[Scope]:
     return frozenset(rule.scope for rule in RULES.values() if roles & (rule.anywhere | rule.in_team))
 
 
+def who_may(rule: Rule) -> str:
+    """Name the least role that a rule lets in, anywhere and in a team, and the scope that goes with it."""
+    who = _ONE[min(rule.anywhere, key=_RANK.__getitem__)]
+    if rule.in_team:
+        who += f", or of {_ONE[min(rule.in_team, key=_RANK.__getitem__)]} of the team"
+    return f"{who}, with the scope {rule.scope}"
+
+
 def objection(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> str | None:
     """Say why the actor may not do this to the resource, and who may; None where they may."""
     rule = RULES.get(action)

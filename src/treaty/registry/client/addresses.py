@@ -6,6 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from treaty.consumers.subscriptions import parse_line
 from treaty.errors import InvalidDocument, NotFound
+from treaty.registry.absent import no_contract, no_line, no_version
 
 API = "/api/v1"
 _SCHEMES = ("http", "https")
@@ -28,7 +29,7 @@ def registry_address(text: str) -> str:
 def contract_path(contract: str, *more: str) -> str:
     """Return the path of a contract; one with a name that no contract can have is not there."""
     if any(part in ("", ".", "..") for part in contract.split("/")):
-        raise NotFound(f"no dataset {contract!r} is registered")
+        raise no_contract(contract)
     return f"{API}/contracts/{_written(contract)}" + "".join(f"/{one}" for one in more)
 
 
@@ -36,7 +37,7 @@ def version_path(contract: str, version: str, *more: str) -> str:
     """Return the path of a version; `latest` is a word of the path, and no version."""
     path = contract_path(contract, "versions")
     if version in ("", ".", "..", "latest") or "/" in version:
-        raise NotFound(f"{contract!r} has no version {version!r}")
+        raise no_version(contract, version)
     return f"{path}/{_written(version)}" + "".join(f"/{one}" for one in more)
 
 
@@ -44,7 +45,7 @@ def line_path(line: str, step: str) -> str:
     """Return the path of a step of a line."""
     parsed = parse_line(line)
     if any(part in ("", ".", "..") for part in str(parsed).split("/")):
-        raise NotFound(f"no line {parsed} is registered")
+        raise no_line(parsed)
     return f"{API}/lines/{_written(str(parsed))}/{step}"
 
 

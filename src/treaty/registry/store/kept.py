@@ -16,6 +16,7 @@ from treaty.contracts.short import with_defaults
 from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
+from treaty.registry.absent import no_contract, without
 from treaty.registry.limits import LARGEST_PART
 from treaty.registry.plain_json import as_json, read_kept
 from treaty.registry.store.contract_cache import ContractCache
@@ -220,8 +221,8 @@ def _at_present(parsed: str, status: Status, form: str, uri: str | None) -> dict
 def missing(connection: Connection, contract: str, otherwise: str) -> NotFound:
     """Say that a contract is unknown, or what it does not have."""
     if highest(connection, contract) is None:
-        return NotFound(f"no dataset {contract!r} is registered")
-    return NotFound(f"{contract!r} {otherwise}")
+        return no_contract(contract)
+    return without(contract, otherwise)
 
 
 def _of(contract: str) -> Select[Any]:

@@ -15,7 +15,7 @@ from treaty.catalog import places
 from treaty.catalog.places import Live
 from treaty.catalog.rendering import NOBODY, Page, Setting, Visitor, render
 from treaty.contracts.findings import Finding, Severity
-from treaty.errors import TreatyError, WithFindings
+from treaty.errors import NotFound, TreatyError, WithFindings
 from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import answer_to, http_error, malformed, said_to
@@ -129,7 +129,10 @@ def _ours(request: Request, error: Exception) -> Response:
     if isinstance(error, Unknown) and request.method in _SAFE and request.url.path != Live().to(places.sign_in()):
         return _to_sign_in(request)
     status, _, words = said_to(request, error)
-    words = _NOT_SIGNED_IN if isinstance(error, Unknown) else words
+    if isinstance(error, Unknown):
+        words = _NOT_SIGNED_IN
+    elif isinstance(error, NotFound):  # where to look instead is said for pages by their own hint
+        words = error.what
     response = problem(request, status, words, error.findings if isinstance(error, WithFindings) else ())
     if status == 503:
         response.headers["Retry-After"] = "2"

@@ -1,0 +1,38 @@
+"""What is not there: said in one way wherever it is asked for, with where to look instead."""
+
+from __future__ import annotations
+
+from treaty.consumers.subscriptions import Line
+from treaty.errors import NotFound
+
+
+def no_contract(contract: str) -> NotFound:
+    """Say that a contract is unknown."""
+    return NotFound(f"no dataset {contract!r} is registered", "find one with: treaty search")
+
+
+def without(contract: str, what: str) -> NotFound:
+    """Say what a contract does not have."""
+    return NotFound(f"{contract!r} {what}", _history(contract))
+
+
+def no_version(contract: str, version: str) -> NotFound:
+    """Say that a contract has no such version."""
+    return without(contract, f"has no version {version!r}")
+
+
+def no_line(line: Line, version: str | None = None) -> NotFound:
+    """Say that a line is unknown, or a version of it."""
+    what = f"no line {line} is registered" if version is None else f"no version {version} of {line} is registered"
+    return NotFound(what, _history(line.contract))
+
+
+def _history(contract: str) -> str:
+    return f"see which there are with: treaty history {contract}"
+
+
+def not_reading(consumer: str, line: str) -> NotFound:
+    """Say that a consumer does not read a line."""
+    return NotFound(
+        f"{consumer!r} does not read {line}", f"see what it reads: treaty subscriptions --consumer {consumer}"
+    )
