@@ -6,14 +6,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from treaty.cli.registries import needing
 from treaty.contracts import Contract
 from treaty.contracts.loading import LoadedContract, parse
 from treaty.contracts.reading import Limits, read_document
 from treaty.contracts.recognising import SUFFIXES, meant_as_contract
-from treaty.errors import InvalidDocument, NotFound, Unavailable
+from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
+
+if TYPE_CHECKING:
+    from treaty.registry.preparing import Prepared
 
 STANDARD_INPUT = "-"
 _GIT = "git:"
@@ -30,11 +36,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Given:
-    """A document as it was given, the contract in it, and the limits it was read within."""
+    """A document as it was given, its bytes too: a registry takes them as they are."""
 
     source: Source
-    contract: Contract
-    limits: Limits
+    prepared: Prepared
+
+    @property
+    def contract(self) -> Contract:
+        """The contract in it."""
+        return self.prepared.contract
 
 
 def read_source(reference: str, limits: Limits) -> Source:
@@ -88,13 +98,27 @@ def _is_there(path: str) -> bool:
 
 
 def load_given(reference: str, limits: Limits) -> Given:
-    """Read a contract by its reference, and keep its bytes: a registry takes them as they are."""
-    return given(read_source(reference, limits), limits)
+    """Read a contract by its reference, to be judged; one that cannot be read is refused as a judgement would."""
+    source = read_source(reference, limits)
+    with judging():
+        return given(source, limits)
+
+
+@contextmanager
+def judging() -> Iterator[None]:
+    """Count what is wrong with a document as a finding: the command did its work, and that stands against it."""
+    try:
+        yield
+    except InvalidDocument as error:
+        raise Refused(str(error), error.findings) from None
 
 
 def given(source: Source, limits: Limits) -> Given:
-    """Parse a document, so that what is wrong with it is told with its name and line."""
-    return Given(source, parse(read_document(source.content, source.name, limits)).contract, limits)
+    """Read a document as a registry will, so that what is wrong with it is told with its name and line."""
+    with needing("registry"):
+        from treaty.registry.preparing import prepare
+
+        return Given(source, prepare(source.content, limits=limits, source=source.name))
 
 
 def find_sources(references: list[str], limits: Limits) -> Iterator[Source]:

@@ -162,13 +162,11 @@ def _awaited(done: Registration) -> str | None:
 
 def _registered(registry: AnyRegistry, one: Given) -> Outcome | None:
     """Compare a document with the registered one of its version: the same again is no conflict."""
-    from treaty.registry.preparing import prepare
-
     try:
         there = registry.get(one.contract.id, one.contract.version)
     except NotFound:
         return None
-    if there.digest == prepare(one.source.content, limits=one.limits).digest:
+    if there.digest == one.prepared.digest:
         return _outcome(one, Became.UNCHANGED)
     return _outcome(
         one,

@@ -34,7 +34,9 @@ def parse(reading: Reading) -> LoadedContract:
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
-        return LoadedContract(parse_short_form(reading.data, reading.place), in_short_terms(reading.place))
+        return LoadedContract(
+            parse_short_form(reading.data, reading.place), in_short_terms(reading.data, reading.place)
+        )
     raise refuse(
         "no contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
         reading.place(),

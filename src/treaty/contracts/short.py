@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -54,10 +54,10 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     refuse_if_any(list(_inconsistent(short, blocks, place_of)))
     carried = _carried(short)
     if blocks:
-        carried = _with_blocks(carried, blocks, place_of)
+        carried = _with_blocks(carried, blocks, place_of, in_short_terms(data, place_of))
     contract = _contract_of(short, carried)
     if "migration" in carried:
-        refuse_if_any(list(bad_moves(contract, carried, in_short_terms(place_of))))
+        refuse_if_any(list(bad_moves(contract, carried, in_short_terms(data, place_of))))
     return contract
 
 
@@ -67,15 +67,16 @@ def _own_blocks() -> frozenset[str]:
     return schemas.block_names() - {"owners"}
 
 
-def _with_blocks(carried: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> dict[str, Json]:
+def _with_blocks(
+    carried: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf, translated: PlaceOf
+) -> dict[str, Json]:
     """Add the blocks that stand beside the short form to those it says in its own words."""
     if isinstance(blocks.get("deprecation"), dict):
         linked = carried.get("deprecation", {})
         refuse_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
         blocks["deprecation"] = linked | blocks["deprecation"]
     together = carried | blocks
-    placed = in_short_terms(place_of, blocks.keys())
-    refuse_if_any(violations(schemas.blocks(), together, placed, schemas.known_keys_of_odcs))
+    refuse_if_any(violations(schemas.blocks(), together, translated, schemas.known_keys_of_odcs))
     return together
 
 
@@ -233,15 +234,13 @@ def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> 
             )
 
 
-def in_short_terms(place_of: PlaceOf, beside: Collection[str] = ()) -> PlaceOf:
-    """Translate pointers into the ODCS document back to the short form that was written, with the blocks beside it."""
+def in_short_terms(data: Mapping[str, Json], place_of: PlaceOf) -> PlaceOf:
+    """Translate pointers into the ODCS document back to the short form that was written, unless it has them too."""
 
     def translated(pointer: Sequence[str | int]) -> Place:
-        if pointer and pointer[0] in beside:
-            return place_of(pointer)
         if len(pointer) >= 4 and pointer[0] == "schema":
             return place_of(("fields", *pointer[3:]))
-        if pointer and pointer[0] in _WHERE_IT_STANDS:
+        if pointer and pointer[0] in _WHERE_IT_STANDS and pointer[0] not in data:
             return place_of((_WHERE_IT_STANDS[str(pointer[0])],))
         return place_of(pointer)
 

@@ -12,9 +12,10 @@ from treaty.contracts.making import once
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.reading import Limits, Reading, check_plain, read_document, read_json
 from treaty.contracts.reading.limits import refuse
+from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.values import EMPTY, Json
 from treaty.errors import InvalidDocument
-from treaty.governance.lifecycle import Status, parse_status
+from treaty.governance.lifecycle import Status, day_of, parse_status
 from treaty.registry.digesting import digest_of
 from treaty.registry.limits import LARGEST_PART
 from treaty.registry.plain_json import as_json
@@ -79,22 +80,27 @@ class HandedIn:
 
 
 def prepare(
-    content: bytes | str | Mapping[str, Json], media: str | None = None, limits: Limits | None = None
+    content: bytes | str | Mapping[str, Json],
+    media: str | None = None,
+    limits: Limits | None = None,
+    source: str = "the contract",
 ) -> Prepared:
     """Read a document in any form; raise InvalidDocument with every problem it has."""
     if isinstance(content, Mapping):
         data = dict(content)
-        check_plain(data, "the contract", limits)
-        return prepare_reading(Reading("the contract", data, lambda: None), JSON, as_json(data))
+        check_plain(data, source, limits)
+        return prepare_reading(Reading(source, data, lambda: None), JSON, as_json(data))
     given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    reading, found = _read(given, limits)
+    reading, found = _read(given, source, limits)
     return prepare_reading(reading, found if media is None or found == YAML else media, given)
 
 
 def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
     """Prepare a document that was read already."""
-    contract = parse(reading).contract
+    loaded = parse(reading)
+    contract = loaded.contract
     _check_names(contract, reading)
+    _check_days(contract, loaded.place_of)
     prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
@@ -103,12 +109,12 @@ def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
     return prepared
 
 
-def _read(given: bytes, limits: Limits | None) -> tuple[Reading, str]:
+def _read(given: bytes, source: str, limits: Limits | None) -> tuple[Reading, str]:
     """Read a document, and tell whether it is JSON or YAML, which may begin with a brace too."""
     if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):
-            return read_json(given, "the contract", limits), JSON
-    return read_document(given, "the contract", limits), YAML
+            return read_json(given, source, limits), JSON
+    return read_document(given, source, limits), YAML
 
 
 _OF_EACH_LINE = ("searched_fields", "searched_meanings")
@@ -196,6 +202,20 @@ def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
 def _check_names(contract: Contract, reading: Reading) -> None:
     if problem := _problem_with(contract.id):
         raise refuse(problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew")
+
+
+def _check_days(contract: Contract, place_of: PlaceOf) -> None:
+    """Refuse a day that no calendar has, where it stands."""
+    notice = contract.treaty.deprecation
+    said: dict[Pointer, str | None] = {("expires",): contract.treaty.expires}
+    if notice is not None:
+        said |= {("deprecation", "announced"): notice.announced, ("deprecation", "sunset_date"): notice.sunset_date}
+    for pointer, day in said.items():
+        if day is not None:
+            try:
+                day_of(day, str(pointer[-1]))
+            except InvalidDocument as error:
+                raise refuse(str(error), place_of(pointer)) from None
 
 
 def _problem_with(name: str) -> str | None:

@@ -30,13 +30,13 @@ def run(
     """
     from treaty.cli.drawing.answers import print_answer
     from treaty.cli.drawing.consumers import draw_decision
-    from treaty.cli.inputs import load_given
+    from treaty.cli.inputs import judging, load_given
     from treaty.cli.registries import opened
     from treaty.settings import load_settings
 
     settings = load_settings(config)
     given = load_given(path, settings.limits)
-    with opened(registry, token_file, settings) as it:
+    with opened(registry, token_file, settings) as it, judging():
         answer = it.consumers.can_i_publish(given.source.content, compatibility=mode)
     print_answer(answer, output, draw_decision)
     if not answer.answer:

@@ -36,13 +36,13 @@ def check(
     """
     from treaty.cli.drawing.answers import print_answer
     from treaty.cli.drawing.governance import draw_policy_check
-    from treaty.cli.inputs import load_given
+    from treaty.cli.inputs import judging, load_given
     from treaty.cli.registries import opened
     from treaty.settings import load_settings
 
     settings = load_settings(config)
     given = load_given(path, settings.limits)
-    with opened(registry, token_file, settings) as it:
+    with opened(registry, token_file, settings) as it, judging():
         answer = it.governance.check_policies(given.source.content)
     print_answer(answer, output, draw_policy_check)
     if not answer.holds:
