@@ -149,3 +149,91 @@ def test_retiring_what_is_gone_is_a_yes(treaty: Treaty) -> None:
     treaty("archive", "sales", "1.0.0")
 
     assert treaty("can-i-retire", "sales@1").code == 0
+
+
+def test_a_version_that_is_more_than_enough_is_no_remark(treaty: Treaty, write: Write) -> None:
+    assert "these changes need" not in treaty("impact", write("next.yaml", {**V1_WITH_CITY, "version": "1.2.0"})).output
+
+
+def test_a_change_that_asks_nothing_says_so_of_those_whose_fields_nobody_knows(treaty: Treaty, write: Write) -> None:
+    treaty("subscribe", "notebook", "orders@1", *CRITICAL)
+
+    for command in ("can-i-publish", "impact"):
+        output = treaty(command, write("next.yaml", V1_WITH_CITY)).output
+        assert "Safe: the change asks nothing of them (2)\n    notebook, sales@1" in output
+        assert "they read none of the changed fields" not in output
+
+
+def test_a_version_that_would_only_be_proposed_is_a_no(treaty: Treaty, write: Write) -> None:
+    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    file = write("next.yaml", V2)
+
+    result = treaty("can-i-publish", file)
+
+    assert result.code == 3
+    assert "be published?  no" in result.output
+    assert "it waits for the word of ledger; register it: it is proposed" in " ".join(result.output.split())
+    assert "orders 2.0.0  proposed" in treaty("register", file).output
+
+
+BAD_DAY = """\
+dataset_id: orders.late
+version: 1.0.0
+status: active
+owners: [{team: checkout}]
+deprecation:
+  announced: "2026-12-03"
+  sunset_date: %s
+fields: [{name: a, type: string}]
+"""
+BAD_ODCS = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: orders.late
+version: 1.0.0
+status: active
+owners: [{team: checkout}]
+expires: "2027-02-30"
+schema: [{name: a, properties: [{name: id, logicalType: string}]}]
+"""
+CARRIED = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: orders.late
+version: 1.0.0
+status: active
+owners: [{team: checkout}]
+customProperties:
+- {property: exclusions, value: [card numbers]}
+- {property: expires, value: "2027-02-30"}
+schema: [{name: a, properties: [{name: id, logicalType: string}]}]
+"""
+
+
+@pytest.mark.parametrize("home", ["file", "server"])
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("a: [1", "next.yaml:2: not valid YAML"),
+        (BAD_DAY % "soon", "next.yaml:7: 'soon' does not match"),
+        (BAD_DAY % "2027-13-45", "next.yaml:7: sunset_date '2027-13-45' is not a date; write it like 2026-12-31"),
+        (BAD_ODCS, "next.yaml:7: expires '2027-02-30' is not a date"),
+        (CARRIED, "next.yaml:9: expires '2027-02-30' is not a date"),
+        (BAD_ODCS.replace("orders.late", '"a b/../c"'), "next.yaml:3: the id 'a b/../c' has an empty or dotted part"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_a_finding_with_its_file_and_line(
+    treaty: Treaty, write: Write, request: pytest.FixtureRequest, home: str, document: str, said: str
+) -> None:
+    file = write("next.yaml", document)
+    where = ("--registry", request.getfixturevalue("served")) if home == "server" else ()
+
+    for command in (("register",), ("can-i-publish",), ("impact",), ("policy", "check")):
+        result = treaty(*command, file, *where)
+        assert result.code == 3, command
+        assert said in " ".join((result.output + result.errors).split()), command
+
+
+def test_what_is_no_document_is_still_a_failure(treaty: Treaty) -> None:
+    for command in (("register",), ("can-i-publish",), ("impact",), ("policy", "check")):
+        assert treaty(*command, "nothing.yaml").code == 1

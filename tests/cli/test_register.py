@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from tests.cli.orders import CHILD, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
+from tests.cli.orders import CHILD, CITY, ID, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
 from treaty.errors import Unavailable
 from treaty.registry.answers import Registration
 from treaty.registry.local import Registry
@@ -115,6 +115,45 @@ def test_the_same_change_with_a_plan_opens_a_line(treaty: Treaty, write: Write) 
     assert "@2" in treaty("show", "orders").output
 
 
+@pytest.mark.parametrize(("version", "suggested"), [("3.0.0", False), ("2.1.0", True)])
+def test_the_plan_of_the_line_before_is_not_asked_for_again_but_for_one_of_its_own(
+    treaty: Treaty, write: Write, version: str, suggested: bool
+) -> None:
+    treaty("register", write("orders.yaml", V1))
+    treaty("register", write("two.yaml", {**V2, "fields": [ID, CITY]}))
+
+    output = treaty("register", write("three.yaml", {**V2, "version": version})).output
+
+    assert ("orders@3 opens with the migration plan of orders@2" in output) is (version == "3.0.0")
+    assert "the migration: block is the plan of the line before; write one of its own" in output
+    assert "add a migration: block" not in output
+    assert ("set version: 3.0.0" in output) is suggested
+
+
+def test_a_registered_version_is_not_suggested_again(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("policy.yaml", POLICY))
+    treaty("register", write("orders.yaml", CHILD))
+    stricter = {**POLICY, "version": "1.1.0", "slaProperties": [{"property": "freshness", "value": 5, "unit": "min"}]}
+    treaty("register", write("stricter.yaml", stricter))
+
+    result = treaty("register", write("next.yaml", {**CHILD, "version": "1.1.0"}))
+
+    assert result.code == 3
+    assert "set version" not in result.output
+    assert "Next  why, and what to do instead: treaty kinds sla_relaxed" in result.output
+
+
+def test_a_version_above_the_required_one_is_not_lowered(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("policy.yaml", POLICY))
+    treaty("register", write("orders.yaml", {**V1, "slaProperties": WEAK_CHILD["slaProperties"]}))
+
+    result = treaty("register", write("next.yaml", {**WEAK_CHILD, "version": "1.1.0", "description": {"purpose": "x"}}))
+
+    assert result.code == 3
+    assert "set version" not in result.output
+    assert "Next" in result.output
+
+
 def test_one_refused_document_does_not_keep_the_others_out(treaty: Treaty, write: Write) -> None:
     treaty("register", write("orders.yaml", V1))
     write("all/bad.yaml", V1_WITHOUT_TOTAL)
@@ -148,6 +187,17 @@ def test_a_dry_run_registers_nothing(treaty: Treaty, write: Write) -> None:
     assert "orders 1.1.0  would register" in fine.output
     assert "Why orders 1.1.0 is refused" in refused.output
     assert "1.1.0" not in treaty("history", "orders").output
+
+
+def test_a_dry_run_tells_what_would_only_be_proposed(treaty: Treaty, write: Write) -> None:
+    treaty("register", write("orders.yaml", V1))
+    treaty("subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
+
+    result = treaty("register", "--dry-run", write("next.yaml", V2))
+
+    assert result.code == 0
+    assert "…  orders 2.0.0  would propose" in result.output
+    assert "it waits for the word of ledger" in result.output
 
 
 def test_a_dry_run_knows_what_it_cannot_judge_yet(treaty: Treaty, write: Write) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.registry.backends import AnyRegistry, Clock
+from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import NotFound
+from treaty.registry.ground_rules import Approval, GroundRules
 
 GUIDE = "https://wiki.example.org/move"
 REMOVED = "field 'ltv' was removed; old data will fail validation"
@@ -74,6 +76,65 @@ def test_a_plan_lets_a_new_line_open_and_those_who_are_hit_be_known(registry: An
     )
 
 
+def critical(registry: AnyRegistry, consumer: str, *fields: str) -> None:
+    registry.consumers.subscribe(consumer, "orders@1", consumer_class="external_regulatory", fields=fields)
+
+
+WITHOUT_LTV = orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN)
+AWAITED = (
+    "it waits for the word of ledger; register it: it is proposed, and registered once they acknowledge it: "
+    "treaty migrate acknowledge"
+)
+UNAPPROVED = (
+    "it breaks consumers, and waits for an approval; register it: it is proposed, and registered once "
+    "somebody else approves it: treaty approve"
+)
+
+
+def test_what_would_wait_for_critical_consumers_may_not_be_published_yet(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    critical(registry, "ledger", "ltv")
+    critical(registry, "planner", "plan")
+
+    answer, reasons = publish(registry, WITHOUT_LTV)
+
+    assert not answer
+    assert [one for one in reasons if one[0] == "error"] == [("error", "waits_for_consumers", AWAITED)]
+    assert registry.register(WITHOUT_LTV).waits_for == ["ledger"]
+
+
+def test_what_would_wait_for_an_approval_may_not_be_published_yet(open_backend: Callable[..., Backend]) -> None:
+    registry = open_backend(GroundRules(approval=Approval.REQUIRED)).local
+    registry.register(orders())
+
+    breaking, reasons = publish(registry, WITHOUT_LTV)
+    fine, nothing = publish(registry, orders("1.1.0", [ID, PLAN_FIELD, LTV, {**LTV, "name": "tax"}]))
+
+    assert (breaking, reasons[-1]) == (False, ("error", "waits_for_approval", UNAPPROVED))
+    assert (fine, nothing) == (True, [])
+    assert registry.register(WITHOUT_LTV).status == "proposed"
+
+
+def test_what_is_refused_does_not_speak_of_waiting(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    critical(registry, "ledger", "ltv")
+
+    _, reasons = publish(registry, orders("2.0.0", [ID, PLAN_FIELD]))
+
+    assert "waits_for_consumers" not in {kind for _, kind, _ in reasons}
+
+
+def test_the_plan_of_the_line_before_is_told_as_one(registry: AnyRegistry) -> None:
+    registry.register(orders())
+    registry.register(WITHOUT_LTV)
+
+    answer, reasons = publish(registry, orders("3.0.0", [ID], migration=PLAN))
+
+    assert not answer
+    assert ("warning", "migration_missing") in {(severity, kind) for severity, kind, _ in reasons}
+    assert any("orders@3 opens with the migration plan of orders@2" in message for _, _, message in reasons)
+
+
 def test_a_version_that_is_taken_may_not_be_published_again(registry: AnyRegistry) -> None:
     registry.register(orders(fields=[ID]))
 
@@ -128,6 +189,21 @@ def test_a_line_may_not_be_retired_while_it_is_read_or_before_its_day(registry: 
     found = registry.consumers.can_i_retire("orders@1")
 
     assert (found.question, found.answer, found.reasons) == ("can orders@1 be retired?", True, [])
+
+
+def test_a_step_that_nobody_let_the_calendar_take_is_named(registry: AnyRegistry, clock: Clock) -> None:
+    registry.register(orders())
+    registry.register(orders(id="samples", tier="edge", expires="2026-03-05"))
+    registry.deprecate(ORDERS, "1.0.0", deprecation_uri=GUIDE)
+    clock.pass_days(60)
+
+    def reasons(line: str) -> list[str]:
+        return [one.message for one in registry.consumers.can_i_retire(line).reasons]
+
+    assert reasons("orders@1") == ["orders 1.0.0 is deprecated; its sunset was due on 2026-03-31: treaty tick"]
+    assert reasons("samples@1") == ["samples 1.0.0 is active; its end was due on 2026-03-05: treaty tick"]
+    registry.tick()
+    assert registry.consumers.can_i_retire("orders@1").answer
 
 
 def test_who_would_be_left_with_nothing_is_named(registry: AnyRegistry) -> None:

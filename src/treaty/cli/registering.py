@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from treaty.cli.inputs import Given, Source, given
+from treaty.compatibility import Plan, plan_of
+from treaty.contracts.loading import contract_from
 from treaty.contracts.reading import Limits
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
 
@@ -27,6 +29,7 @@ class Became(StrEnum):
     PROPOSED = "proposed"
     UNCHANGED = "unchanged"
     WOULD_REGISTER = "would register"
+    WOULD_PROPOSE = "would propose"
     UNDECIDED = "undecided"
     REFUSED = "refused"
     CONFLICT = "conflict"
@@ -49,7 +52,7 @@ class Outcome:
     message: str | None = None
     report: CompatibilityReport | None = None
     impact: ImpactAnswer | None = None
-    has_plan: bool = False
+    plan: Plan = Plan.MISSING
     proposal: int | None = None
 
 
@@ -133,7 +136,9 @@ def check_all(registry: AnyRegistry, documents: Sequence[Given], mode: str | Non
                 raise
             return _outcome(one, Became.UNDECIDED, f"it can be judged once {parent} is registered")
         if report.admissible:
-            return _outcome(one, Became.WOULD_REGISTER, report=report)
+            waits = registry.consumers.can_i_publish(one.source.content, compatibility=mode).waits
+            became = Became.WOULD_PROPOSE if waits else Became.WOULD_REGISTER
+            return _outcome(one, became, "\n".join(waits) or None, report)
         return _refused(registry, one, mode, report, "")
 
     for one in documents:
@@ -179,7 +184,17 @@ def _registered(registry: AnyRegistry, one: Given) -> Outcome | None:
 def _refused(
     registry: AnyRegistry, one: Given, mode: str | None, report: CompatibilityReport | None, message: str
 ) -> Outcome:
-    return _outcome(one, Became.REFUSED, message or None, report=report, impact=_impact(registry, one, mode))
+    impact = _impact(registry, one, mode)
+    refused = _outcome(one, Became.REFUSED, message or None, report=report, impact=impact)
+    return replace(refused, plan=_plan(registry, one, impact))
+
+
+def _plan(registry: AnyRegistry, one: Given, impact: ImpactAnswer | None) -> Plan:
+    """Tell whose migration plan a document comes with, seen from the version that it follows."""
+    before = None
+    if one.contract.treaty.migration is not None and impact is not None and impact.before is not None:
+        before = contract_from(registry.get(one.contract.id, impact.before).document, "the registry")
+    return plan_of(before, one.contract)
 
 
 def _impact(registry: AnyRegistry, one: Given, mode: str | None) -> ImpactAnswer | None:
@@ -206,6 +221,5 @@ def _outcome(
         message,
         report,
         impact,
-        contract.treaty.migration is not None,
-        proposal,
+        proposal=proposal,
     )

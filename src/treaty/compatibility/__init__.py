@@ -4,7 +4,7 @@ from treaty.compatibility.admission import admit, predecessor
 from treaty.compatibility.changes import Breaks, Change, Changes, Direction
 from treaty.compatibility.diffing import diff
 from treaty.compatibility.grading import Grading, parse_grading
-from treaty.compatibility.judging import Judged, Verdict, judge
+from treaty.compatibility.judging import Judged, Plan, Verdict, judge, plan_of
 from treaty.compatibility.kinds import KINDS, Kind, describe
 from treaty.compatibility.modes import Mode, parse_mode
 from treaty.compatibility.renames import RenameSuggestion, suggest_renames
@@ -19,6 +19,7 @@ __all__ = [
     "Judged",
     "Kind",
     "Mode",
+    "Plan",
     "RenameSuggestion",
     "Verdict",
     "admit",
@@ -27,6 +28,7 @@ __all__ = [
     "judge",
     "parse_grading",
     "parse_mode",
+    "plan_of",
     "predecessor",
     "suggest_renames",
 ]

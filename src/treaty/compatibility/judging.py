@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from treaty.compatibility.changes import Breaks, Change, Changes
 from treaty.compatibility.grading import Grading
@@ -15,6 +16,14 @@ from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump, bump_between, bumped
 
 NO_GRADING = Grading()
+
+
+class Plan(StrEnum):
+    """Whose migration plan a version comes with."""
+
+    MISSING = "missing"
+    EARLIER = "earlier"  # left over from the line before, to which it has led
+    OWN = "own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +91,14 @@ class Verdict:
         return self.declared_bump is Bump.MAJOR
 
     @property
+    def plan(self) -> Plan:
+        """Whose migration plan comes with this change."""
+        return plan_of(self.before, self.after)
+
+    @property
     def has_plan(self) -> bool:
         """Whether a migration plan comes with this change, and is not one left over from an earlier line."""
-        plan = self.after.treaty.migration
-        return plan is not None and (self.before is None or plan != self.before.treaty.migration)
+        return self.plan is Plan.OWN
 
     @property
     def admissible(self) -> bool:
@@ -129,6 +142,14 @@ def effective_mode(requested: Mode, *contracts: Contract) -> Mode:
         if policy is not None and policy.compatibility is not None:
             mode = mode | Mode(policy.compatibility)
     return mode
+
+
+def plan_of(before: Contract | None, after: Contract) -> Plan:
+    """Tell whose migration plan a contract comes with."""
+    plan = after.treaty.migration
+    if plan is None:
+        return Plan.MISSING
+    return Plan.EARLIER if before is not None and plan == before.treaty.migration else Plan.OWN
 
 
 def merged(verdicts: Iterable[Verdict]) -> Verdict:
@@ -185,10 +206,11 @@ def _checks(
         message = checks.version_bump_too_small.message(declared, required, needed)
         yield _error(checks.version_bump_too_small.id, message)
     yield from _owner_check(after)
-    plan = after.treaty.migration
-    lacks_plan = plan is None or plan == before.treaty.migration
-    if declared is Bump.MAJOR and required is Bump.MAJOR and mode is not Mode.NONE and lacks_plan:
-        message = checks.migration_missing.message(after.line)
+    breaks = declared is Bump.MAJOR and required is Bump.MAJOR
+    plan = plan_of(before, after)
+    if breaks and mode is not Mode.NONE and plan is not Plan.OWN:
+        earlier = before.line if plan is Plan.EARLIER else None
+        message = checks.migration_missing.message(after.line, earlier)
         yield Finding(checks.migration_missing.id, Severity.WARNING, message)
 
 

@@ -9,20 +9,25 @@ from sqlalchemy import Connection
 
 from treaty.consumers.exposure import Exposure
 from treaty.consumers.subscriptions import Line
-from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
+from treaty.registry.absent import no_line
 from treaty.registry.advancing import SERVING, obstacles_to_retiring, standing, stranded, waived
 from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ReasonAnswer
+from treaty.registry.answers.consumers import WAITS_FOR_APPROVAL, WAITS_FOR_CONSUMERS
 from treaty.registry.candidates import Judgement
 from treaty.registry.depending import impact_answer, struck
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.opening import Waiting, readers, waits
 from treaty.registry.store import kept, moving
 
 
-def can_i_publish(connection: Connection, judgement: Judgement, found: Exposure) -> DecisionAnswer:
-    """Say whether a candidate may be published: admissible, within policy, and nobody on its line is hit by it."""
+def can_i_publish(connection: Connection, rules: GroundRules, judgement: Judgement, found: Exposure) -> DecisionAnswer:
+    """Say whether a candidate may be published: admissible, hitting nobody on its line, and waiting for nobody."""
     contract = judgement.candidate.contract
     affected = impact_answer(judgement, found).affected
     reasons = [*_against_publishing(connection, judgement, struck(found))]
+    if judgement.admissible:
+        reasons += _waiting(waits(rules, judgement, readers(connection, judgement)))
     return DecisionAnswer(
         question=f"can {contract.id} {contract.version} be published?",
         answer=not any(one.severity == "error" for one in reasons),
@@ -37,7 +42,7 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
     members = kept.in_line(connection, line)
     leaving = [one for one in members if one.version == version] if version else members
     if not leaving:
-        raise NotFound(f"no version {version} of {line} is registered" if version else f"no line {line} is registered")
+        raise no_line(line, version)
     name = f"{line.contract} {version}" if version else str(line)
     staying = [one for one in leaving if one.status in SERVING or one.status is Status.DRAFT]
     if staying:
@@ -90,6 +95,18 @@ def _against_publishing(
         stands = issue.severity == "error" and issue.kind not in excused
         yield ReasonAnswer(kind=issue.kind, message=issue.message, severity="error" if stands else "warning")
     yield from _hits(judgement, affected)
+
+
+def _waiting(waiting: Waiting) -> Iterator[ReasonAnswer]:
+    """Say whom a version waits for that may be registered otherwise, and what comes next."""
+    then = "register it: it is proposed, and registered once"
+    if waiting.consumers:
+        names = ", ".join(waiting.consumers)
+        said = f"it waits for the word of {names}; {then} they acknowledge it: treaty migrate acknowledge"
+        yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=said)
+    if waiting.approval:
+        said = f"it breaks consumers, and waits for an approval; {then} somebody else approves it: treaty approve"
+        yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=said)
 
 
 def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:

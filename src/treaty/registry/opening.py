@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from treaty.consumers.impact import Effect, Impact, impact
 from treaty.contracts.quantities import seconds
 from treaty.registry.candidates import Judgement
-from treaty.registry.ground_rules import Acknowledgement, GroundRules
+from treaty.registry.ground_rules import Acknowledgement, Approval, GroundRules
 from treaty.registry.store import dependence, moving
 from treaty.registry.store.dependence import Subscribed
 from treaty.registry.store.moving import ConsumerState, MigrationState
@@ -40,6 +40,18 @@ class Reader:
         return critical and self.impact.effect is not Effect.SAFE
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What a version waits for before it is registered: the word of critical consumers, and an approval."""
+
+    consumers: tuple[str, ...]
+    approval: bool
+
+    def __bool__(self) -> bool:
+        """Whether it is proposed first."""
+        return bool(self.consumers) or self.approval
+
+
 def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
     """Return who reads the line before a version that breaks them and opens the next line; else nobody."""
     moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
@@ -49,11 +61,13 @@ def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
     return [Reader(subscribed[one.subscription], one) for one in impact(judgement.verdict, subscribed)]
 
 
-def awaited(rules: GroundRules, found: Sequence[Reader]) -> list[Reader]:
-    """Return whose word a version waits for."""
-    if rules.acknowledgement is Acknowledgement.OFF:
-        return []
-    return [one for one in found if one.must_acknowledge]
+def waits(rules: GroundRules, judgement: Judgement, found: Sequence[Reader]) -> Waiting:
+    """Return what an admissible version waits for, given who reads the line before it."""
+    required = rules.acknowledgement is Acknowledgement.REQUIRED
+    return Waiting(
+        tuple(one.name for one in found if required and one.must_acknowledge),
+        judgement.breaks_consumers and rules.approval is Approval.REQUIRED,
+    )
 
 
 def propose(transaction: Transaction, actor: str, judgement: Judgement, found: Sequence[Reader], proposal: int) -> int:

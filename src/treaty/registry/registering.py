@@ -17,8 +17,8 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import Registration
 from treaty.registry.candidates import Judgement, judge_after, predecessor_of
-from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.registry.opening import awaited, begin, propose, readers
+from treaty.registry.ground_rules import GroundRules
+from treaty.registry.opening import begin, propose, readers, waits
 from treaty.registry.preparing import Prepared, searched, summary_of, together
 from treaty.registry.proposing import open_proposal
 from treaty.registry.report import CompatibilityReport
@@ -49,10 +49,10 @@ def register(
     judgement = _judged(transaction, rules, candidate, mode, actor)
     contract = candidate.contract
     found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
-    awaits = awaited(rules, found)
-    if awaits or (judgement.breaks_consumers and rules.approval is Approval.REQUIRED):
+    waiting = waits(rules, judgement, found)
+    if waiting:
         proposal = open_proposal(transaction, actor, judgement)
-        if awaits:
+        if waiting.consumers:
             propose(transaction, actor.name, judgement, found, proposal)
         return Registration(
             status="proposed",
@@ -60,7 +60,7 @@ def register(
             version=contract.version,
             compatibility=judgement.report,
             proposal=proposal,
-            waits_for=[one.name for one in awaits],
+            waits_for=list(waiting.consumers),
         )
     keep(transaction, actor.name, rules, judgement)
     return Registration(

@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from treaty.cli.drawing.console import text
 from treaty.cli.drawing.grids import facts, listing
+from treaty.contracts.versions import version_or_none
 from treaty.registry.answers import AffectedAnswer, DecisionAnswer, GraphAnswer, ImpactAnswer, SubscriptionAnswer
 
 _EFFECTS = {
@@ -19,6 +20,10 @@ _EFFECTS = {
     "exposed": ("·", "quiet", "Further down"),
     "safe": ("✓", "good", "Safe: they read none of the changed fields"),
 }
+_NOTHING_ASKED = "Safe: the change asks nothing of them"
+_ASKED = ("hit", "unknown")
+"""Effects of which a consumer has to know."""
+
 _BRIEF = ("exposed", "safe")
 """Effects whose consumers are named in one line."""
 
@@ -111,8 +116,14 @@ def draw_impact(drawn: Console, impact: ImpactAnswer) -> None:
     draw_affected(drawn, impact.affected, impact.more)
     if not impact.affected:
         drawn.print(text(f"  nobody depends on {impact.line}"))
-    if impact.required_version and impact.required_version != impact.after:
+    if impact.required_version and _is_below(impact.after, impact.required_version):
         drawn.print(facts([("Version", f"these changes need {impact.required_version}; {impact.after} is declared")]))
+
+
+def _is_below(declared: str, required: str) -> bool:
+    """Tell whether a version is too small; one of another notation is never enough."""
+    said, needed = version_or_none(declared), version_or_none(required)
+    return needed is not None and (said is None or said < needed)
 
 
 def draw_decision(drawn: Console, decision: DecisionAnswer) -> None:
@@ -137,10 +148,13 @@ def draw_decision(drawn: Console, decision: DecisionAnswer) -> None:
 
 def draw_affected(drawn: Console, affected: Sequence[AffectedAnswer], more: int = 0) -> None:
     """Draw what a change means for each who depends on it, those who are hit first."""
+    breaks = any(one.effect in _ASKED for one in affected)
     for effect, (mark, style, heading) in _EFFECTS.items():
         group = [one for one in affected if one.effect == effect]
         if not group:
             continue
+        if effect == "safe" and not breaks:  # fields that nobody named are safe only where nothing breaks
+            heading = _NOTHING_ASKED
         drawn.print(text(f"{heading} ({len(group)})", style=style))
         if effect in _BRIEF:
             drawn.print(facts([("", ", ".join(one.name for one in group))]))
@@ -153,7 +167,7 @@ def draw_affected(drawn: Console, affected: Sequence[AffectedAnswer], more: int 
 
 def contacts_of(affected: Sequence[AffectedAnswer]) -> list[str]:
     """Return where those who are hit, or may be, can be reached."""
-    reached = [one.contact for one in affected if one.contact and one.effect in ("hit", "unknown")]
+    reached = [one.contact for one in affected if one.contact and one.effect in _ASKED]
     return list(dict.fromkeys(reached))
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from treaty.cli.drawing.answers import print_data
 from treaty.cli.drawing.console import screen, text
 from treaty.cli.drawing.consumers import contacts_of, draw_affected
 from treaty.cli.drawing.grids import count, facts
+from treaty.cli.drawing.verdicts import PLAN_STEPS
 from treaty.cli.options import AnswerFormat
 from treaty.cli.registering import Became, Outcome
 from treaty.compatibility import KINDS
+from treaty.compatibility.kinds import checks
 from treaty.contracts import parse_version
 
 _MARKS = {
@@ -23,6 +26,7 @@ _MARKS = {
     Became.PROPOSED: ("…", "warning"),
     Became.UNCHANGED: ("=", "quiet"),
     Became.WOULD_REGISTER: ("✓", "good"),
+    Became.WOULD_PROPOSE: ("…", "warning"),
     Became.UNDECIDED: ("?", "warning"),
     Became.REFUSED: ("✗", "error"),
     Became.CONFLICT: ("✗", "error"),
@@ -77,10 +81,9 @@ def _draw_refused(drawn: Console, one: Outcome) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for kind, message in _reasons(one):
-        said = text(message)
-        if kind:
-            said.append("\n").append_text(text(kind, style="quiet"))
-        grid.add_row(text("✗", style="error"), said)
+        grid.add_row(text("✗", style="error"), _reason(kind, message))
+    for issue in one.report.warnings if one.report is not None else ():
+        grid.add_row(text("!", style="warning"), _reason(issue.kind, issue.message))
     drawn.print(grid)
     drawn.print()
     if one.impact is not None:
@@ -88,6 +91,11 @@ def _draw_refused(drawn: Console, one: Outcome) -> None:
     steps = list(_next_steps(one))
     if steps:
         drawn.print(facts([("Next" if number == 0 else "", step) for number, step in enumerate(steps)]))
+
+
+def _reason(kind: str, message: str) -> Text:
+    said = text(message)
+    return said.append("\n").append_text(text(kind, style="quiet")) if kind else said
 
 
 def _reasons(one: Outcome) -> Iterator[tuple[str, str]]:
@@ -100,15 +108,22 @@ def _reasons(one: Outcome) -> Iterator[tuple[str, str]]:
 def _next_steps(one: Outcome) -> Iterator[str]:
     """Say how to go on; facts of the impact and the report, in the order one would do them."""
     required = _required(one)
-    if required is not None and required != one.version:
+    if required is not None and _stands_against_version(one):
         yield f"set version: {required}"
     if _needs_plan(one, required):
-        yield "add a migration: block (guide, window, owner): the new line then runs beside the old one"
+        yield PLAN_STEPS[one.plan]
     if one.impact is not None and (contacts := contacts_of(one.impact.affected)):
         yield f"talk to those it hits: {', '.join(contacts)}"
     kinds = [kind for kind, _ in _reasons(one) if kind in KINDS and not KINDS[kind].is_check]
     if kinds:
         yield f"why, and what to do instead: treaty kinds {kinds[0]}"
+
+
+def _stands_against_version(one: Outcome) -> bool:
+    """Tell whether the version is what is wrong, and another one is there to be taken."""
+    about = {KINDS[kind].term for kind, _ in _reasons(one) if kind in KINDS}
+    before = one.impact.before if one.impact is not None else None
+    return checks.version_bump_too_small.term in about and _required(one) not in (one.version, before)
 
 
 def _required(one: Outcome) -> str | None:
@@ -118,7 +133,7 @@ def _required(one: Outcome) -> str | None:
 
 
 def _needs_plan(one: Outcome, required: str | None) -> bool:
-    if one.has_plan or required is None or one.impact is None or one.impact.before is None:
+    if one.plan not in PLAN_STEPS or required is None or one.impact is None or one.impact.before is None:
         return False
     return parse_version(required).major > parse_version(one.impact.before).major
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treaty.compatibility import Breaks, Judged, RenameSuggestion, Verdict
+from treaty.compatibility import Breaks, Judged, Plan, RenameSuggestion, Verdict
 from treaty.compatibility.kinds import checks
 from treaty.contracts import Bump, Severity
 
@@ -43,6 +43,13 @@ def outcome(verdict: Verdict) -> str:
     return f"{compatible}, but refused: " + ("the version is too small" if too_small else "a check failed")
 
 
+PLAN_STEPS = {
+    Plan.MISSING: "add a migration: block (guide, window, owner): the new line then runs beside the old one",
+    Plan.EARLIER: "the migration: block is the plan of the line before; write one of its own (guide, window, owner)",
+}
+"""What to do for a plan that a new line lacks."""
+
+
 def version_said(verdict: Verdict) -> str | None:
     """Say which version is needed and which is declared, if a version is in question."""
     if not verdict.judged or verdict.required_version is None:
@@ -66,8 +73,8 @@ def next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
         yield "give both versions as MAJOR.MINOR.PATCH"
     elif not enough:
         yield f"set version: {verdict.required_version}"
-    if verdict.required_bump is Bump.MAJOR and not verdict.has_plan:
-        yield "add a migration: block (guide, window, owner): the new line then runs beside the old one"
+    if verdict.required_bump is Bump.MAJOR and verdict.plan in PLAN_STEPS:
+        yield PLAN_STEPS[verdict.plan]
     if verdict.required_bump is Bump.MAJOR:
         yield "the way over, for each consumer and as views: treaty migrate plan BEFORE AFTER"
     if not verdict.admissible:

@@ -60,7 +60,7 @@ def owner_missing() -> str:
 
 
 @check("contract.migration")
-def migration_missing(line: str) -> str:
+def migration_missing(line: str, earlier: str | None = None) -> str:
     """A new MAJOR line opens without a plan that moves consumers to it.
 
     Why it hurts: two versions run side by side and nobody knows for how long, or how to cross over.
@@ -69,4 +69,9 @@ def migration_missing(line: str) -> str:
 
     Instead: add `migration:` with a `guide`, a `window` and an `owner`. The plan of an earlier line does not count.
     """
+    if earlier is not None:
+        return (
+            f"{line} opens with the migration plan of {earlier}, which leads no further; "
+            f"give the migration: block a plan of its own: the guide, window and owner of the way to {line}"
+        )
     return f"{line} opens without a migration plan; add a migration: block with guide, window and owner"

@@ -74,6 +74,10 @@ class ImpactAnswer(Answer):
         return [one for one in self.affected if one.effect in effects]
 
 
+WAITS_FOR_CONSUMERS = "waits_for_consumers"
+WAITS_FOR_APPROVAL = "waits_for_approval"
+
+
 class ReasonAnswer(Answer):
     """One thing that speaks against, or that somebody should know."""
 
@@ -90,3 +94,8 @@ class DecisionAnswer(Answer):
     reasons: list[ReasonAnswer]
     affected: list[AffectedAnswer] = Field(default=[])
     required_version: str | None = None
+
+    @property
+    def waits(self) -> list[str]:
+        """What a version waits for that is proposed first."""
+        return [one.message for one in self.reasons if one.kind in (WAITS_FOR_CONSUMERS, WAITS_FOR_APPROVAL)]

@@ -144,7 +144,7 @@ class Consumers:
         def decide(it: Connection) -> DecisionAnswer:
             judgement = candidates.judge(it, self._desk.rules, candidate, mode, self._desk.today)
             found = depends.exposure_of(it, self._desk.dependencies, judgement)
-            return deciding.can_i_publish(it, judgement, found)
+            return deciding.can_i_publish(it, self._desk.rules, judgement, found)
 
         return self._desk.read(decide, Action.CHECK)
 
