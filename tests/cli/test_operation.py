@@ -107,6 +107,25 @@ def test_a_webhook_is_signed_with_a_secret_from_a_file(treaty: Treaty, write: Wr
     assert "0123456789abcdef" not in result.output
 
 
+@pytest.mark.parametrize("home", ["file", "server"])
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        ("short", "the secret is shorter than 16 characters; use a random one"),
+        ("x" * 201, "the secret is longer than 200 characters; use a shorter random one"),
+    ],
+)
+def test_a_secret_that_is_none_is_refused_in_the_same_words_everywhere(
+    treaty: Treaty, write: Write, request: pytest.FixtureRequest, home: str, secret: str, said: str
+) -> None:
+    write("secret", secret)
+    where = ("--registry", request.getfixturevalue("served")) if home == "server" else ()
+
+    result = treaty("channel", "add", "checkout", "log", "x", "--secret-file", "secret", *where)
+
+    assert (result.code, result.errors) == (1, f"error: {said}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

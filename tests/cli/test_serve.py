@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -25,8 +26,8 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def _serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """Start a server on a free port, and read what it says until it says how to stop it."""
+def _serving(folder: Path, *arguments: str, until: str = "stop") -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Start a server on a free port, and read what it says until a word: how to stop it."""
     with subprocess.Popen(
         [TREATY, "serve", "--port", "0", *arguments],
         cwd=folder,
@@ -42,7 +43,7 @@ def _serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[s
         try:
             for line in process.stdout:
                 said.append(line.rstrip())
-                if "stop" in line:
+                if until in line:
                     break
             yield process, said
         finally:
@@ -69,6 +70,16 @@ def test_it_says_where_it_is_who_may_come_in_and_how_to_stop(tmp_path: Path, how
     ]
     assert code == 0
     assert (tmp_path / "kept.db").exists()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_it_says_where_it_listens_as_one_line_of_json(tmp_path: Path, workers: str) -> None:
+    with _serving(tmp_path, "--workers", workers, "--format", "json", until="address") as (_, said):
+        address = json.loads(said[0])["address"]
+        with urllib.request.urlopen(f"{address}/healthz") as answer:  # noqa: S310
+            assert answer.status == 200
+
+    assert said == [json.dumps({"address": address})]
 
 
 def test_once_there_is_a_token_one_must_sign_in(treaty: Treaty, write: Write, tmp_path: Path) -> None:

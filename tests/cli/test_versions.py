@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Treaty, Write
 from tests.cli.orders import CITY, ID, V1, V1_WITH_CITY, V2
 from treaty.contracts.reading import read_document
+from treaty.registry.answers import StepAnswer
+from treaty.registry.local import Registry
 
 PLAN = ("--plan", "https://example.com/plan")
 
@@ -204,6 +206,14 @@ def test_an_archived_version_stays_in_history(treaty: Treaty) -> None:
     assert "1.0.0    archived" in treaty("history", "orders").output
 
 
+def test_a_reminder_is_told_as_one(treaty: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "the window ends on 2026-12-24; still to move: ledger"
+    step = StepAnswer(contract="orders", version="1.0.0", before="deprecated", after="deprecated", reason=said)
+    monkeypatch.setattr(Registry, "tick", lambda _: [step])
+
+    assert treaty("tick").output == f"reminder about orders 1.0.0, which is deprecated: {said}\n"
+
+
 def test_the_calendar_moves_what_is_due(treaty: Treaty, write: Write) -> None:
     assert treaty("tick").output == "nothing is due\n"
     write("treaty.yaml", "lifecycle: {deprecation_days: 0}\n")
@@ -213,3 +223,54 @@ def test_the_calendar_moves_what_is_due(treaty: Treaty, write: Write) -> None:
 
     assert "orders 1.0.0 is sunset, not deprecated any more" in result.output
     assert json.loads(treaty("tick", "--format", "json").output) == {"items": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("history", "nothing"), "no dataset 'nothing' is registered; find one with: treaty search"),
+        (
+            ("show", "orders", "9.9.9"),
+            "'orders' has no version '9.9.9'; see which there are with: treaty history orders",
+        ),
+        (
+            ("can-i-retire", "orders@9"),
+            "no line orders@9 is registered; see which there are with: treaty history orders",
+        ),
+        (
+            ("can-i-retire", "orders@1", "--version", "9.9.9"),
+            "no version 9.9.9 of orders@1 is registered; see which there are with: treaty history orders",
+        ),
+        (
+            ("unsubscribe", "nobody", "orders@1"),
+            "'nobody' does not read orders@1; see what it reads: treaty subscriptions --consumer nobody",
+        ),
+    ],
+)
+def test_what_is_not_there_leads_to_what_is(treaty: Treaty, arguments: tuple[str, ...], said: str) -> None:
+    assert treaty(*arguments).errors == f"error: {said}\n"
+
+
+@pytest.mark.parametrize("home", ["file", "server"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("retire", "orders@1", "--override", ""),
+        ("retire", "orders", "1.0.0", "--override", "  "),
+        ("archive", "orders", "1.0.0", "--override", ""),
+        ("approve", "1", "--override", ""),
+        ("approve", "1", "--reason", ""),
+        ("decline", "1", "--reason", ""),
+        ("waive", "sla_relaxed", "--owner", "checkout", "--until", "2999-01-01", "--reason", ""),
+        ("migrate", "waive", "1", "ledger", "--until", "2999-01-01", "--reason", ""),
+    ],
+)
+def test_a_blank_reason_is_refused_before_anybody_is_asked(
+    treaty: Treaty, request: pytest.FixtureRequest, home: str, arguments: tuple[str, ...]
+) -> None:
+    where = ("--registry", request.getfixturevalue("served")) if home == "server" else ()
+
+    result = treaty(*arguments, *where)
+
+    assert result.code == 2
+    assert "this one is blank; say why" in " ".join(result.errors.replace("│", " ").split())

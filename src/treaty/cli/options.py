@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+_LONGEST_REASON = 2_000
+
 
 class OutputFormat(StrEnum):
     """How a result is printed."""
@@ -55,6 +57,15 @@ def _known_mode(mode: str | None) -> str | None:
         except InvalidDocument as error:
             raise typer.BadParameter(str(error)) from None
     return mode
+
+
+def _why(reason: str | None) -> str | None:
+    """Refuse a reason that says nothing, or more than is kept, whatever registry it is meant for."""
+    if reason is not None and not reason.strip():
+        raise typer.BadParameter("a reason is noted for those who come after, and this one is blank; say why")
+    if reason is not None and len(reason) > _LONGEST_REASON:
+        raise typer.BadParameter(f"the reason has {len(reason):,} characters; {_LONGEST_REASON:,} are kept at most")
+    return reason
 
 
 AnswerFormatOption = Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")]
@@ -106,5 +117,20 @@ OverrideOption = Annotated[
         metavar="REASON",
         help="Do it whatever stands against it; the reason is noted.",
         show_default=False,
+        callback=_why,
     ),
+]
+OwnOverrideOption = Annotated[
+    str | None,
+    typer.Option(
+        "--override",
+        metavar="REASON",
+        help="Approve your own; the reason is noted.",
+        show_default=False,
+        callback=_why,
+    ),
+]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why.", callback=_why)]
+NotedReasonOption = Annotated[
+    str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False, callback=_why)
 ]

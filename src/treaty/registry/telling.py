@@ -17,6 +17,7 @@ from treaty.registry.ground_rules import GroundRules
 from treaty.registry.names import check_name
 from treaty.registry.notices import outbox
 from treaty.registry.notices.channels import Channel, ChannelKind, check_channel, parse_channel_kind, shown_target
+from treaty.registry.notices.secrets import check_secret
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.tables import channels, deliveries, notices
 from treaty.registry.store.transaction import CHANNELS, Transaction
@@ -24,7 +25,6 @@ from treaty.registry.store.transaction import CHANNELS, Transaction
 EVERYBODY = "*"
 BREACHES = ("sla_breach", "exception")
 _LONGEST_TEXT = 2_000
-_LEAST_SECRET = 16
 _DEEPEST = 16
 _LARGEST_DETAILS = 16_000
 
@@ -33,8 +33,7 @@ def check_target(rules: GroundRules, kind: str, target: str, secret: str | None)
     """Refuse a channel that leads nowhere, or to where it may not; it looks up host names."""
     parsed = parse_channel_kind(kind)
     check_channel(parsed, target, rules.addresses)
-    if secret is not None and len(secret) < _LEAST_SECRET:
-        raise InvalidDocument(f"the secret is shorter than {_LEAST_SECRET} characters; use a random one")
+    check_secret(secret)
     return parsed
 
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import ChannelKind
+from treaty.registry.notices.secrets import LEAST, LONGEST
 
 NO_NUL = r"^[^\x00]*$"
 """No database keeps the character NUL."""
@@ -151,7 +152,7 @@ class ChannelBody(Said):
     party: ShortText = Field(examples=["growth-platform"])
     kind: ChannelKind = Field(examples=["webhook"])
     target: str = Field(max_length=2_000, pattern=NO_NUL, examples=["https://hooks.example.org/treaty"])
-    secret: Annotated[str, Field(min_length=16, max_length=200, pattern=NO_NUL)] | None = Field(
+    secret: Annotated[str, Field(min_length=LEAST, max_length=LONGEST, pattern=NO_NUL)] | None = Field(
         default=None, examples=["a random text of 32 characters…"]
     )
 

@@ -10,6 +10,8 @@ from treaty.cli.options import (
     AnswerFormat,
     AnswerFormatOption,
     ConfigOption,
+    NotedReasonOption,
+    OwnOverrideOption,
     RegistryOption,
     TokenFileOption,
 )
@@ -17,11 +19,8 @@ from treaty.cli.options import (
 
 def run(
     identity: Annotated[int, typer.Argument(metavar="ID", help="The number of the proposal; see: treaty proposals.")],
-    reason: Annotated[str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False)] = None,
-    override: Annotated[
-        str | None,
-        typer.Option("--override", metavar="REASON", help="Approve your own; the reason is noted.", show_default=False),
-    ] = None,
+    reason: NotedReasonOption = None,
+    override: OwnOverrideOption = None,
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,

@@ -59,10 +59,13 @@ def add(
     from treaty.cli.drawing.answers import print_answer
     from treaty.cli.drawing.notices import draw_added
     from treaty.cli.inputs import STANDARD_INPUT
-    from treaty.cli.registries import Absent, opened, read_secret
+    from treaty.cli.registries import Absent, needing, opened, read_secret
     from treaty.settings import load_settings
 
     secret = read_secret(secret_file, "secret") if secret_file is not None else None
+    with needing("registry"):
+        from treaty.registry.notices.secrets import check_secret
+    check_secret(secret)
     place = typer.get_text_stream("stdin").readline().strip() if target == STANDARD_INPUT else target
     with opened(registry, token_file, load_settings(config), Absent.MAKE) as it:
         answer = it.notices.add_channel(party, kind=kind.value, target=place, secret=secret)

@@ -10,6 +10,7 @@ from treaty.cli.options import (
     AnswerFormat,
     AnswerFormatOption,
     ConfigOption,
+    NotedReasonOption,
     RegistryOption,
     TokenFileOption,
 )
@@ -17,7 +18,7 @@ from treaty.cli.options import (
 
 def run(
     identity: Annotated[int, typer.Argument(metavar="ID", help="The number of the proposal; see: treaty proposals.")],
-    reason: Annotated[str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False)] = None,
+    reason: NotedReasonOption = None,
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,

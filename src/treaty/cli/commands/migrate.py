@@ -19,6 +19,7 @@ from treaty.cli.options import (
     LimitOption,
     PageFormat,
     PageFormatOption,
+    ReasonOption,
     RegistryOption,
     TokenFileOption,
     day,
@@ -234,7 +235,7 @@ def move(
 def waive(
     migration: MigrationArgument,
     consumer: ConsumerArgument,
-    reason: Annotated[str, typer.Option("--reason", help="Why.")],
+    reason: ReasonOption,
     until: Annotated[str, typer.Option("--until", metavar="DATE", help="The last day on which it holds.")],
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import ConfigOption
+from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
 
 if TYPE_CHECKING:
     from treaty.registry.local import Registry
@@ -39,6 +40,7 @@ def run(
     workers: Annotated[
         int, typer.Option("--workers", min=1, max=64, help="How many processes answer on the one port.")
     ] = 1,
+    output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
     """Serve a registry over HTTP.
@@ -71,18 +73,19 @@ def run(
             settings.catalog_name,
             Processors(settings.parts.server.processors),
         )
+        greet = _greet if output is AnswerFormat.TEXT else _tell_address
         signal.signal(signal.SIGTERM, _leave)
         try:
             if workers > 1:
                 serve_together(
                     lambda: open_local(reference, settings, Absent.MAKE),
                     serving,
-                    lambda address, registry: _greet(address, registry, serving),
+                    lambda address, registry: greet(address, registry, serving),
                     workers,
                 )
             else:
                 with open_local(reference, settings, Absent.MAKE) as registry:
-                    serve(registry, serving, lambda address: _greet(address, registry, serving))
+                    serve(registry, serving, lambda address: greet(address, registry, serving))
         except Refused as error:  # no judgement on a contract: it could not start
             raise NotAllowed(str(error)) from None
         except KeyboardInterrupt:
@@ -98,6 +101,11 @@ def _greet(address: str, registry: Registry, serving: Serving) -> None:
     if serving.publishing is not None:
         typer.echo(f"  publishes  {serving.publishing.folder}")
     typer.echo("  stop       Ctrl+C")
+
+
+def _tell_address(address: str, _registry: Registry, _serving: Serving) -> None:
+    """Say where it listens in one line, which whoever started it waits for."""
+    typer.echo(json.dumps({"address": address}))
 
 
 def _access(registry: Registry, serving: Serving) -> str:

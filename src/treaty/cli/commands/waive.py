@@ -10,6 +10,7 @@ from treaty.cli.options import (
     AnswerFormat,
     AnswerFormatOption,
     ConfigOption,
+    ReasonOption,
     RegistryOption,
     TokenFileOption,
     day,
@@ -19,7 +20,7 @@ from treaty.cli.options import (
 def run(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="The kind of change or lint rule that is set aside.")],
     owner: Annotated[str, typer.Option("--owner", help="Who answers for it.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why.")],
+    reason: ReasonOption,
     until: Annotated[str, typer.Option("--until", metavar="DATE", help="The last day on which it holds.")],
     contract: Annotated[str, typer.Option("--contract", help="For which contracts; * stands for anything.")] = "*",
     path: Annotated[str, typer.Option("--path", help="For which fields; * stands for anything.")] = "*",

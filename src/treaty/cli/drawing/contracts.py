@@ -75,9 +75,12 @@ def draw_history(drawn: Console, versions: Sequence[VersionAnswer]) -> None:
 
 
 def draw_steps(drawn: Console, steps: Sequence[StepAnswer]) -> None:
-    """Draw which versions moved on."""
+    """Draw which versions moved on, and who was reminded to leave one that stays as it is."""
     for one in steps:
-        drawn.print(text(f"{one.contract} {one.version} is {one.after}, not {one.before} any more: {one.reason}"))
+        name = f"{one.contract} {one.version}"
+        moved = f"{name} is {one.after}, not {one.before} any more"
+        reminded = f"reminder about {name}, which is {one.after}"
+        drawn.print(text(f"{reminded if one.before == one.after else moved}: {one.reason}"))
 
 
 def draw_versions(drawn: Console, versions: Sequence[VersionAnswer]) -> None:

@@ -134,7 +134,7 @@ class DiffAnswer(Answer):
 
 
 class StepAnswer(Answer):
-    """One version that moved from one status to another."""
+    """One version that moved from one status to another; a reminder to leave it where both are the same."""
 
     contract: str
     version: str
