@@ -12,10 +12,9 @@ from treaty.contracts.making import once
 from treaty.contracts.model import Contract, Field, Form
 from treaty.contracts.reading import Limits, Reading, check_plain, read_document, read_json
 from treaty.contracts.reading.limits import refuse
-from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.values import EMPTY, Json
 from treaty.errors import InvalidDocument
-from treaty.governance.lifecycle import Status, day_of, parse_status
+from treaty.governance.lifecycle import Status, parse_status
 from treaty.registry.digesting import digest_of
 from treaty.registry.limits import LARGEST_PART
 from treaty.registry.plain_json import as_json
@@ -97,10 +96,8 @@ def prepare(
 
 def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
     """Prepare a document that was read already."""
-    loaded = parse(reading)
-    contract = loaded.contract
+    contract = parse(reading).contract
     _check_names(contract, reading)
-    _check_days(contract, loaded.place_of)
     prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
@@ -202,20 +199,6 @@ def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
 def _check_names(contract: Contract, reading: Reading) -> None:
     if problem := _problem_with(contract.id):
         raise refuse(problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew")
-
-
-def _check_days(contract: Contract, place_of: PlaceOf) -> None:
-    """Refuse a day that no calendar has, where it stands."""
-    notice = contract.treaty.deprecation
-    said: dict[Pointer, str | None] = {("expires",): contract.treaty.expires}
-    if notice is not None:
-        said |= {("deprecation", "announced"): notice.announced, ("deprecation", "sunset_date"): notice.sunset_date}
-    for pointer, day in said.items():
-        if day is not None:
-            try:
-                day_of(day, str(pointer[-1]))
-            except InvalidDocument as error:
-                raise refuse(str(error), place_of(pointer)) from None
 
 
 def _problem_with(name: str) -> str | None:
