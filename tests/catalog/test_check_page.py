@@ -74,12 +74,20 @@ def test_a_compatible_change_may_be_registered(browser: Browser) -> None:
     assert "field_added" in said
 
 
+PLAN = {"migration": {"guide": "https://wiki.example.org/plan", "window": "60 d", "owner": "growth"}}
+
+
 def test_a_breaking_change_with_a_plan_opens_a_line(browser: Browser) -> None:
-    plan = {"guide": "https://wiki.example.org/plan", "window": "60 d", "owner": "growth"}
+    said = words(check(browser, without(short(version="2.0.0"), "plan") | PLAN))
 
-    said = words(check(browser, without(short(version="2.0.0"), "ltv") | {"migration": plan}))
+    assert "Breaking, but with a plan: it may be registered as a new line" in said
 
-    assert "Breaking, but with a plan" in said
+
+def test_a_breaking_change_that_critical_consumers_have_to_know_of_is_proposed_first(browser: Browser) -> None:
+    said = words(check(browser, without(short(version="2.0.0"), "ltv") | PLAN))
+
+    assert "Breaking, and others have a say: it would be proposed first" in said
+    assert "it waits for the word of ltv-dashboard" in said
 
 
 def test_what_is_registered_already_has_not_changed(browser: Browser) -> None:

@@ -18,7 +18,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.reading import Reading, read_document, read_json
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintReport, LintSettings, lint
-from treaty.registry.answers import AffectedAnswer, ImpactAnswer, ReasonAnswer
+from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ImpactAnswer, ReasonAnswer
 from treaty.registry.preparing import JSON, YAML, prepare_reading
 from treaty.registry.report import CompatibilityReport
 
@@ -81,7 +81,7 @@ def judged(source: Source, content: bytes, mode: str | None, grading: Grading, t
     known = {issue.message for issue in report.issues}
     named = {one.name for one in impact.affected}  # each has a row of its own
     return Judged(
-        _headline(report, impact, rows),
+        _headline(report, impact, rows, decision),
         prepared.contract.id,
         prepared.contract.version,
         impact.before,
@@ -123,7 +123,9 @@ def _verdict(before: Contract | None, after: Contract, report: CompatibilityRepo
     return judge(diff(before, after), parse_mode(report.mode) if report.mode else DEFAULT_MODE, grading)
 
 
-def _headline(report: CompatibilityReport, impact: ImpactAnswer, rows: tuple[ChangeRow, ...]) -> Headline:
+def _headline(
+    report: CompatibilityReport, impact: ImpactAnswer, rows: tuple[ChangeRow, ...], decision: DecisionAnswer
+) -> Headline:
     if impact.before is None:
         if report.admissible:
             return Headline("healthy", "good", "A new contract, and it may be registered", "Nobody reads it yet.")
@@ -131,6 +133,9 @@ def _headline(report: CompatibilityReport, impact: ImpactAnswer, rows: tuple[Cha
     if not rows and impact.before == impact.after:
         words = f"Nothing changed: this is {impact.contract} {impact.before} as it is registered"
         return Headline("none", "", words, "Change something below, such as removing a field, and check again.")
+    if report.admissible and decision.waits:
+        words = "Breaking, and others have a say: it would be proposed first"
+        return Headline("warning", "warn", words, "It is registered once everybody it waits for has spoken.")
     if report.admissible and report.compatible:
         return Headline("healthy", "good", "Compatible: it may be registered", "Nobody has to do anything.")
     if report.admissible:
