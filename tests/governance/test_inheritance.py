@@ -127,7 +127,11 @@ POLICY: dict[str, Any] = {
         }
     ],
 }
-ENTRIES = {**POLICY["schema"][0], "name": "entries"}
+ENTRIES = {
+    **POLICY["schema"][0],
+    "name": "entries",
+    "relationships": [{"from": "entries.id", "to": "ledger.id"}],
+}
 HELD = {**POLICY, "id": "books", "tier": "product", "parent": "policy.books", "schema": [ENTRIES]}
 
 
@@ -157,10 +161,11 @@ def labelled(label: str) -> dict[str, Any]:
             [("quality_rule_relaxed", "rowCount")],
         ),
         ({"schema": [{**ENTRIES, "quality": [{"metric": "rowCount", "mustBeGreaterThan": 50}]}]}, []),
-        ({"schema": [{**ENTRIES, "relationships": []}]}, [("relationship_removed", "any.id -> ledger.id")]),
+        ({"schema": [{**ENTRIES, "relationships": []}]}, [("relationship_removed", "entries.id -> ledger.id")]),
         (entries(NO_KEY, IBAN), [("primary_key_changed", "primary_key")]),
         (labelled("restricted"), []),
         (labelled("Restricted"), []),
+        (labelled("CONFIDENTIAL"), []),
         (labelled("internal"), [("field_classification_changed", "iban")]),
         (labelled("pii"), [("field_classification_changed", "iban")]),
         (entries(KEY, {"name": "iban", "logicalType": "string"}), [("field_classification_changed", "iban")]),
@@ -173,6 +178,29 @@ def test_a_child_is_held_to_everything_its_policy_says(
     found = weakened(contract({**HELD, **changes}), [contract(POLICY)])
 
     assert [(one.kind, one.path) for one in found] == expected
+
+
+def test_labels_without_an_order_are_the_same_in_any_case() -> None:
+    policy, child = ({**one, **labelled(label)} for one, label in ((POLICY, "PII"), (HELD, "pii ")))
+
+    assert weakened(contract(child), [contract(policy)]) == ()
+
+
+def test_a_child_that_is_a_copy_of_a_policy_of_several_objects_weakens_nothing() -> None:
+    others = {"name": "others", "properties": POLICY["schema"][0]["properties"]}
+    several = {**POLICY, "schema": [POLICY["schema"][0], others]}
+
+    assert weakened(contract(HELD), [contract(several)]) == ()
+
+
+def test_a_policy_below_another_need_not_repeat_it_but_may_not_contradict_it() -> None:
+    below = {"id": "policy.sales", "tier": "domain", "parent": "policy.books"}
+    adds = {**below, "fields": [{"name": "region", "logicalType": "string", "required": True}]}
+    contradicts = {**adds, "content": "open", "slaProperties": _fresh(48)}
+    policy = contract({**POLICY, "slaProperties": _fresh(24)})
+
+    assert weakened(contract(adds), [policy]) == ()
+    assert [one.kind for one in weakened(contract(contradicts), [policy])] == ["sla_relaxed", "content_opened"]
 
 
 def test_a_policy_without_a_key_leaves_keys_to_its_children() -> None:

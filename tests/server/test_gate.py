@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
+from tests.server.test_connections import connected, request
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import Limits
@@ -78,14 +79,24 @@ def test_a_few_other_keys_are_named(shared: httpx2.Client) -> None:
     assert {"body.colour", "body.size"} <= {one["path"] for one in api_error(answer)["findings"]}
 
 
-def test_no_more_than_a_thousand_findings_are_told(shared: httpx2.Client) -> None:
-    document = short(fields=[{"name": "user_id", "type": "string"}] * 3_000)
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ([{"name": "user_id", "type": "string"}] * 3_000, "and at least 2,499 more"),
+        ([{"name": f"f{place}", "type": "colour"} for place in range(3_000)], "and at least 500 more"),
+    ],
+    ids=["names that are taken", "types that nobody knows"],
+)
+def test_no_more_than_five_hundred_findings_are_told(
+    shared: httpx2.Client, fields: list[dict[str, Any]], left: str
+) -> None:
+    document = short(fields=fields)
 
     plain = shared.post("/contracts/check", json=document).json()["detail"]
     listed = api_error(shared.post("/api/v1/impact", json=document))["findings"]
 
     for found in ([one["msg"] for one in plain], [one["message"] for one in listed]):
-        assert (len(found), found[-1]) == (1_001, "and 1,999 more")
+        assert (len(found), found[-1]) == (501, left)
 
 
 def test_only_documents_may_be_large(shared: httpx2.Client) -> None:
@@ -101,6 +112,16 @@ def test_only_documents_may_be_large(shared: httpx2.Client) -> None:
     refused = shared.post("/api/v1/tokens", content=large, headers={"Content-Type": "application/json"})
     assert (refused.status_code, api_error(refused)["detail"]) == (413, "the body is larger than 1,000,000 bytes")
     assert len(takes_documents) == 5
+
+
+@pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/tokens"])
+def test_a_length_of_many_digits_is_too_large(shared: httpx2.Client, path: str) -> None:
+    ask = request(f"POST {path}", Content_Type="application/json", Content_Length="0" * 5_000 + "2")
+    with connected(shared) as connection:
+        connection.sendall(ask + b"{}")
+        answer = connection.recv(65_536)
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
 
 
 def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry: Callable[..., Registry]) -> None:

@@ -13,8 +13,9 @@ from treaty.compatibility.kinds.meaning import field_classification_changed
 from treaty.compatibility.kinds.objects import primary_key_changed
 from treaty.compatibility.levels import level, level_name, level_of
 from treaty.compatibility.terms import CONTRACT_TERMS
-from treaty.contracts.model import Contract, SchemaObject
+from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.values import FrozenMap
 from treaty.contracts.versions import Bump
 from treaty.errors import InvalidDocument
 
@@ -82,7 +83,8 @@ def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
     if policy.owners and not child.owners:
         yield Violation(name, "owner_missing", "owners", "the contract has no owner")
     for change in (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy)):
-        yield Violation(name, change.kind, change.path, describe(change))
+        if change.direction is not Direction.REMOVED or not is_policy(child):  # what a policy leaves out holds above it
+            yield Violation(name, change.kind, change.path, describe(change))
 
 
 def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
@@ -101,7 +103,7 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
 
 def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
     for term in CONTRACT_TERMS:
-        if term.name not in INHERITED:
+        if term.name not in INHERITED or (is_policy(child) and not _says(child, term.name)):
             continue
         for difference in term.compare(term.read(policy), term.read(child)):
             if difference.direction in _WEAKER:
@@ -112,6 +114,10 @@ def _promises(child: Contract, policy: Contract) -> Iterator[Change]:
                 yield Change(kind.id, difference.direction, difference.before, difference.after, subject=subject)
 
 
+def _says(child: Contract, term: str) -> bool:
+    return bool(getattr(child.treaty, term.removeprefix("contract.")))
+
+
 def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
     """Hold every object of the child to the fields, the rules and the key that the policy asks for."""
     held = child.schema if is_policy(child) else child.schema or (SchemaObject(child.id),)
@@ -119,34 +125,51 @@ def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
         wanted = _wanted(policy, item)
         root = FieldPath(object=item.name if len(child.schema) > 1 else None)
         for change in object_changes(wanted, item, root):
-            if _weakens(change) and (change.kind != primary_key_changed.id or _names_a_key(policy)):
+            if _weakens(change) and (change.kind != primary_key_changed.id or _keys_count(policy, child, item)):
                 yield change
 
 
 def _wanted(policy: Contract, item: SchemaObject) -> SchemaObject:
-    """Return what a policy asks of an object, whatever that is called: all that the policy's own objects say."""
+    """Return what a policy asks of an object, whatever that is called: all that the policy's own objects say.
+
+    Where several of them have a field of one name, the first one's is asked for.
+    """
+    fields: dict[str | None, Field] = {}
+    for field in (field for one in policy.schema for field in one.fields):
+        fields.setdefault(field.name, field)
     return replace(
         item,
-        properties=tuple(field for one in policy.schema for field in one.fields),
+        properties=tuple(fields.values()),
         quality=tuple(rule for one in policy.schema for rule in one.quality or ()),
-        relationships=tuple(rule for one in policy.schema for rule in one.relationships or ()),
+        relationships=tuple(_about(item, one, rule) for one in policy.schema for rule in one.relationships or ()),
     )
 
 
-def _names_a_key(policy: Contract) -> bool:
-    """Tell whether a policy asks for one key; where its objects have several, none is meant for every child."""
-    return len({one.primary_key for one in policy.schema if one.primary_key}) == 1
+def _about(item: SchemaObject, asked: SchemaObject, reference: FrozenMap) -> FrozenMap:
+    """Return a reference from an object of the policy as one from the child's."""
+    origin = reference.get("from")
+    if origin is None:
+        return reference
+    prefix = f"{asked.name}."
+    named = [f"{item.name}.{one.removeprefix(prefix)}" for one in ([origin] if isinstance(origin, str) else origin)]
+    return FrozenMap({**reference, "from": named[0] if isinstance(origin, str) else named})
+
+
+def _keys_count(policy: Contract, child: Contract, item: SchemaObject) -> bool:
+    """Tell whether a key is asked for: where a policy's objects have several, none is meant for every child."""
+    asked = {one.primary_key for one in policy.schema if one.primary_key}
+    return len(asked) == 1 and (bool(item.primary_key) or not is_policy(child))
 
 
 def _weakens(change: Change) -> bool:
     if change.direction not in _WEAKER:
         return False
     if change.kind == field_classification_changed.id:  # it asks for no bump, and protects all the same
-        return not _is_stricter(change.after, change.before)
+        return not _is_as_strict(change.after, change.before)
     grade = KINDS[change.kind].grades[change.direction]
     return bool(grade.bump is Bump.MAJOR or grade.breaks)
 
 
-def _is_stricter(label: Any, than: Any) -> bool:
-    one, other = (_RANK.get(str(said).casefold()) for said in (label, than))
-    return one is not None and other is not None and one > other
+def _is_as_strict(label: Any, asked: Any) -> bool:
+    one, other = (str(said).strip().casefold() for said in (label, asked))
+    return one == other or (one in _RANK and other in _RANK and _RANK[one] > _RANK[other])

@@ -38,6 +38,7 @@ _LARGEST_FORM = 500_000
 _LARGEST_BESIDES = 1_000_000
 """Bytes of what is no document: it is read where others wait, so that it has to be read soon."""
 
+_MOST_DIGITS = 19
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _QUIET = frozenset({"/healthz"})
 
@@ -88,7 +89,7 @@ class Entrance:
         """Refuse what is too large, of no kind that is read, or led here by a name that is not this machine's."""
         path, method = scope["path"], scope["method"]
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > self.largest(path):
+        if not length.isdigit() or len(length) > _MOST_DIGITS or int(length) > self.largest(path):
             return too_large(self.largest(path))
         if "\x00" in path or b"%00" in scope["query_string"]:
             return NUL

@@ -52,7 +52,9 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "u
 
 
 _BODY = ("body",)
-_MOST_FINDINGS = 1_000
+_MOST_FINDINGS = 500
+"""Fewer than a reader of documents looks for, so that it is known when there are more."""
+
 Shown = Annotated[str, AfterValidator(redact)]
 """A text without the secrets of tokens that somebody put into it."""
 
@@ -150,7 +152,7 @@ def _findings(error: Exception) -> list[FindingModel]:
 def _rest(found: Sequence[object]) -> list[str]:
     """Say how many findings are left out of an answer."""
     left = len(found) - _MOST_FINDINGS
-    return [f"and {left:,} more"] if left > 0 else []
+    return [f"and at least {left:,} more"] if left > 0 else []
 
 
 def _as_fastapi_says(message: str, hint: str | None = None, where: Sequence[str] = _BODY) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class Express:
             return None
         if scope["method"] == "POST" and path == "/contracts":
             media = media_of(headers.get(b"content-type", b"").decode("latin-1"))
-            registry = self._acting(Action.REGISTER, scope, headers) if _is_small(headers, media) else None
-            return None if registry is None else _Registering(registry, media)
+            registry = self._acting(Action.REGISTER, scope, headers)
+            return None if registry is None or not _is_small(headers, media) else _Registering(registry, media)
         latest = _LATEST.fullmatch(path) if scope["method"] == "GET" and b"content-length" not in headers else None
         registry = self._acting(Action.READ, scope, headers) if latest else None
         return _Latest(registry, latest[1]) if latest and registry else None

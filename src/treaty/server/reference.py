@@ -22,7 +22,7 @@ Paths without a prefix are those of the first API of contract registries, with i
 `{"items": […], "next": "…"}`. A contract is sent as JSON or YAML, bare or in an envelope:
 `{"contract": {…}, "compatibility": "backward"}`. It is kept to the letter; out of an envelope in YAML, as JSON of the
 same content. `?format=odcs` or `short` and `Accept` (JSON, YAML, `application/odcs+json`, `application/odcs+yaml`) say
-how it is answered. Documents may have 4 MB, anything else 1 MB; of many findings the first 1,000 are told.
+how it is answered. Documents may have 4 MB, anything else 1 MB; of many findings the first 500 are told.
 
 "Who" is the least that is needed: a role held anywhere, or in a team that owns what is changed. An open server on
 loopback, without any token, lets everybody on its machine do everything.
