@@ -15,11 +15,12 @@ from pyspark.sql import functions as F
 from treaty.contracts.loading import load
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
+from treaty.spark.input_layout import Prepared, prepare
 from treaty.spark.masks import Masks
 from treaty.spark.measures import Measures
 from treaty.spark.measuring import measure
 from treaty.spark.policy import Policy
-from treaty.spark.preparing import VIOLATIONS, Prepared, named, prepare
+from treaty.spark.preparing import VIOLATIONS, named
 from treaty.spark.references import mark_missing
 from treaty.spark.rule_book import rules_of
 from treaty.spark.rules import (

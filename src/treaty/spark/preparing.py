@@ -1,149 +1,15 @@
-"""The input laid out for judging: typed columns by the contract's names, and whatever is needed to give it back."""
+"""Column names that Treaty adds itself, and columns by name."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql import types as spark
-
-from treaty.contracts.model import Field, SchemaObject
-from treaty.contracts.paths import FieldPath
-from treaty.errors import InvalidDocument
-from treaty.spark.checks import Check, Kind
-from treaty.spark.compiling import (
-    Compiled,
-    Surroundings,
-    child_of,
-    compile_field,
-    holds_json,
-    is_classified,
-    parsed_json,
-    unknown_names,
-)
-from treaty.spark.folding import any_of
-from treaty.spark.schema import column_name
-from treaty.spark.settling import settled
 
 VIOLATIONS = "_violations"
 MALFORMED = "_corrupt_record"
 PRIVATE = "__treaty_"
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A frame with every contract column typed, and the input's own columns beside them where they differ."""
-
-    frame: DataFrame
-    typed: tuple[str, ...]
-    inputs: tuple[tuple[str, str], ...]
-    checks: tuple[tuple[Check, Column], ...]
-    unknown: tuple[str, ...]
-    carried: tuple[str, ...] = ()
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The columns of a valid row: the contract's, and those carried along."""
-        return self.typed + self.carried
-
-    def given_back(self) -> list[Column]:
-        """Return the input's columns as they came."""
-        return [named(place).alias(name) for name, place in self.inputs]
-
-
 def named(name: str) -> Column:
     """Return the column of that name, whatever characters it has."""
     return F.col("`" + name.replace("`", "``") + "`")
-
-
-def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> Prepared:
-    """Lay out a frame for the rules of an object; columns to carry are nobody's business and stay as they are."""
-    _refuse_names(frame)
-    _refuse_to_carry(carry, frame, schema)
-    have = frame.schema
-    parsed = _parsed(schema, have)
-    staged = frame.select("*", *[column.alias(name) for name, column in parsed.items()]) if parsed else frame
-    columns: list[Column] = []
-    checks: list[tuple[Check, Column]] = []
-    places: dict[str, str] = {}
-    for number, field in enumerate(schema.fields):
-        found = child_of(have, column_name(field))
-        name = column_name(field)
-        ready = named(_json_name(name)) if _json_name(name) in parsed else None
-        compiled = _compiled(field, found.dataType if found else None, ready, closed=closed)
-        source = named(found.name) if found else F.lit(None)
-        columns.append(compiled.read(source).alias(name))
-        place = name
-        if found is not None and not compiled.kept:
-            place = f"{PRIVATE}in_{number}"
-            columns.append(source.alias(place))
-        if found is not None:
-            places[found.name] = place
-        checks.extend((check, named(place) if found else F.lit(None)) for check in compiled.checks)
-    columns.extend(map(named, carry))
-    places.update((name, name) for name in carry)
-    unknown = tuple(name for name in unknown_names(have, schema.fields) if name not in carry)
-    for number, name in enumerate(unknown):
-        places[name] = f"{PRIVATE}unknown_{number}"
-        columns.append(named(name).alias(places[name]))
-    checks.extend(_row_checks(unknown, places, closed=closed))
-    typed = tuple(column_name(field) for field in schema.fields)
-    inputs = tuple((name, places[name]) for name in have.names)
-    laid_out = staged.select(*columns, *map(named, parsed))
-    return Prepared(laid_out, typed, inputs, tuple(checks), unknown, tuple(carry))
-
-
-def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
-    """Return the texts that hold JSON, parsed once each."""
-    found = [(field, child_of(have, column_name(field))) for field in schema.fields]
-    return {
-        _json_name(column_name(field)): settled(parsed_json(field, named(item.name)))
-        for field, item in found
-        if item is not None and holds_json(field, item.dataType)
-    }
-
-
-def _json_name(column: str) -> str:
-    return f"{PRIVATE}json_{column}"
-
-
-def _compiled(field: Field, have: spark.DataType | None, parsed: Column | None, *, closed: bool) -> Compiled:
-    path = FieldPath().field(field.name or "")
-    return compile_field(field, have, Surroundings(path, is_classified(field), closed, parsed))
-
-
-def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: bool) -> Iterator[tuple[Check, Column]]:
-    if MALFORMED in unknown:
-        line = named(places[MALFORMED])
-        says = "must be a record that can be read"
-        yield Check(Kind.MALFORMED, FieldPath(), says, lambda value: value.isNotNull(), lambda value: value, True), line
-    others = [name for name in unknown if name != MALFORMED]
-    if closed and others:
-        present = any_of(named(places[name]).isNotNull() for name in others)
-        which = F.concat_ws(", ", *[F.when(named(places[name]).isNotNull(), F.lit(name)) for name in others])
-        says = "must have no fields the contract does not know"
-        yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)
-
-
-def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObject) -> None:
-    missing = [name for name in carry if name not in frame.columns]
-    if missing:
-        raise InvalidDocument(f"cannot carry {missing[0]!r}: the data have no such column")
-    taken = {column_name(field) for field in schema.fields} & set(carry)
-    if taken:
-        raise InvalidDocument(f"cannot carry {min(taken)!r}: the contract has a field of that name")
-
-
-def _refuse_names(frame: DataFrame) -> None:
-    names = frame.schema.names
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InvalidDocument(
-            f"the data have several columns named {twice[0]!r}; rename them before the contract is held to them"
-        )
-    ours = [name for name in names if name == VIOLATIONS or name.startswith(PRIVATE)]
-    if ours:
-        raise InvalidDocument(f"the data have a column {ours[0]!r}, which Treaty adds itself; drop or rename it first")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def share_done(session: SparkSession) -> Callable[[], float | None]:
     """Return a function that tells the share of tasks that are done, of those that are known; None where none run."""
+    from pyspark.errors import PySparkException
+
     try:
         tracker = session.sparkContext.statusTracker()
     except PySparkException:  # over Connect there is no context, but the server tells

@@ -19,7 +19,8 @@ from treaty.errors import InvalidDocument
 from treaty.spark.checks import Kind
 from treaty.spark.compiling import is_classified
 from treaty.spark.guarded_sql import AggregateMetric, RowCondition, RowsCounted, Scope, read_rule_sql
-from treaty.spark.preparing import Prepared, named
+from treaty.spark.input_layout import Prepared
+from treaty.spark.preparing import named
 from treaty.spark.quality_checks import METRICS, severity_of
 from treaty.spark.rules import AnyRule, MetricRule, RowRule, Rule, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, spark_type

@@ -17,8 +17,8 @@ from treaty.errors import InvalidDocument
 from treaty.spark.checks import Check, Kind
 from treaty.spark.compiling import is_classified
 from treaty.spark.freshness import freshness_rules
+from treaty.spark.input_layout import Prepared
 from treaty.spark.policy import Policy
-from treaty.spark.preparing import Prepared
 from treaty.spark.quality import quality_rules
 from treaty.spark.relationships import reference_rules
 from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, Rule, RuleSet, Scope, Unchecked, UniqueRule

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame
 
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.preparing import MALFORMED, prepare
+from treaty.spark.input_layout import prepare
+from treaty.spark.preparing import MALFORMED
 from treaty.spark.profile.asking import folders_of
 from treaty.spark.profile.drafting import Draft
 from treaty.spark.profile.facts import Profile

@@ -10,9 +10,10 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
+from treaty.spark.preparing import MALFORMED
 from treaty.spark.reading.listing import Listed
 from treaty.spark.reading.partitions import partition_names
-from treaty.spark.reading.whole_rows import MALFORMED, whole
+from treaty.spark.reading.whole_rows import whole
 
 _OPTIONS = {
     "header": "true",

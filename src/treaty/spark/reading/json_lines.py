@@ -11,11 +11,12 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
+from treaty.spark.preparing import MALFORMED, named
 from treaty.spark.reading.listing import Listed
 from treaty.spark.reading.partitions import partition_names
 from treaty.spark.reading.structures import TEXT, refuse_twins, with_declared
 from treaty.spark.reading.variant_types import variant_type
-from treaty.spark.reading.whole_rows import MALFORMED, quoted, whole
+from treaty.spark.reading.whole_rows import whole
 from treaty.spark.settling import settled
 
 _STRICT = {"allowSingleQuotes": "false"}
@@ -77,7 +78,7 @@ def _line_by_line(
     read = lines.select("*", settled(parsed).alias("read"), settled(_too_much()).alias("much"))
     inside = set(structure.names)
     columns = [
-        F.when(~F.col("much"), F.col("read").getField(name)).alias(name) if name in inside else quoted(name)
+        F.when(~F.col("much"), F.col("read").getField(name)).alias(name) if name in inside else named(name)
         for name in schema.names
         if name != MALFORMED
     ]

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-MALFORMED = "_corrupt_record"
-"""The column with the text of a row that cannot be read; null in all others."""
-
-
-def quoted(name: str) -> Column:
-    """Return the column of that name, whatever characters it has."""
-    return F.col("`" + name.replace("`", "``") + "`")
+from treaty.spark.preparing import MALFORMED, named
 
 
 def whole(frame: DataFrame) -> DataFrame:
@@ -20,7 +14,7 @@ def whole(frame: DataFrame) -> DataFrame:
     Spark parses only the columns that a query uses, and a line is malformed only by what was parsed of it; a query for
     nothing but that column it refuses. So the mark is made to use every column, at no cost for the rows that are fine.
     """
-    columns = [quoted(name) for name in frame.columns if name != MALFORMED]
+    columns = [named(name) for name in frame.columns if name != MALFORMED]
     nothing = F.substring(F.concat_ws("", *[column.isNull().cast("string") for column in columns]), 1, 0)
-    line = quoted(MALFORMED)
+    line = named(MALFORMED)
     return frame.select(*columns, F.when(line.isNotNull(), F.concat(line, nothing)).alias(MALFORMED))

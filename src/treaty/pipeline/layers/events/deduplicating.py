@@ -16,8 +16,9 @@ from treaty.pipeline.layers.events.identity import BY_PAYLOAD, identity_of
 from treaty.pipeline.layers.events.parsing import PAYLOAD, parsed
 from treaty.pipeline.layers.keys import of_keys
 from treaty.spark.folding import all_of
+from treaty.spark.input_layout import prepare
 from treaty.spark.key_numbers import HASH, is_whole, key_hash
-from treaty.spark.preparing import PRIVATE, named, prepare
+from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.schema import column_name, the_object
 
 _KNOWN = f"{PRIVATE}known_"
