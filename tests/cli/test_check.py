@@ -12,9 +12,9 @@ import pytest
 from tests.cli.conftest import Treaty
 from tests.cli.repositories import Repository, made
 from tests.cli.shop import CONSUMERS, FILES, REFUSED, V1, V1_ONE_MORE, V2
-from treaty.cli.checking import changed
 from treaty.cli.commands import check
-from treaty.cli.drawing.checks import CheckFormat
+from treaty.cli.git import changed_files
+from treaty.cli.render.review import CheckFormat
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +236,7 @@ def test_every_format_can_be_saved_from_one_run(here: Treaty, shop: Repository, 
 
 
 def test_the_states_of_the_command_are_those_of_the_check() -> None:
-    assert [str(one) for one in check.State] == [str(one) for one in changed.State]
+    assert [str(one) for one in check.State] == [str(one) for one in changed_files.State]
 
 
 def test_a_subscription_in_the_branch_counts(here: Treaty, shop: Repository) -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from tests.cli.conftest import Treaty
 from treaty.cli.commands.check import State
-from treaty.cli.drawing.checks import CheckFormat
+from treaty.cli.render.review import CheckFormat
 from treaty.consumers import declared
 from treaty.governance.objections import OBJECTIONS
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.shop import CONSUMERS, REFUSED, V1
 from tests.review.branches import reviewed
-from treaty.cli.drawing.checks import CheckFormat, drawn, markdown
-from treaty.cli.drawing.checks.words import pages
+from treaty.cli.render.review import CheckFormat, drawn, markdown
+from treaty.cli.render.review.phrases import pages
 from treaty.governance.objections import OBJECTIONS
 from treaty.review import Review
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Treaty
 from tests.cli.hosts import BOT, CodeHost, serving
-from treaty.cli.drawing.checks.markdown import EMPTY, MARKER
+from treaty.cli.render.review.markdown import EMPTY, MARKER
 
 
 @pytest.fixture

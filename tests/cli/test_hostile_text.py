@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from treaty.cli.drawing.markdown import code, escaped
-from treaty.cli.drawing.visible import visible
+from treaty.cli.render.markdown import code, escaped
+from treaty.cli.render.printable import visible
 
 ESCAPE = "x\x1b[31mRED\x1b]0;pwned\x07"
 HOSTILE: dict[str, Any] = {
@@ -92,7 +92,7 @@ def test_an_endless_text_is_shortened() -> None:
     ],
 )
 def test_sarif_names_sources_by_valid_addresses(source: str, uri: str) -> None:
-    from treaty.cli.drawing.sarif import sarif
+    from treaty.cli.render.sarif import sarif
     from treaty.contracts import Finding, Place, Severity
 
     log = sarif([Finding("a", Severity.ERROR, "b", place=Place(source, 1))], {})

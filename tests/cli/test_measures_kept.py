@@ -12,8 +12,8 @@ import pytest
 
 from tests.registry.offers import ORDERS, orders
 from treaty.cli.options import AnswerFormat
+from treaty.cli.pipeline_project import OpenedProject
 from treaty.cli.progress import Steps
-from treaty.cli.projects import OpenedProject
 from treaty.cli.running import Asked, _run
 from treaty.errors import Unavailable
 from treaty.pipeline.contracts_used import ContractsUsed

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from tests.spark.report.made import dataset_rule, difference, made, rows_rule
-from treaty.cli.drawing.testing import Held, ReportFormat, drawn, words
+from treaty.cli.render.test_report import Held, ReportFormat, drawn, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.rules import Unchecked
 from treaty.spark.testing.report import TestReport as Report
@@ -246,7 +246,7 @@ def test_the_same_report_is_the_same_bytes(output: ReportFormat) -> None:
     ],
 )
 def test_a_share_never_hides_a_row(part: int | None, whole: int, said: str) -> None:
-    assert words.share(part, whole) == said
+    assert phrases.share(part, whole) == said
 
 
 @pytest.mark.parametrize(
@@ -261,4 +261,4 @@ def test_a_share_never_hides_a_row(part: int | None, whole: int, said: str) -> N
     ],
 )
 def test_an_age_has_its_two_largest_units(seconds: float, said: str) -> None:
-    assert words.age(seconds) == said
+    assert phrases.age(seconds) == said

@@ -10,8 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from treaty.cli.drawing.visible import visible_lines
 from treaty.cli.exit_codes import MEANINGS, ExitCode
+from treaty.cli.render.printable import visible_lines
 from treaty.errors import Refused, TreatyError
 
 CHAPTERS = {

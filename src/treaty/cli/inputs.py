@@ -5,21 +5,31 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treaty.cli.registries import needing
+import typer
+
+from treaty.cli.registry_connection import needing, opened
+from treaty.cli.render.printable import visible
 from treaty.contracts import Contract
+from treaty.contracts.findings import Place
 from treaty.contracts.loading import LoadedContract, parse
 from treaty.contracts.reading import Limits, read_document
+from treaty.contracts.reading.limits import refuse
 from treaty.contracts.recognising import SUFFIXES, meant_as_contract
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
+    from treaty.cli.registration import AnyRegistry
+    from treaty.formats import Format, Loss
+    from treaty.registry.answers import DocumentAnswer
     from treaty.registry.preparing import Prepared
+    from treaty.settings import Settings
+
 
 STANDARD_INPUT = "-"
 _GIT = "git:"
@@ -66,7 +76,6 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
     found = load_all(source, limits)
     if wanted is None and len(found) == 1:
         return found[0]
-    from treaty.cli.foreign import chosen
 
     contract = chosen([one.contract for one in found], wanted, source.name)
     return next(one for one in found if one.contract is contract)
@@ -82,8 +91,6 @@ def read_chosen(reference: str, limits: Limits) -> tuple[Source, str | None]:
 
 def load_all(source: Source, limits: Limits) -> list[LoadedContract]:
     """Parse a document: one contract, or those that a foreign schema holds."""
-    from treaty.cli.foreign import foreign_format, loaded
-
     form = foreign_format(source)
     if form is not None:
         return loaded(source, form, limits)
@@ -177,3 +184,103 @@ def _at_revision(reference: str) -> Source:
         reason = shown.stderr.decode(errors="replace").strip().splitlines()
         raise NotFound(f"git has no {path!r} at {revision!r}: {reason[0] if reason else 'not found'}")
     return Source(reference, shown.stdout)
+
+
+_BY_NAME = {".py": "pydantic", ".sql": "sql", ".ddl": "sql"}
+"""Files that can be nothing else where somebody names one: their format says best what is wrong with them."""
+CHOICE = "#"
+"""Between a file and the contract that is meant in it: schema.sql#sales.orders."""
+
+
+def foreign_format(source: Source) -> Format | None:
+    """Tell which foreign format a document is in, if any."""
+    if meant_as_contract(source.content):
+        return None
+    from treaty.formats import format_named, recognised
+
+    for suffix, name in _BY_NAME.items():
+        if source.name.lower().endswith(suffix):
+            return format_named(name)
+    return recognised(source.name, source.content.decode("utf-8", "replace"))
+
+
+def read_foreign(
+    source: Source, form: Format, limits: Limits, dialect: str | None = None
+) -> tuple[tuple[Contract, ...], tuple[Loss, ...]]:
+    """Read the contracts of a foreign document, and what they do not say of it."""
+    if len(source.content) > limits.bytes:
+        message = f"the document has more than {limits.bytes:,} bytes"
+        raise refuse(message, Place(source.name), "split it, or raise limits.bytes")
+    try:
+        text = source.content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 text at byte {error.start}"
+        raise refuse(message, Place(source.name), "save the file as UTF-8") from None
+    read = form.read(text, name=source.name, dialect=dialect)
+    return read.contracts, read.losses
+
+
+def loaded(source: Source, form: Format, limits: Limits) -> list[LoadedContract]:
+    """Return the contracts of a foreign document as loaded ones; what is lost is told on standard error."""
+    contracts, losses = read_foreign(source, form, limits)
+    tell(source.name, losses)
+    return [LoadedContract(one, lambda pointer: Place(source.name)) for one in contracts]
+
+
+def chosen(contracts: Sequence[Contract], wanted: str | None, source: str) -> Contract:
+    """Return the contract that is meant: by its id, or the only one."""
+    found = [one for one in contracts if wanted is None or one.id == wanted]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(one.id for one in contracts)
+    if wanted is not None:
+        raise NotFound(f"{source} has no contract {wanted!r}; it has: {known}")
+    hint = f"say which one is meant, for example {source}{CHOICE}{contracts[0].id}"
+    raise InvalidDocument(f"{source} has {len(contracts)} contracts: {known}; {hint}")
+
+
+def tell(source: str, losses: Sequence[Loss]) -> None:
+    """Name on standard error what of a file its contract does not say."""
+    for loss in losses:
+        typer.echo(f"lost: {visible(f'{source}: {loss}')}", err=True)
+
+
+_DOCUMENTS = (".yaml", ".yml", ".json")
+
+
+def find_contract(reference: str, registry: str | None, token_file: Path | None, settings: Settings) -> Contract:
+    """Read a document, or ask the registry for `orders` (its highest active version), `orders@1` or `orders@1.2.0`."""
+    if registry is None and is_document(reference):
+        return load_source(reference, settings.limits).contract
+    from treaty.contracts import contract_from
+
+    with opened(registry, token_file, settings) as it:
+        found = _in_registry(it, reference)
+    return contract_from(found.document, f"{found.contract} {found.version} in the registry")
+
+
+def is_document(reference: str) -> bool:
+    """Tell a document from a version that a registry keeps."""
+    meant = reference == STANDARD_INPUT or not reference or reference.startswith("git:")
+    return meant or reference.lower().endswith(_DOCUMENTS) or "/" in reference or _is_file(reference)
+
+
+def _is_file(reference: str) -> bool:
+    try:
+        return Path(reference).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _in_registry(it: AnyRegistry, reference: str) -> DocumentAnswer:
+    contract, mark, version = reference.rpartition("@")
+    if not mark:
+        contract, version = reference, ""
+    if version and not version.isdecimal():
+        return it.get(contract, version)
+    known = it.lines(contract)
+    lines = [one for one in known if not version or one.line == reference]
+    if not lines:
+        raise NotFound(f"no line {reference} is registered; there are: {', '.join(one.line for one in known)}")
+    active = next((one.latest_active for one in lines if one.latest_active), None)
+    return it.get(contract, active or lines[0].latest)

@@ -134,3 +134,34 @@ ReasonOption = Annotated[str, typer.Option("--reason", help="Why.", callback=_wh
 NotedReasonOption = Annotated[
     str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False, callback=_why)
 ]
+
+
+FolderArgument = Annotated[
+    Path, typer.Argument(metavar="[FOLDER]", help="The project's folder; by default this one.", show_default=False)
+]
+SelectOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select",
+        "-s",
+        metavar="NAME",
+        help="Only this; NAME+ with all that follows from it, +NAME with all that it follows from. May be repeated.",
+        show_default=False,
+    ),
+]
+WaitOption = Annotated[
+    float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another run to end.")
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs; by default as set, local[*].", show_default=False),
+]
+RemoteOption = Annotated[
+    str | None,
+    typer.Option("--remote", metavar="URL", help="A Spark Connect server, such as sc://host.", show_default=False),
+]
+
+
+def command_group(what: str) -> typer.Typer:
+    """Return a group that says what it is for, and lists its commands when called alone."""
+    return typer.Typer(help=what, no_args_is_help=True, add_completion=False, rich_markup_mode=None)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from treaty.cli.drawing.visible import visible
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import AnswerFormat
+from treaty.cli.pipeline_project import OpenedProject, open_project
 from treaty.cli.progress import Steps, told_steps
-from treaty.cli.projects import OpenedProject, open_project
-from treaty.cli.registries import needing
+from treaty.cli.registry_connection import needing
+from treaty.cli.render.printable import visible
 from treaty.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ class Asked:
 def run_and_print(asked: Asked, wish: Wish) -> None:
     """Run, and print what was done; findings have an exit code of their own."""
     with needing("spark"):
-        from treaty.cli.testing import asking
+        from treaty.cli import data_tests
         from treaty.pipeline.tables import Tables
         from treaty.spark.session import active_session, spark_session
     opened = open_project(asked.folder, asked.config)
-    spark = asking.spark_options(opened.settings.spark(), asked.master, asked.remote)
+    spark = data_tests.spark_options(opened.settings.spark(), asked.master, asked.remote)
     if spark.catalog is None:
         where = opened.settings.source or "treaty.yaml"
         raise InvalidDocument(f"{where} names no catalog of tables; set spark.iceberg.uri and spark.iceberg.warehouse")
@@ -106,7 +106,7 @@ def _waiting(steps: Steps) -> Callable[[Holder | None], None]:
 
 
 def _print(summary: RunSummary, output: AnswerFormat) -> None:
-    from treaty.cli.drawing.runs import print_run
+    from treaty.cli.render.pipeline_run import print_run
 
     if output is AnswerFormat.JSON:
         typer.echo(json.dumps(summary.as_data(), ensure_ascii=False))

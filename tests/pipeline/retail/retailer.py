@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from examples.retail.history import Options, write
 from tests.pipeline.projects import SMALL
 from tests.pipeline.retail.telling import Telling, telling
-from treaty.cli.projects import open_project
+from treaty.cli.pipeline_project import open_project
 from treaty.pipeline.running import Means, RunSummary, run_project
 from treaty.pipeline.tables import Stamp, Tables
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from treaty.cli.drawing.runs import next_commands, print_run, seconds, verdict
+from treaty.cli.render.pipeline_run import next_commands, print_run, seconds, verdict
 from treaty.pipeline.running.summary import Counts, Outcome, RunSummary, StepSummary
 
 STARTED = datetime(2026, 3, 1, 8, 0, 5, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_a_summary_says_everything_as_json() -> None:
 
 
 def drawn(run: RunSummary, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr("treaty.cli.drawing.console._LOG_WIDTH", 100)
+    monkeypatch.setattr("treaty.cli.render.console._LOG_WIDTH", 100)
     print_run(run)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100

@@ -26,9 +26,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Take a version out of use for good; history stays."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.contracts import draw_version
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_version
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

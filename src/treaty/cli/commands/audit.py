@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -17,6 +16,7 @@ from treaty.cli.options import (
     LimitOption,
     RegistryOption,
     TokenFileOption,
+    command_group,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
 
@@ -38,9 +38,9 @@ def list_entries(
     config: ConfigOption = None,
 ) -> None:
     """List who did what, the oldest first."""
-    from treaty.cli.drawing.access import draw_audit
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_audit
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)
@@ -64,9 +64,9 @@ def verify(
 
     Exit code 3 means that an entry was changed, taken out or cut off.
     """
-    from treaty.cli.drawing.access import draw_audit_check
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_audit_check
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

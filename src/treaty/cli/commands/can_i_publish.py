@@ -28,10 +28,10 @@ def run(
 
     Over versions, consumers, policies and dates; every reason is named. Exit code 3 means no.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_decision
     from treaty.cli.inputs import judging, load_given
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_decision
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     settings = load_settings(config)

@@ -30,9 +30,9 @@ def run(
 
     Every reason is named, with its date or its consumer. Exit code 3 means no.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_decision
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_decision
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -18,6 +17,7 @@ from treaty.cli.options import (
     LimitOption,
     RegistryOption,
     TokenFileOption,
+    command_group,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
 
@@ -56,10 +56,10 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Send a team or consumer its notices."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.notices import draw_added
     from treaty.cli.inputs import STANDARD_INPUT
-    from treaty.cli.registries import Absent, needing, opened, read_secret
+    from treaty.cli.registry_connection import Absent, needing, opened, read_secret
+    from treaty.cli.render.admin import draw_added
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     secret = read_secret(secret_file, "secret") if secret_file is not None else None
@@ -83,9 +83,9 @@ def list_channels(
     config: ConfigOption = None,
 ) -> None:
     """List where notices go; secrets are not shown."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.notices import draw_channels
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_channels
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)
@@ -103,9 +103,9 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Send nothing to a channel any more."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.notices import draw_removed
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_removed
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

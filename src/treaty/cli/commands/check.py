@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.drawing.checks import CheckFormat
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import ConfigOption, ModeOption, RegistryOption, TokenFileOption, day
+from treaty.cli.render.review import CheckFormat
 
 if TYPE_CHECKING:
     from treaty.review import Review
@@ -73,10 +73,10 @@ def run(
     Compares them with where the branch left its base, and with the registry if there is one: changes, the version
     they need, policies, lint, consumers hit by field, and whether it may merge. Exit code 3 means: it may not.
     """
-    from treaty.cli.checking import changed
-    from treaty.cli.checking.bases import Fetching
-    from treaty.cli.checking.reviewing import Asked, check_out
-    from treaty.cli.drawing.checks import drawn
+    from treaty.cli.branch_review import Asked, check_out
+    from treaty.cli.git import changed_files
+    from treaty.cli.git.base import Fetching
+    from treaty.cli.render.review import drawn
     from treaty.settings import load_settings
 
     wanted = _files(save or [])
@@ -84,7 +84,7 @@ def run(
         raise typer.BadParameter("--fix writes files, so it goes with --state working")
     asked = Asked(
         base,
-        changed.State(state),
+        changed_files.State(state),
         Fetching.ALLOWED if fetch else Fetching.NEVER,
         mode,
         day(as_of, "--as-of") or datetime.now(UTC).date(),
@@ -97,7 +97,7 @@ def run(
     checkout = check_out(asked, settings)
     review = checkout.review()
     if fix:
-        from treaty.cli.checking.fixing import fix_all
+        from treaty.cli.version_fixes import fix_all
 
         done = list(fix_all(review, checkout.git.root, settings.limits))
         for one in done:
@@ -139,6 +139,6 @@ def _save(file: Path, text: str) -> None:
 
 
 def _visible(text: str) -> str:
-    from treaty.cli.drawing.visible import visible
+    from treaty.cli.render.printable import visible
 
     return visible(text)

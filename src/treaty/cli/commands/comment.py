@@ -17,8 +17,8 @@ def run(
     For CI: says a review on the request that a job runs for, on GitHub or GitLab. An earlier comment is updated. Needs
     GITHUB_TOKEN or TREATY_GITLAB_TOKEN.
     """
-    from treaty.cli.commenting import comment, host_from
-    from treaty.cli.drawing.checks.markdown import MARKER
+    from treaty.cli.pull_request_comments import comment, host_from
+    from treaty.cli.render.review.markdown import MARKER
     from treaty.errors import InvalidDocument, NotFound
 
     try:

@@ -25,9 +25,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Turn a breaking change down, or take your own back."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.governance import draw_proposal
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.governance import draw_proposal
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

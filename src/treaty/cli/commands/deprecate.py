@@ -39,9 +39,9 @@ def run(
 
     Its consumers are told, with the day of its sunset and the plan.
     """
-    from treaty.cli.drawing.answers import print_answers
-    from treaty.cli.drawing.contracts import draw_versions
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_versions
+    from treaty.cli.render.output import print_answers
     from treaty.settings import load_settings
 
     ends = day(sunset, "--sunset")

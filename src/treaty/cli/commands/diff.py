@@ -32,7 +32,7 @@ def run(
 
     Compares two versions of a contract: what changed, whom it breaks, which version it must have, how to go on.
     """
-    from treaty.cli.drawing.diff import print_verdict
+    from treaty.cli.render.verdict import print_verdict
     from treaty.compatibility import suggest_renames
     from treaty.compatibility.placing import placed
 

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.groups import command_group
-from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption, RegistryOption, TokenFileOption
+from treaty.cli.options import (
+    AnswerFormat,
+    AnswerFormatOption,
+    ConfigOption,
+    RegistryOption,
+    TokenFileOption,
+    command_group,
+)
 
 if TYPE_CHECKING:
     from treaty.catalog.site import Built, Progress
@@ -41,7 +47,7 @@ def build(
     Its pages can be opened from the folder, or put on any web server. Only files that changed are rewritten.
     """
     from treaty.cli.progress import told_steps
-    from treaty.cli.registries import needing, opened
+    from treaty.cli.registry_connection import needing, opened
     from treaty.settings import load_settings
 
     settings = load_settings(config)
@@ -60,8 +66,8 @@ def _tell(steps: Steps, at: Progress) -> None:
 
 
 def _print(built: Built, output: AnswerFormat) -> None:
-    from treaty.cli.drawing.answers import print_data
-    from treaty.cli.drawing.visible import visible
+    from treaty.cli.render.output import print_data
+    from treaty.cli.render.printable import visible
 
     if output is AnswerFormat.JSON:
         print_data(asdict(built))

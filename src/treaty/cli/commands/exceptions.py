@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -15,6 +14,7 @@ from treaty.cli.options import (
     ConfigOption,
     CursorOption,
     LimitOption,
+    command_group,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
 
@@ -92,8 +92,8 @@ def list_exceptions(
     """List exceptions, the oldest first."""
     from datetime import UTC, datetime
 
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.exceptions import draw_exceptions
+    from treaty.cli.render.exceptions import draw_exceptions
+    from treaty.cli.render.output import print_page
 
     part, age = wanted(limit, cursor, everything), _age(older_than)
     with _tables(config, master, remote) as tables:
@@ -123,8 +123,8 @@ def show(
     """Show all that is, or was, in doubt about a key: claims side by side, history, what to do next."""
     from datetime import UTC, datetime
 
-    from treaty.cli.drawing.answers import print_answers
-    from treaty.cli.drawing.exceptions import draw_keys
+    from treaty.cli.render.exceptions import draw_keys
+    from treaty.cli.render.output import print_answers
 
     with _tables(config, master, remote) as tables:
         from treaty.pipeline.exceptions import of_key
@@ -150,9 +150,9 @@ def accept_exception(
     """
     from datetime import UTC, datetime
 
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.exceptions import draw_accepted
-    from treaty.cli.registries import actor_of
+    from treaty.cli.registry_connection import actor_of
+    from treaty.cli.render.exceptions import draw_accepted
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     actor = actor_of(load_settings(config))
@@ -172,12 +172,12 @@ def accept_exception(
 
 
 def _tables(config: Path | None, master: str | None, remote: str | None) -> AbstractContextManager[Tables]:
-    from treaty.cli.registries import needing
+    from treaty.cli.registry_connection import needing
     from treaty.settings import load_settings
 
     with needing("spark"):
-        from treaty.cli.tables import opened_tables
-        from treaty.cli.testing.asking import spark_options
+        from treaty.cli.data_tests import spark_options
+        from treaty.cli.pipeline_project import opened_tables
     settings = load_settings(config)
     return opened_tables(settings, spark_options(settings.spark(), master, remote))
 

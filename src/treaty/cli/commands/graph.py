@@ -27,9 +27,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Show who rests on a line, or what it rests on."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_graph
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_graph
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -33,9 +33,9 @@ def run(
 
     In the order they were registered.
     """
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.contracts import draw_history
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_history
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

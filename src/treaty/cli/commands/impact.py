@@ -25,10 +25,10 @@ def run(
 
     A consumer that never said which fields it reads is unknown, never safe.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_impact
     from treaty.cli.inputs import judging, load_given
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_impact
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     settings = load_settings(config)

@@ -12,7 +12,7 @@ import typer
 from treaty.cli.options import ConfigOption
 
 if TYPE_CHECKING:
-    from treaty.cli.testing.asking import Given
+    from treaty.cli.data_tests import Given
     from treaty.spark.options import SparkOptions
     from treaty.spark.profile import Inferred, Sample, Typing
     from treaty.spark.reading import Data, Source
@@ -82,17 +82,17 @@ def run(
 
     Types, keys, choices, limits and personal data are guessed, each with its evidence; meanings are left to you.
     """
-    from treaty.cli.registries import needing
+    from treaty.cli.registry_connection import needing
     from treaty.settings import load_settings
 
     with needing("spark"):
-        from treaty.cli.drawing.inferring import print_advice
-        from treaty.cli.testing import asking, delivering
+        from treaty.cli import data_tests
+        from treaty.cli.render.draft import print_advice
     settings = load_settings(config)
-    given = asking.data(data, data_format, asking.pairs(option, "--option"), settings.secrets.jdbc_password)
+    given = data_tests.data(data, data_format, data_tests.pairs(option, "--option"), settings.secrets.jdbc_password)
     part = _part(sample)
-    spark = asking.spark_options(settings.spark(), master, remote)
-    delivering.refuse_unless_writable(file)
+    spark = data_tests.spark_options(settings.spark(), master, remote)
+    data_tests.refuse_unless_writable(file)
     name = object_name or _called(given.source)
     inferred = _inferred(given, spark, contract_id or name, name, part)
     _deliver(inferred, notation, file)

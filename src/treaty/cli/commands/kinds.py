@@ -9,7 +9,7 @@ import typer
 from treaty.cli.options import PageFormat, PageFormatOption
 
 if TYPE_CHECKING:
-    from treaty.cli.drawing.pages import Book, Page
+    from treaty.cli.render.reference_pages import Book, Page
     from treaty.compatibility import Kind
 
 INTRO = (
@@ -27,13 +27,13 @@ def run(
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
     """List the kinds of change, or explain one."""
-    from treaty.cli.drawing.pages import print_book
+    from treaty.cli.render.reference_pages import print_book
 
     print_book(_book(), kind, output)
 
 
 def _book() -> Book:
-    from treaty.cli.drawing.pages import Book, Chapter
+    from treaty.cli.render.reference_pages import Book, Chapter
     from treaty.compatibility.kinds import CHAPTERS, Kind
 
     chapters = tuple(
@@ -44,7 +44,7 @@ def _book() -> Book:
 
 
 def _page(kind: Kind) -> Page:
-    from treaty.cli.drawing.pages import Page
+    from treaty.cli.render.reference_pages import Page
 
     bumps = sorted({grade.bump for grade in kind.grades.values()}, reverse=True)
     broken = sorted({one.value.replace("_", " ") for grade in kind.grades.values() for one in grade.breaks})

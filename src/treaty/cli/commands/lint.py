@@ -32,8 +32,8 @@ def run(
 
     Looks at names, meanings, owners, personal data and promises; see: treaty rules.
     """
-    from treaty.cli.drawing.lint import print_reports
     from treaty.cli.inputs import find_sources
+    from treaty.cli.render.lint import print_reports
     from treaty.contracts.findings import Severity
     from treaty.settings import load_settings
 

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -22,6 +21,7 @@ from treaty.cli.options import (
     ReasonOption,
     RegistryOption,
     TokenFileOption,
+    command_group,
     day,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
@@ -74,8 +74,8 @@ def plan(
     How each shape is made from the other's rows, field by field: exact, lossy or impossible, and why; the view that
     serves the old shape from the new line; and a guide for each consumer with only the fields it reads.
     """
-    from treaty.cli.drawing.migrations.planning import print_plan
-    from treaty.cli.migrating import Where, contracts_of, planned
+    from treaty.cli.migrations import Where, contracts_of, planned
+    from treaty.cli.render.migration_markdown import print_plan
     from treaty.settings import load_settings
 
     where = Where(registry, token_file, load_settings(config))
@@ -122,14 +122,14 @@ def prove(
     Rows of each line are served in the shape of the other, held to its contract, and sent back. What is called exact
     must come back as it went; what is lossy is counted. Rows are given, or made from the contract.
     """
-    from treaty.cli.drawing.migrations.planning import print_proof
-    from treaty.cli.migrating import Where, contracts_of, path_between
-    from treaty.cli.registries import needing
+    from treaty.cli.migrations import Where, contracts_of, path_between
+    from treaty.cli.registry_connection import needing
+    from treaty.cli.render.migration_markdown import print_proof
     from treaty.settings import load_settings
 
     with needing("spark"):
-        from treaty.cli.proving import ProofAsked, run_proof
-        from treaty.cli.testing.asking import spark_options
+        from treaty.cli.data_tests import spark_options
+        from treaty.cli.migration_proofs import ProofAsked, run_proof
     settings = load_settings(config)
     where = Where(registry, token_file, settings)
     old, new = contracts_of(before, after, where)
@@ -137,7 +137,7 @@ def prove(
     proof = run_proof(path_between(old, new), asked)
     print_proof(proof, output)
     if record:
-        from treaty.cli.migrating import record_proof
+        from treaty.cli.migrations import record_proof
 
         typer.echo(record_proof(proof, where), err=True)
     if not proof.holds:
@@ -164,9 +164,9 @@ def status(
     config: ConfigOption = None,
 ) -> None:
     """List migrations, or show where everybody stands in one."""
-    from treaty.cli.drawing.answers import print_answer, print_page
-    from treaty.cli.drawing.migrations.boards import draw_board, draw_migrations
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.migration_status import draw_board, draw_migrations
+    from treaty.cli.render.output import print_answer, print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)
@@ -199,9 +199,9 @@ def acknowledge(
 
     A breaking change waits for the word of the critical consumers it hits; the last one lets it in.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.migrations.boards import draw_board
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.migration_status import draw_board
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:
@@ -222,9 +222,9 @@ def move(
     config: ConfigOption = None,
 ) -> None:
     """Let a consumer read the new line instead of the old one."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.migrations.boards import draw_board
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.migration_status import draw_board
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:
@@ -245,9 +245,9 @@ def waive(
     """Go on without a consumer, for a reason, until a day."""
     from datetime import date
 
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.migrations.boards import draw_board
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.migration_status import draw_board
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     ends = day(until, "--until") or date.max

@@ -35,9 +35,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """List what parties were told, and how far it got."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.notices import draw_notices
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_notices
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
-from treaty.cli.pipeline_options import FolderArgument, MasterOption, RemoteOption, SelectOption
+from treaty.cli.options import (
+    AnswerFormat,
+    AnswerFormatOption,
+    ConfigOption,
+    FolderArgument,
+    MasterOption,
+    RemoteOption,
+    SelectOption,
+)
 
 
 def run(
@@ -36,14 +43,14 @@ def run(
 
     Shows its steps in layers, what would run and why, by key or whole, and every problem there is before anything runs.
     """
-    from treaty.cli.projects import open_project
-    from treaty.cli.registries import needing
+    from treaty.cli.pipeline_project import open_project
+    from treaty.cli.registry_connection import needing
     from treaty.errors import InvalidDocument
 
     with needing("spark"):
-        from treaty.cli.drawing.plans import Shown, print_plan, print_problems
-        from treaty.cli.planning import full_plan, offline_plan
-        from treaty.cli.testing import asking
+        from treaty.cli import data_tests
+        from treaty.cli.pipeline_project import full_plan, offline_plan
+        from treaty.cli.render.pipeline_plan import Shown, print_plan, print_problems
         from treaty.pipeline.planning import select as chosen
     try:
         opened = open_project(folder, config)
@@ -55,7 +62,7 @@ def run(
     if offline:
         made = offline_plan(opened)
     else:
-        made = full_plan(opened, asking.spark_options(opened.settings.spark(), master, remote))
+        made = full_plan(opened, data_tests.spark_options(opened.settings.spark(), master, remote))
     steps = {step.table for step in chosen(made.steps, select or ())}
     name = opened.settings.name or opened.project.folder.name
     print_plan(Shown(name, made, frozenset(steps), tuple(lineage or ())), output)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -16,6 +15,7 @@ from treaty.cli.options import (
     PathArgument,
     RegistryOption,
     TokenFileOption,
+    command_group,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
 
@@ -34,10 +34,10 @@ def check(
 
     For a policy: whom it would find in breach. Exit code 3 means that a term is weaker than a policy asks.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.governance import draw_policy_check
     from treaty.cli.inputs import judging, load_given
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.governance import draw_policy_check
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     settings = load_settings(config)
@@ -60,9 +60,9 @@ def list_policies(
     config: ConfigOption = None,
 ) -> None:
     """List the policies."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.contracts import draw_contracts
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_contracts
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

@@ -42,9 +42,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """List breaking changes that wait, or waited, for approval."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.governance import draw_proposals
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.governance import draw_proposals
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

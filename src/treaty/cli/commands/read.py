@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.options import ConfigOption
-from treaty.cli.pipeline_options import MasterOption, RemoteOption
+from treaty.cli.options import ConfigOption, MasterOption, RemoteOption
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables.showing import Shown
@@ -64,15 +63,15 @@ def run(
 
     Every answer is of one published state, and says which: the run, its contract and the snapshot.
     """
-    from treaty.cli.registries import needing
+    from treaty.cli.registry_connection import needing
     from treaty.settings import load_settings
 
     with needing("spark"):
-        from treaty.cli.tables import opened_tables
-        from treaty.cli.testing import asking
+        from treaty.cli import data_tests
+        from treaty.cli.pipeline_project import opened_tables
         from treaty.pipeline.tables.showing import Question, show
     settings = load_settings(config)
-    spark = asking.spark_options(settings.spark(), master, remote)
+    spark = data_tests.spark_options(settings.spark(), master, remote)
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()
     question = Question(name, as_of, chosen, outcome, limit)
     with opened_tables(settings, spark) as tables:
@@ -81,7 +80,7 @@ def run(
 
 
 def _print(shown: Shown, output: RowFormat) -> None:
-    from treaty.cli.drawing import rows
+    from treaty.cli.render import rows
 
     printers = {RowFormat.TEXT: rows.print_text, RowFormat.JSON: rows.print_json, RowFormat.CSV: rows.print_csv}
     printers[output](shown)

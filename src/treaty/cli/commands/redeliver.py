@@ -28,8 +28,8 @@ def run(
 
     A served registry then sends them.
     """
-    from treaty.cli.drawing.answers import print_data
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.output import print_data
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

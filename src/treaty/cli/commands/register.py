@@ -51,8 +51,7 @@ def run(
     Policies come before those that inherit from them, upstreams before what is made from them, lower versions before
     higher ones. A version that is refused is shown with the consumers it would hit; exit code 3 says that there is one.
     """
-    from treaty.cli.drawing.registering import print_outcomes
-    from treaty.cli.registering import (
+    from treaty.cli.registration import (
         STANDING_AGAINST,
         Became,
         check_all,
@@ -61,7 +60,8 @@ def run(
         register_all,
         register_telling,
     )
-    from treaty.cli.registries import Absent, opened
+    from treaty.cli.registry_connection import Absent, opened
+    from treaty.cli.render.registration import print_outcomes
     from treaty.errors import Unavailable
     from treaty.settings import load_settings
 
@@ -100,15 +100,15 @@ def _named(paths: list[str], settings: Settings) -> list[Source]:
 
 
 def _changed(base: str | None, fetch: bool, settings: Settings, output: AnswerFormat) -> list[Source]:
-    from treaty.cli.checking.bases import Fetching
-    from treaty.cli.checking.merged import changed_since
-    from treaty.cli.drawing.visible import visible
+    from treaty.cli.git.base import Fetching
+    from treaty.cli.git.branch import changed_since
+    from treaty.cli.render.printable import visible
 
     found = changed_since(base, Fetching.ALLOWED if fetch else Fetching.NEVER, settings)
     for path in found.removed:
         typer.echo(f"{visible(path)} is gone; what it registered stays until it is retired: treaty retire", err=True)
     if not found.sources:
-        from treaty.cli.drawing.registering import print_outcomes
+        from treaty.cli.render.registration import print_outcomes
 
         if output is AnswerFormat.JSON:
             print_outcomes([], output)

@@ -32,9 +32,9 @@ def run(
 
     Refused before its day, or while somebody reads it; ask first with: treaty can-i-retire.
     """
-    from treaty.cli.drawing.answers import print_answers
-    from treaty.cli.drawing.contracts import draw_versions
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_versions
+    from treaty.cli.render.output import print_answers
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -9,7 +9,7 @@ import typer
 from treaty.cli.options import PageFormat, PageFormatOption
 
 if TYPE_CHECKING:
-    from treaty.cli.drawing.pages import Book, Page
+    from treaty.cli.render.reference_pages import Book, Page
     from treaty.governance.lint import Rule
 
 INTRO = (
@@ -26,13 +26,13 @@ def run(
     output: PageFormatOption = PageFormat.TEXT,
 ) -> None:
     """List the lint rules, or explain one."""
-    from treaty.cli.drawing.pages import print_book
+    from treaty.cli.render.reference_pages import print_book
 
     print_book(_book(), rule, output)
 
 
 def _book() -> Book:
-    from treaty.cli.drawing.pages import Book, Chapter
+    from treaty.cli.render.reference_pages import Book, Chapter
     from treaty.governance.lint import CHAPTERS, RULES
 
     chapters = tuple(
@@ -43,7 +43,7 @@ def _book() -> Book:
 
 
 def _page(rule: Rule) -> Page:
-    from treaty.cli.drawing.pages import Page
+    from treaty.cli.render.reference_pages import Page
 
     data = {"id": rule.id, "severity": rule.severity.value, "summary": rule.summary, "page": rule.page}
     return Page(rule.id, (rule.severity.value,), rule.summary, rule.page, data)

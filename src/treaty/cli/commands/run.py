@@ -7,8 +7,15 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.options import AnswerFormat, ConfigOption
-from treaty.cli.pipeline_options import FolderArgument, MasterOption, RemoteOption, SelectOption, WaitOption
+from treaty.cli.options import (
+    AnswerFormat,
+    ConfigOption,
+    FolderArgument,
+    MasterOption,
+    RemoteOption,
+    SelectOption,
+    WaitOption,
+)
 
 _EVERY = 10.0
 

@@ -43,9 +43,9 @@ def run(
 
     By words anywhere, or by name, field, owner, domain or tag; every part that is given must fit.
     """
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.contracts import draw_contracts
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_contracts
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

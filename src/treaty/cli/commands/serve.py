@@ -47,7 +47,7 @@ def run(
 
     It also delivers notices and advances what is due. Another machine is let in only once one must sign in.
     """
-    from treaty.cli.registries import Absent, is_address, needing, open_local
+    from treaty.cli.registry_connection import Absent, is_address, needing, open_local
     from treaty.errors import NotAllowed, Refused
     from treaty.settings import load_settings
 

@@ -16,7 +16,7 @@ from treaty.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treaty.cli.registering import AnyRegistry
+    from treaty.cli.registration import AnyRegistry
     from treaty.registry.answers import DocumentAnswer
 
 
@@ -49,7 +49,7 @@ def run(
 
     Its status, owners, lines, consumers, dates and fields; or its document with --as.
     """
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:
@@ -57,9 +57,9 @@ def run(
         if written is not None:
             _print_document(it, found, written, output)
             return
-        from treaty.cli.drawing.answers import print_data
-        from treaty.cli.drawing.console import screen
-        from treaty.cli.drawing.contracts import Shown, draw_shown
+        from treaty.cli.render.console import screen
+        from treaty.cli.render.contracts import Shown, draw_shown
+        from treaty.cli.render.output import print_data
 
         page = it.consumers.subscriptions(contract=found.contract)
         shown = Shown(found, it.lines(found.contract), page.items)

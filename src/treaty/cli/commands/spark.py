@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.options import ConfigOption
-from treaty.cli.pipeline_options import FolderArgument
+from treaty.cli.options import ConfigOption, FolderArgument
 
 _PORT = 15002
 
@@ -24,7 +23,7 @@ def run(
     A command that starts its own takes seconds for it, and again as many until Java is warm. Let commands use this
     one with --remote, or with spark.master in the settings.
     """
-    from treaty.cli.registries import needing
+    from treaty.cli.registry_connection import needing
     from treaty.errors import NotFound
     from treaty.settings import load_settings
 

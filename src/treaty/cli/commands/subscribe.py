@@ -60,9 +60,9 @@ def run(
 
     Name the fields it reads: then only changes of these concern it.
     """
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_subscription
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_subscription
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -35,9 +35,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """List who reads which line, and which fields."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.consumers import draw_subscriptions
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_subscriptions
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.drawing.testing import Held, ReportFormat
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import ConfigOption, RegistryOption, TokenFileOption
+from treaty.cli.render.test_report import Held, ReportFormat
 
 
 class Duplicates(StrEnum):
@@ -140,29 +140,29 @@ def run(
 
     Holds every row to every rule in one pass of Spark; says what is broken, how often and by which values.
     """
-    from treaty.cli.registries import needing
-    from treaty.cli.resolving import find_contract
+    from treaty.cli.inputs import find_contract
+    from treaty.cli.registry_connection import needing
     from treaty.settings import load_settings
 
     with needing("spark"):
-        from treaty.cli.testing import asking, delivering, running
+        from treaty.cli import data_tests
     settings = load_settings(config)
-    spark = asking.spark_options(settings.spark(), master, remote)
+    spark = data_tests.spark_options(settings.spark(), master, remote)
     password = settings.secrets.jdbc_password
-    asked = asking.Request(
-        data=asking.data(data, data_format, asking.pairs(option, "--option"), password),
+    asked = data_tests.Request(
+        data=data_tests.data(data, data_format, data_tests.pairs(option, "--option"), password),
         object_name=object_name,
-        references=asking.references(reference, password),
-        policy=asking.policy(duplicates.value, order, unknown_fields and unknown_fields.value, severity),
-        allowed=asking.allowance(max_quarantined),
-        now=asking.moment(now),
+        references=data_tests.references(reference, password),
+        policy=data_tests.policy(duplicates.value, order, unknown_fields and unknown_fields.value, severity),
+        allowed=data_tests.allowance(max_quarantined),
+        now=data_tests.moment(now),
         samples=samples,
         spark=spark,
-        quarantine=asking.destination(quarantine, overwrite, spark),
+        quarantine=data_tests.destination(quarantine, overwrite, spark),
     )
-    delivering.refuse_unless_writable(file)
+    data_tests.refuse_unless_writable(file)
     held_to = find_contract(contract, registry, token_file, settings)
-    report = running.run_test(asked, held_to)
-    delivering.deliver(report, output, file, Held.LISTED if verbose else Held.SUMMED)
+    report = data_tests.run_test(asked, held_to)
+    data_tests.deliver(report, output, file, Held.LISTED if verbose else Held.SUMMED)
     if not report.passed:
         raise typer.Exit(ExitCode.FINDINGS)

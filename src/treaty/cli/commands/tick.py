@@ -23,9 +23,9 @@ def run(
 
     A served registry does so by itself.
     """
-    from treaty.cli.drawing.answers import print_answers
-    from treaty.cli.drawing.contracts import draw_steps
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.contracts import draw_steps
+    from treaty.cli.render.output import print_answers
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from treaty.cli.groups import command_group
 from treaty.cli.options import (
     AllOption,
     AnswerFormat,
@@ -16,6 +15,7 @@ from treaty.cli.options import (
     LimitOption,
     RegistryOption,
     TokenFileOption,
+    command_group,
 )
 from treaty.cli.paging import PAGE, fetch, wanted
 from treaty.registry.access.actors import Role, Scope
@@ -45,8 +45,8 @@ def create(
 
     It is printed this once, alone on standard output: treaty token create ci --role viewer > ci.token
     """
-    from treaty.cli.drawing.answers import print_data
-    from treaty.cli.registries import Absent, opened
+    from treaty.cli.registry_connection import Absent, opened
+    from treaty.cli.render.output import print_data
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config), Absent.MAKE) as it:
@@ -73,9 +73,9 @@ def list_tokens(
     config: ConfigOption = None,
 ) -> None:
     """List tokens, without their secrets."""
-    from treaty.cli.drawing.access import draw_tokens
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_tokens
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)
@@ -93,9 +93,9 @@ def revoke(
     config: ConfigOption = None,
 ) -> None:
     """Take a token back."""
-    from treaty.cli.drawing.access import draw_revoked
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.admin import draw_revoked
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

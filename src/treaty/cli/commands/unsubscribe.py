@@ -24,9 +24,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """End a subscription."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.consumers import draw_ended
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.consumers import draw_ended
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     with opened(registry, token_file, load_settings(config)) as it:

@@ -30,9 +30,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Set a finding aside, for a reason, until a day."""
-    from treaty.cli.drawing.answers import print_answer
-    from treaty.cli.drawing.governance import draw_waiver
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.governance import draw_waiver
+    from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
     ends = day(until, "--until") or until

@@ -25,9 +25,9 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """List waivers, in force or not."""
-    from treaty.cli.drawing.answers import print_page
-    from treaty.cli.drawing.governance import draw_waivers
-    from treaty.cli.registries import opened
+    from treaty.cli.registry_connection import opened
+    from treaty.cli.render.governance import draw_waivers
+    from treaty.cli.render.output import print_page
     from treaty.settings import load_settings
 
     part = wanted(limit, cursor, everything)

@@ -1,1 +1,0 @@
-"""Drawing migrations: the way over, the guides, the proof, and where everybody stands."""

@@ -1,0 +1,241 @@
+"""Drawing plans: steps by layer, why each would run, where columns come from, and what is wrong."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from treaty.cli.options import AnswerFormat
+from treaty.cli.render.console import MARKS, STYLES, screen, text
+from treaty.cli.render.output import print_data
+from treaty.cli.render.tables import count
+from treaty.contracts.findings import Finding, Place, Severity
+from treaty.errors import NotFound
+from treaty.pipeline.planning import Layer, Mode, Plan, Planned
+from treaty.pipeline.sql.lineage import Origins
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+_RUNS, _RESTS = "●", "·"
+_HOW = {Mode.APPEND: "new rows", Mode.FULL: "whole"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A plan, the tables of the steps to show, and the columns to trace."""
+
+    name: str
+    plan: Plan
+    tables: frozenset[str]
+    lineage: tuple[str, ...] = ()
+
+    @property
+    def planned(self) -> tuple[Planned, ...]:
+        """The steps to show."""
+        return tuple(one for one in self.plan.planned if one.step.table in self.tables)
+
+
+def print_plan(shown: Shown, output: AnswerFormat) -> None:
+    """Print a plan."""
+    found = traces(shown.plan, shown.lineage)
+    if output is AnswerFormat.JSON:
+        print_data(plan_as_data(shown.name, shown.plan, shown.planned, found))
+        return
+    with screen() as drawn:
+        drawn.print(_title(shown))
+        _draw_steps(drawn, shown.planned)
+        for trace in found:
+            drawn.print()
+            drawn.print(text(f"{trace.name}.{trace.column}", style="path"))
+            for line in trace.words:
+                drawn.print(Padding(text(line), (0, 0, 0, 2)))
+        _draw_problems(drawn, shown.plan.problems)
+
+
+def print_problems(problems: Sequence[Finding], output: AnswerFormat) -> None:
+    """Print what is wrong with a project that cannot be planned."""
+    if output is AnswerFormat.JSON:
+        data: dict[str, Any] = {"steps": [], "problems": [one.as_data() for one in problems]}
+        print_data(data)
+        return
+    with screen() as drawn:
+        drawn.print(text(f"the project cannot be read: {count(len(problems), 'problem')}", style="error"))
+        _draw_problems(drawn, problems)
+
+
+def _title(shown: Shown) -> Text:
+    known = all(one.is_known for one in shown.planned)
+    running = sum(one.would_run for one in shown.planned)
+    parts = [count(len(shown.planned), "step")]
+    parts += [f"{running:,} would run" if running else "nothing to do"] if known else []
+    errors = len(shown.plan.errors)
+    others = len(shown.plan.problems) - errors
+    said = text(f"{shown.name}: ", style="path").append_text(text(" · ".join(parts)))
+    said.append_text(
+        text(f" · {count(errors, 'problem')}", style="error") if errors else text(" · no problems", "good")
+    )
+    return said.append_text(text(f" · {count(others, 'remark')}", style="warning")) if others else said
+
+
+def _draw_steps(drawn: Console, planned: Sequence[Planned]) -> None:
+    for layer in Layer:
+        here = [one for one in planned if one.step.layer is layer]
+        if not here:
+            continue
+        drawn.print()
+        drawn.print(text(layer, style="quiet"))
+        grid = Table.grid(padding=(0, 2), pad_edge=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold", ratio=1)
+        for one in here:
+            grid.add_row(*_row(one))
+        drawn.print(grid)
+
+
+def _row(one: Planned) -> Iterator[Text]:
+    rests = one.is_known and not one.would_run
+    yield text(_RESTS if rests or not one.is_known else _RUNS, style="quiet" if rests else "accent")
+    yield text(one.step.name, style="quiet" if rests else "path")
+    yield text(_how(one), style="quiet" if rests else "")
+    yield Text("\n").join(_said(one))
+
+
+def _said(one: Planned) -> Iterator[Text]:
+    if not one.would_run:
+        yield text("nothing to do", style="quiet")
+    elif one.is_known:
+        yield text("; ".join(why.words for why in one.whys))
+    reads = ", ".join(table.partition(".")[2] for table in one.step.reads if not table.endswith("_acceptances"))
+    if one.step.layer not in (Layer.RAW, Layer.EVENTS):
+        yield text(f"reads {reads}", style="quiet")
+    if one.step.mode is Mode.FULL:
+        yield text(f"always whole: {one.step.mode_reason}", style="quiet")
+
+
+def _how(one: Planned) -> str:
+    if one.mode is Mode.KEYED and one.step.key is not None:
+        return f"by {', '.join(one.step.key.columns)}"
+    return _HOW.get(one.mode, one.mode)
+
+
+def _draw_problems(drawn: Console, problems: Sequence[Finding]) -> None:
+    for finding in problems:
+        mark = "·" if finding.severity is Severity.INFO else MARKS[finding.severity]
+        line = text(f"{mark} ", style=STYLES[finding.severity])
+        line.append_text(text(f"{_nearby(finding.place)}  " if finding.place else "", style="path"))
+        line.append_text(text(finding.message))
+        drawn.print()
+        drawn.print(line, soft_wrap=True)
+        hint = f"{finding.hint}  ({finding.id})" if finding.hint else f"({finding.id})"
+        drawn.print(Padding(text(hint, style="quiet"), (0, 0, 0, 2)))
+
+
+def _nearby(place: Place) -> str:
+    """Name a file from here, where that is shorter."""
+    here = f"{Path.cwd()}/"
+    return str(place).removeprefix(here)
+
+
+def plan_as_data(name: str, plan: Plan, planned: Sequence[Planned], traces: Sequence[Trace]) -> dict[str, Any]:
+    """Return the plan as plain data."""
+    data: dict[str, Any] = {
+        "project": name,
+        "steps": [_step(one) for one in planned],
+        "problems": [one.as_data() for one in plan.problems],
+    }
+    if traces:
+        data["lineage"] = [
+            {
+                "name": one.name,
+                "column": one.column,
+                "from": _origins(one.origins),
+                "events": _origins(one.events),
+            }
+            for one in traces
+        ]
+    return data
+
+
+def _step(one: Planned) -> dict[str, Any]:
+    step = one.step
+    key = None
+    if step.key is not None:
+        key = {"columns": list(step.key.columns), "inputs": {name: list(of) for name, of in step.key.inputs.items()}}
+    return {
+        "name": step.name,
+        "layer": step.layer.value,
+        "table": step.table,
+        "reads": list(step.reads),
+        "contract": f"{step.contract.id} {step.contract.version}",
+        "mode": step.mode.value,
+        "mode_reason": step.mode_reason,
+        "key": key,
+        "digest": step.digest,
+        "would_run": one.would_run if one.is_known else None,
+        "this_time": one.mode.value if one.would_run and one.is_known else None,
+        "why": [{"cause": why.cause.value, "words": why.words} for why in one.whys],
+    }
+
+
+def _origins(origins: Origins) -> list[str]:
+    return [f"{one.input}.{one.column}" for one in sorted(origins)]
+
+
+EVERYTHING = "*"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One column, the fields it is made from, and the fields of events behind those."""
+
+    name: str
+    column: str
+    origins: Origins
+    events: Origins
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Say where the column comes from, a line each."""
+        if not self.origins:
+            return ("made from no column",)
+        behind = (f"which come from {_listed(self.events)}",) if self.events != self.origins else ()
+        return (f"from {_listed(self.origins)}", *behind)
+
+
+def traces(plan: Plan, asked: Sequence[str]) -> tuple[Trace, ...]:
+    """Return where the columns that are asked for come from."""
+    return tuple(trace for wish in asked for trace in _traces(plan, wish))
+
+
+def _traces(plan: Plan, wish: str) -> Iterator[Trace]:
+    name, _, column = wish.partition(".")
+    names = list(plan.lineage) if wish == EVERYTHING else [name]
+    for one in names:
+        if one not in plan.lineage:
+            raise _unknown(one, list(plan.lineage), "nothing that has columns of its own is called")
+        found, behind = plan.lineage[one], plan.traced(one)
+        if column and column not in found:
+            raise _unknown(column, list(found), f"{one} has no column")
+        for each in [column] if column else list(found):
+            yield Trace(one, each, found[each], behind[each])
+
+
+def _unknown(name: str, known: list[str], what: str) -> NotFound:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known) or 'none'}"
+    return NotFound(f"{what} {name!r}; {hint}")
+
+
+def _listed(origins: Origins) -> str:
+    return ", ".join(f"{one.input}.{one.column}" for one in sorted(origins))

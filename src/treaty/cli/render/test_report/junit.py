@@ -1,0 +1,134 @@
+"""A test report as JUnit XML, which CI systems show as tests: one case for each rule."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC
+from xml.etree import ElementTree as Xml  # only written here; nothing is parsed
+
+from treaty.cli.render.printable import visible
+from treaty.cli.render.test_report import Held, phrases
+from treaty.contracts.findings import Severity
+from treaty.spark.measures import RuleMeasure
+from treaty.spark.testing import TestReport
+from treaty.spark.testing.report import rows_of
+from treaty.spark.testing.samples import Sample
+
+_NO_XML = re.compile("[\ufffe\uffff]")
+SCHEMA = "schema"
+QUARANTINED = "rows quarantined"
+
+
+def draw(report: TestReport, held: Held) -> str:
+    """Return the report as JUnit XML; every rule is a case."""
+    cases = [
+        *(_rule_case(report, item) for item in sorted(report.measures.results, key=lambda item: item.rule.id)),
+        *_unchecked_cases(report),
+        _schema_case(report),
+        _quarantined_case(report),
+    ]
+    suite = _suite(report, cases)
+    counted = {key: suite.attrib[key] for key in ("tests", "failures", "errors", "time")}
+    root = Xml.Element("testsuites", {"name": "treaty test", **counted})
+    root.append(suite)
+    Xml.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(report: TestReport, cases: list[Xml.Element]) -> Xml.Element:
+    measures = report.measures
+    suite = Xml.Element(
+        "testsuite",
+        {
+            "name": _safe(f"{measures.contract} {measures.version}"),
+            "tests": str(len(cases)),
+            "failures": str(sum(case.find("failure") is not None for case in cases)),
+            "errors": "0",
+            "skipped": str(sum(case.find("skipped") is not None for case in cases)),
+            "time": "0",
+            "timestamp": measures.measured_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+        },
+    )
+    properties = Xml.SubElement(suite, "properties")
+    told = {"data": report.data, "object": measures.object, "rows": measures.rows, "valid": measures.valid}
+    for name, value in {**told, "quarantined": measures.quarantined, "outcome": report.outcome.value}.items():
+        Xml.SubElement(properties, "property", {"name": name, "value": _safe(str(value))})
+    suite.extend(cases)
+    return suite
+
+
+def _case(report: TestReport, name: str) -> Xml.Element:
+    within = f"{report.measures.contract}.{report.measures.object}"
+    return Xml.Element("testcase", {"classname": _safe(within), "name": _safe(name), "time": "0"})
+
+
+def _rule_case(report: TestReport, item: RuleMeasure) -> Xml.Element:
+    case = _case(report, item.rule.id)
+    if item.held and not item.broken:
+        return case
+    said = f"{_result(report, item)}: {phrases.asked(item)}"
+    samples = [_sample(one) for one in report.samples_of(item.rule.id)]
+    if report.fails(item):
+        _failure(case, item.rule.kind.value, said, samples)
+    else:
+        allowed = item.held or item.rule.severity is Severity.ERROR
+        mark = "within what is allowed" if allowed else item.rule.severity.value
+        Xml.SubElement(case, "system-out").text = _lines([f"{mark}: {visible(said)}", *samples])
+    return case
+
+
+def _sample(one: Sample) -> str:
+    value = phrases.NO_VALUE if one.value is None else visible(one.value)
+    return f"{value}  ({one.rows:,}×)  {visible(phrases.key_of(one))}".rstrip()
+
+
+def _result(report: TestReport, item: RuleMeasure) -> str:
+    if item.broken is None:
+        return phrases.found(item) or phrases.NO_VALUE
+    return f"{rows_of(item.broken)} ({phrases.share(item.broken, report.measures.rows)})"
+
+
+def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
+    cases = []
+    for one in sorted(report.measures.unchecked, key=lambda one: (one.what, one.why)):
+        case = _case(report, f"unchecked: {one.what}")
+        Xml.SubElement(case, "skipped", {"message": _safe(one.why)})
+        cases.append(case)
+    return cases
+
+
+def _schema_case(report: TestReport) -> Xml.Element:
+    case = _case(report, SCHEMA)
+    lines = [
+        f"{item.severity.value}: {visible(item.field)} {visible(item.says)} ({item.kind})" for item in report.drift
+    ]
+    errors = sum(item.severity is Severity.ERROR for item in report.drift)
+    if errors:
+        _failure(case, "drift", f"{errors:,} of {len(lines):,} differences stand against the contract", lines)
+    elif lines:
+        Xml.SubElement(case, "system-out").text = _lines(lines)
+    return case
+
+
+def _quarantined_case(report: TestReport) -> Xml.Element:
+    case = _case(report, QUARANTINED)
+    if report.quarantine_is_allowed:
+        Xml.SubElement(case, "system-out").text = _lines([phrases.counts(report)])
+    else:
+        where = [f"written to {visible(report.quarantine.path)}"] if report.quarantine else []
+        _failure(case, "quarantine", phrases.counts(report), where)
+    return case
+
+
+def _failure(case: Xml.Element, kind: str, message: str, lines: list[str]) -> None:
+    failure = Xml.SubElement(case, "failure", {"type": kind, "message": _safe(message)})
+    failure.text = _lines([visible(message), *lines])
+
+
+def _safe(text: str) -> str:
+    """Return a text that XML can hold: control characters are spelt out, what Unicode reserves is replaced."""
+    return _NO_XML.sub("\ufffd", visible(text))
+
+
+def _lines(lines: list[str]) -> str:
+    return "\n".join(_NO_XML.sub("\ufffd", line) for line in lines)
