@@ -140,13 +140,3 @@ def test_a_port_that_is_taken_is_one_clear_error(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert "is it taken? try another --port" in ran.stderr
     assert "Traceback" not in ran.stderr
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells where a process may run")
-@pytest.mark.parametrize("asked", ["one", "all"])
-def test_it_keeps_to_as_many_processors_as_asked(tmp_path: Path, asked: str) -> None:
-    processors = 1 if asked == "one" else len(os.sched_getaffinity(0))  # asked here: other systems have no such thing
-    (tmp_path / "treaty.yaml").write_text(f"server:\n  processors: {asked}\n")
-    with _serving(tmp_path) as (process, said):
-        urllib.request.urlopen(f"{said[0].removeprefix('Treaty serves at ')}/healthz").close()  # noqa: S310
-        assert len(os.sched_getaffinity(process.pid)) == processors

@@ -17,7 +17,6 @@ import httpx2
 import uvicorn
 
 from treaty.server.app import App
-from treaty.server.connections import protocol
 
 PATIENCE = 60.0
 """Seconds after which a test that waits for a server has failed."""
@@ -44,7 +43,7 @@ def running(app: App, **options: Any) -> Iterator[str]:
         app,
         host="127.0.0.1",
         port=0,
-        http=protocol(app.express),
+        http="h11",
         log_config=None,
         access_log=False,
         **{"timeout_graceful_shutdown": 5, **options},

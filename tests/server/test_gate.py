@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
-from tests.server.test_connections import connected, request
+from tests.server.test_http import connected, request
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import Limits
@@ -115,13 +115,13 @@ def test_only_documents_may_be_large(shared: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/contracts", "/contracts/check", "/api/v1/tokens"])
-def test_a_length_of_many_digits_is_too_large(shared: httpx2.Client, path: str) -> None:
+def test_a_length_of_many_digits_is_malformed(shared: httpx2.Client, path: str) -> None:
     ask = request(f"POST {path}", Content_Type="application/json", Content_Length="0" * 5_000 + "2")
     with connected(shared) as connection:
         connection.sendall(ask + b"{}")
         answer = connection.recv(65_536)
 
-    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert answer.startswith(b"HTTP/1.1 400 ")
 
 
 def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry: Callable[..., Registry]) -> None:

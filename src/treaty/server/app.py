@@ -17,7 +17,6 @@ from treaty.registry.local import Registry
 from treaty.server.entrance import Entrance
 from treaty.server.errors import add_error_handlers
 from treaty.server.examples.answers import with_examples
-from treaty.server.express import Express
 from treaty.server.identity import AccessSettings, Doorman
 from treaty.server.middleware import Gate
 from treaty.server.pages import PAGES
@@ -56,33 +55,12 @@ def create_app(
     add_error_handlers(app)
     add_problem_pages(app)
     doorman.is_guarded()
-    entrance = Entrance(limits or Limits(), doorman)
-    app.gate = Gate(app.inside, entrance, doorman, catalog_name)
-    app.express = Express(registry, doorman, entrance)
+    app.add_middleware(Gate, entrance=Entrance(limits or Limits(), doorman), doorman=doorman, catalog_name=catalog_name)
     return app
 
 
 class App(FastAPI):
-    """FastAPI behind a gate: what is turned away there costs nothing of the framework.
-
-    A server that knows how asks the express lane first.
-    """
-
-    gate: Callable[..., Any]
-    express: Express
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let everything come in by the gate."""
-        await self.gate(scope, receive, send)
-
-    async def inside(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer as the framework does."""
-        await super().__call__(scope, receive, send)
-
-    def build_middleware_stack(self) -> Any:
-        """Leave out the layer that answers to mistakes: the gate does that in our words."""
-        outermost: Any = super().build_middleware_stack()
-        return outermost.app
+    """The application, whose OpenAPI description has an example of every request and answer."""
 
     def openapi(self) -> dict[str, Any]:
         """Describe the API, with an example of every request and every answer."""

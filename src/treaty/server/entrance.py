@@ -58,7 +58,7 @@ _ELSEWHERE = Refusal(
 NUL = Refusal(422, "invalid", "the address holds a NUL character, which no name has")
 _NO_FORM = Refusal(415, "unsupported_media_type", "send the form of the page")
 NO_DOCUMENT = Refusal(415, "unsupported_media_type", "send application/json or application/yaml")
-STOPPING = Refusal(503, "unavailable", "the server is about to stop, and nothing was acknowledged; try again")
+STOPPING = Refusal(503, "unavailable", "the server is shutting down; nothing was acknowledged; try again")
 MISTAKE = Refusal(500, "failed", "the registry made a mistake; its log has the details under this request's id")
 
 

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from treaty.server.entrance import (
     FOREIGN,
     MISTAKE,
+    STOPPING,
     Entrance,
     Refusal,
     Scope,
@@ -62,6 +63,8 @@ class Gate:
             await passage.refuse(entrance.too_late)
         except HTTPException as error:  # of our own making: the body was larger than it said
             await passage.refuse(Refusal(error.status_code, "too_large", str(error.detail)))
+        except asyncio.CancelledError:  # by a server that stops
+            await passage.refuse(STOPPING)
         except ClientDisconnect:
             pass  # nobody is there to be answered
         except Exception as error:

@@ -23,9 +23,7 @@ from treaty.registry.access.oidc_settings import OidcSettings
 from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
 from treaty.server.app import create_app
-from treaty.server.connections import protocol
 from treaty.server.identity import AccessSettings, Doorman
-from treaty.server.processors import Processors, keep_still
 from treaty.server.settings import Limits, is_loopback
 from treaty.server.tending import Tending
 
@@ -42,13 +40,11 @@ class Serving:
     limits: Limits = field(default_factory=Limits)
     publishing: Publishing | None = None
     catalog_name: str = NAME
-    processors: Processors = Processors.ALL
 
 
 def serve(registry: Registry, serving: Serving, on_start: Callable[[str], None]) -> None:
     """Serve until told to stop."""
     check_exposure(registry, serving)
-    keep_still(serving.processors, serving.port)
     run_server(registry, serving, on_start)
 
 
@@ -65,7 +61,7 @@ def run_server(
         app,
         host=serving.host,
         port=serving.port,
-        http=protocol(app.express),
+        http="h11",
         log_config=None,
         access_log=False,
         server_header=False,

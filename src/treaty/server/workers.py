@@ -12,7 +12,6 @@ from collections.abc import Callable
 from treaty.errors import Unavailable
 from treaty.registry.local import Registry
 from treaty.server.listening import listening
-from treaty.server.processors import keep_still
 from treaty.server.serving import Serving, check_exposure, run_server
 
 _SETTLED = 5.0
@@ -32,7 +31,7 @@ def serve_together(
         with open_registry() as registry:  # closed again before the processes part: each opens its own
             check_exposure(registry, serving)
             on_start(_address(listeners[0]), registry)
-        _Crew(lambda place: _work(open_registry, serving, listeners[place], place), workers).run()
+        _Crew(lambda place: _work(open_registry, serving, listeners[place]), workers).run()
     finally:
         for listener in listeners:
             listener.close()
@@ -95,8 +94,7 @@ class _Crew:
             os.kill(pid, signal.SIGTERM)
 
 
-def _work(open_registry: Callable[[], Registry], serving: Serving, listener: socket.socket, place: int) -> None:
-    keep_still(serving.processors, serving.port + place)
+def _work(open_registry: Callable[[], Registry], serving: Serving, listener: socket.socket) -> None:
     with open_registry() as registry:
         run_server(registry, serving, lambda _: None, listener)
 

@@ -88,11 +88,6 @@ class Server:
     port: int = _setting(8090, whole(0, 65535), "Its port: 8090; 0 takes a free one.")
     body_limit: int = _setting(4_000_000, whole(1_000, 1_000_000_000), "The largest request in bytes: 4,000,000.")
     timeout_seconds: int = _setting(60, whole(1, 3_600), "How long a request may take: 60.")
-    processors: str = _setting(
-        "one",
-        one_of("one", "all"),
-        "How many processors each process of treaty serve keeps to: one, since Python uses one at a time, or all.",
-    )
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,6 @@ def run(
             "a server's address is no database; name a file or postgresql://…", param_hint="--database"
         )
     with needing("server"):
-        from treaty.server.processors import Processors
         from treaty.server.serving import Serving, serve
         from treaty.server.workers import serve_together
 
@@ -71,7 +70,6 @@ def run(
             settings.request_limits(),
             settings.publishing(),
             settings.catalog_name,
-            Processors(settings.parts.server.processors),
         )
         greet = _greet if output is AnswerFormat.TEXT else _tell_address
         signal.signal(signal.SIGTERM, _leave)

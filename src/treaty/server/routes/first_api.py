@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Annotated, Any
 
@@ -16,7 +17,6 @@ from treaty.registry.answers import OwnerAnswer, Registration
 from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
-from treaty.server.awaiting import settled
 from treaty.server.bodies import media_of, read_candidate, unread_candidate
 from treaty.server.documents import Format, document_response, documents_response
 from treaty.server.examples.declared import (
@@ -116,7 +116,7 @@ async def register_contract(registry: Caller, request: Request) -> Response:
     """Register a version; 422 with every issue where it is not admissible."""
     media = media_of(request.headers.get("content-type"))
     read = await unread_candidate(await request.body(), media, registry.desk.rules.limits)
-    registration = await settled(registry.submit(read))
+    registration = await asyncio.wrap_future(registry.submit(read))
     status = 201 if registration.status == "registered" else 202
     return JSONResponse(registration.model_dump(mode="json"), status)
 
@@ -144,7 +144,7 @@ async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
 async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
-    found = await settled(registry.ask_latest(dataset_id))
+    found = await asyncio.wrap_future(registry.ask_latest(dataset_id))
     return await run_in_threadpool(document_response, request, json.loads(found), form)
 
 

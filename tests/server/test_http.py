@@ -1,0 +1,236 @@
+"""The server on the wire: pipelining, connection handling, request logging and shutdown."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+import yaml
+from structlog.testing import capture_logs
+
+from tests.server.conftest import Serve
+from tests.server.contracts import USERS, short
+from tests.server.running import client_of, running
+from treaty.registry.local import Registry
+from treaty.server.app import create_app
+from treaty.server.settings import Limits
+
+LATEST = f"/contracts/{USERS}/latest"
+
+
+def request(line: str, body: dict[str, Any] | None = None, version: str = "1.1", **headers: str) -> bytes:
+    """Return the bytes of an HTTP request."""
+    content = b"" if body is None else json.dumps(body).encode()
+    fields = {"Host": "localhost"}
+    if body:
+        fields |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"{line} HTTP/{version}", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
+
+
+@contextmanager
+def connected(client: httpx2.Client) -> Iterator[socket.socket]:
+    """Open a plain socket to a client's server."""
+    where = urlsplit(str(client.base_url))
+    with socket.create_connection((where.hostname, where.port), timeout=30) as connection:
+        yield connection
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    """Return everything that the server sends until it closes the connection."""
+    parts = []
+    while part := connection.recv(65_536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+@contextmanager
+def write_locked(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Hold the write lock of the registry in a folder until it is rolled back."""
+    lock = sqlite3.connect(folder / "registry.db", isolation_level=None, check_same_thread=False)
+    lock.execute("BEGIN IMMEDIATE")
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+def statuses(responses: bytes) -> list[int]:
+    """Return the status of each response, in order."""
+    return [int(part.split(b" ", 1)[0]) for part in responses.split(b"HTTP/1.1 ")[1:]]
+
+
+def test_every_request_is_logged_once(client: httpx2.Client) -> None:
+    with capture_logs() as logs:
+        responses = [
+            client.post("/contracts", json=short()),
+            client.get(LATEST),
+            client.get("/contracts/nobody/latest"),
+        ]
+
+    lines = [line for line in logs if line["event"] == "request"]
+    assert [(line["method"], line["path"], line["status"]) for line in lines] == [
+        ("POST", "/contracts", 201),
+        ("GET", LATEST, 200),
+        ("GET", "/contracts/nobody/latest", 404),
+    ]
+    assert [line["request_id"] for line in lines] == [response.headers["x-request-id"] for response in responses]
+
+
+def test_pipelined_requests_are_answered_in_order(client: httpx2.Client) -> None:
+    requests = [
+        request("POST /contracts", short()),
+        request(f"GET {LATEST}"),
+        request("HEAD /healthz"),
+        request(f"GET {LATEST}"),
+        request("GET /datasets"),
+        request("POST /contracts", short(version="1.1.0")),
+        request("GET /contracts/nobody/latest", Connection="close"),
+    ]
+    with connected(client) as connection:
+        connection.sendall(b"".join(requests))
+        responses = read_to_end(connection)
+
+    assert statuses(responses) == [201, 200, 405, 200, 200, 201, 404]
+
+
+@pytest.mark.parametrize(
+    ("message", "status"), [(request("POST /contracts", short()), 201), (request("GET /contracts/nobody/latest"), 404)]
+)
+@pytest.mark.parametrize(("version", "connection"), [("1.1", "close"), ("1.0", "")])
+def test_connection_is_closed_on_request(
+    client: httpx2.Client, message: bytes, status: int, version: str, connection: str
+) -> None:
+    message = message.replace(b"HTTP/1.1", f"HTTP/{version}".encode())
+    if connection:
+        message = message.replace(b"\r\n\r\n", f"\r\nConnection: {connection}\r\n\r\n".encode(), 1)
+    with connected(client) as line:
+        line.sendall(message)
+        response = read_to_end(line)
+
+    assert statuses(response) == [status]
+    assert b"\r\nconnection: close\r\n" in response.lower()
+
+
+def test_body_in_small_packets_is_joined(client: httpx2.Client) -> None:
+    message = request("POST /contracts", short(), Connection="close")
+    with connected(client) as connection:
+        for start in range(0, len(message), 100):
+            connection.sendall(message[start : start + 100])
+        response = read_to_end(connection)
+
+    assert statuses(response) == [201]
+
+
+def test_body_of_a_get_request_is_ignored(client: httpx2.Client) -> None:
+    client.post("/contracts", json=short())
+
+    response = client.request("GET", LATEST, content=b" " * 300_000)
+
+    assert (response.status_code, response.json()["dataset_id"]) == (200, USERS)
+
+
+def test_expect_continue_is_answered(client: httpx2.Client) -> None:
+    message = request("POST /contracts", short(), Expect="100-continue", Connection="close")
+    head, _, body = message.partition(b"\r\n\r\n")
+    with connected(client) as connection:
+        connection.sendall(head + b"\r\n\r\n")
+        interim = connection.recv(1_000)
+        connection.sendall(body)
+        response = read_to_end(connection)
+
+    assert interim.startswith(b"HTTP/1.1 100 ")
+    assert statuses(response) == [201]
+
+
+def test_oversized_headers_are_refused(client: httpx2.Client) -> None:
+    with connected(client) as connection:
+        connection.sendall(request(f"GET {LATEST}", X_Padding="x" * 100_000).rstrip())  # never ends
+        response = read_to_end(connection)
+
+    assert statuses(response) == [400]
+
+
+def test_shutdown_cancels_queued_writes(open_registry: Callable[..., Registry], tmp_path: Path) -> None:
+    registry = open_registry()
+    with ExitStack() as stack, write_locked(tmp_path) as lock:
+        address = stack.enter_context(running(create_app(registry), timeout_graceful_shutdown=1))
+        with client_of(address) as client, connected(client) as begun, connected(client) as queued:
+            client.get("/datasets")
+            begun.sendall(request("POST /contracts", short("begun")))
+            assert client.get("/healthz").status_code == 200
+            queued.sendall(request("POST /contracts", short("queued")))
+            assert client.get("/healthz").status_code == 200
+            stopping = threading.Thread(target=stack.close)
+            stopping.start()
+            responses = [read_to_end(begun), read_to_end(queued)]
+            lock.rollback()
+            stopping.join()
+
+    assert [statuses(response) for response in responses] == [[503], [503]]
+    assert all(b"the server is shutting down" in response for response in responses)
+    assert "queued" not in registry.datasets().items
+
+
+def test_missing_body_times_out(serve: Serve) -> None:
+    client = serve(limits=Limits(seconds=0.3))
+    with connected(client) as connection:
+        connection.sendall(request("POST /contracts", short(), Connection="close")[:-10])
+        response = read_to_end(connection)
+
+    assert statuses(response) == [503]
+    assert b"no answer within 0.3 seconds" in response
+    assert b"retry-after: 2" in response
+    assert client.get("/datasets").json() == {"datasets": []}
+
+
+def test_incomplete_document_is_not_registered(client: httpx2.Client) -> None:
+    half = yaml.safe_dump(short()).encode()
+    message = request("POST /contracts", Content_Type="application/yaml", Content_Length=str(len(half) + 1)) + half
+    with capture_logs() as logs:
+        with connected(client) as connection:
+            connection.sendall(message)
+        while not logs:  # logged as soon as the client disconnects
+            assert client.get("/healthz").status_code == 200
+
+    assert [(line["path"], line["status"]) for line in logs] == [("/contracts", None)]
+    assert client.get("/datasets").json() == {"datasets": []}
+
+
+def test_clients_that_do_not_wait_do_not_disturb_others(client: httpx2.Client) -> None:
+    for number in range(20):
+        with connected(client) as connection:
+            connection.sendall(request("POST /contracts", short(f"left.{number}")))
+
+    assert client.post("/contracts", json=short()).status_code == 201
+    assert USERS in client.get("/datasets").json()["datasets"]
+
+
+@pytest.mark.parametrize(("method", "line"), [("submit", "POST /contracts"), ("ask_latest", f"GET {LATEST}")])
+def test_internal_error_does_not_leak_its_message(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, method: str, line: str
+) -> None:
+    secret = "-".join(["whsec", "very", "private"])
+
+    def fail(*_: object) -> None:
+        raise KeyError(secret)
+
+    monkeypatch.setattr(f"treaty.registry.local.Registry.{method}", fail)
+    with capture_logs() as logs:
+        response = client.request(*line.split(" "), json=short() if method == "submit" else None)
+
+    assert response.status_code == 500
+    assert "its log has the details under this request's id" in response.json()["detail"]
+    (mistake,) = (entry for entry in logs if entry["event"] == "mistake")
+    assert (mistake["error"], mistake["request_id"]) == ("KeyError", response.headers["x-request-id"])
+    assert secret not in f"{logs}{response.text}"
