@@ -46,3 +46,10 @@ class NotAllowed(TreatyError):
 
 class Unavailable(TreatyError):
     """A part this needs (a server, a package, a program) cannot be reached."""
+
+
+class MissingExtra(Unavailable, ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the extra {extra!r}; install it with: pip install 'treaty[{extra}]'")

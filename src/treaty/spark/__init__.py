@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from treaty.errors import Unavailable
+from treaty.errors import MissingExtra
 
 if TYPE_CHECKING:
     from treaty.spark.drift import Drift, Texts, schema_drift
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
     from importlib.util import find_spec
 
     if find_spec("pyspark") is None:
-        raise Unavailable("Spark is not installed here; add it: pip install 'treaty[spark]'")
+        raise MissingExtra(f"treaty.spark.{name}", "spark")
     return getattr(import_module(f"treaty.spark.{_HOMES[name]}"), name)
 
 
