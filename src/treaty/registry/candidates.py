@@ -78,20 +78,9 @@ class Judgement:
 
 def judge(connection: Connection, rules: GroundRules, candidate: Prepared, mode: Mode, today: date) -> Judgement:
     """Judge a candidate as registering it would, and keep nothing."""
-    return judge_after(connection, rules, candidate, mode, today, predecessor_of(connection, candidate))
-
-
-def predecessor_of(connection: Connection, candidate: Prepared) -> Kept | None:
-    """Return the version that a candidate follows."""
-    version = candidate.contract.semantic_version
-    return kept.predecessor(connection, candidate.contract.id, version.major if version else -1)
-
-
-def judge_after(
-    connection: Connection, rules: GroundRules, candidate: Prepared, mode: Mode, today: date, before: Kept | None
-) -> Judgement:
-    """Judge a candidate that follows a version, or none."""
     contract = candidate.contract
+    version = contract.semantic_version
+    before = kept.predecessor(connection, contract.id, version.major if version else -1)
     verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
     policies = policies_above(connection, contract)
     held = tuple(held_against(connection, contract, policies, today)) if policies else ()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import Page
+from treaty.registry.answers.answer import Page
 
 T = TypeVar("T")
 Key = str | int

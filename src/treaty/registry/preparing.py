@@ -45,11 +45,7 @@ class Prepared:
     @once
     def words(self) -> dict[str, str]:
         """The words that a search finds it by."""
-        return (
-            _searched_in_short(self.contract, self.data)
-            if self.contract.form is Form.SHORT
-            else searched(self.contract)
-        )
+        return searched(self.contract)
 
     @once
     def digest(self) -> str:
@@ -135,19 +131,6 @@ def searched(contract: Contract) -> dict[str, str]:
         "searched_fields": _listed(fields),
         "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
         "searched_meanings": _listed(meanings),
-    }
-
-
-def _searched_in_short(contract: Contract, data: dict[str, Json]) -> dict[str, str]:
-    """Return what `searched` does, without making the fields."""
-    fields = data["fields"]
-    return {
-        "searched_names": _listed([contract.id]),
-        "searched_domain": _NO_WORDS,
-        "searched_owners": _listed(_owners_in(contract)),
-        "searched_fields": _listed([one["name"] for one in fields]),
-        "searched_tags": _NO_WORDS,
-        "searched_meanings": _listed([data.get("description"), *[one.get("description") for one in fields]]),
     }
 
 

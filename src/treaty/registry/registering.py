@@ -16,7 +16,7 @@ from treaty.governance.lifecycle import day_of
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import Registration
-from treaty.registry.candidates import Judgement, judge_after, predecessor_of
+from treaty.registry.candidates import Judgement, judge
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.opening import begin, propose, readers, waits
 from treaty.registry.preparing import Prepared, searched, summary_of, together
@@ -24,12 +24,8 @@ from treaty.registry.proposing import open_proposal
 from treaty.registry.report import CompatibilityReport
 from treaty.registry.store import dependence, kept
 from treaty.registry.store.kept import Kept
-from treaty.registry.store.quick import QuickInsert
 from treaty.registry.store.tables import contracts, versions
 from treaty.registry.store.transaction import Transaction
-
-_ADD_VERSION = QuickInsert(versions)
-_ADD_CONTRACT = QuickInsert(contracts)
 
 
 class VersionRefused(Refused):
@@ -112,7 +108,7 @@ def keep(transaction: Transaction, actor: str, rules: GroundRules, judgement: Ju
         details=_noted(judgement, asked),
     )
     _keep_summary(transaction, candidate, judgement.before)
-    transaction.add(contract.id, _ADD_VERSION, _row(transaction, actor, judgement, seq, digest))
+    transaction.insert(versions, _row(transaction, actor, judgement, seq, digest))
     if contract.treaty.lineage or judgement.before is not None:
         dependence.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
     if judgement.before is None:
@@ -151,11 +147,7 @@ def _judged(
     transaction: Transaction, rules: GroundRules, candidate: Prepared, mode: Mode, actor: Actor | None
 ) -> Judgement:
     """Judge a candidate, and refuse it where it is not the actor's, not new or not admissible."""
-    contract = candidate.contract
-    alone = contract.treaty.parent is None and not is_policy(contract)
-    connection = transaction.beside(contract.id) if alone else transaction.connection
-    before = None if transaction.is_new(contract.id) else predecessor_of(connection, candidate)
-    judgement = judge_after(connection, rules, candidate, mode, transaction.now.date(), before)
+    judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
     if actor is not None:
         check_may_register(actor, rules, judgement, mode)
     _refuse_if_not_new(transaction, judgement)
@@ -224,7 +216,7 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         **words,
     }
     if before is None:
-        transaction.add(contract.id, _ADD_CONTRACT, {"id": contract.id, "created_at": transaction.now, **summary})
+        transaction.insert(contracts, {"id": contract.id, "created_at": transaction.now, **summary})
         return
     highest = kept.highest(transaction.connection, contract.id)
     lines = kept.beside(transaction.connection, contract.id, candidate.parts[0])

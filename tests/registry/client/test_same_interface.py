@@ -23,7 +23,7 @@ from treaty.registry.local import measures as local_measures
 from treaty.registry.local import migrations as local_migrations
 from treaty.registry.local import notices as local_notices
 
-FOR_SERVERS = {"open", "acting_as", "desk", "submit", "ask_latest"}
+FOR_SERVERS = {"open", "acting_as", "desk", "submit", "ask_latest", "latest_json", "cached_latest_json"}
 """What only those need who hold the database."""
 
 PAIRS: list[tuple[type, type]] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlalchemy import Connection, Row, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -18,10 +18,8 @@ from treaty.registry.access.tokens import (
     matches,
     parse_token,
 )
-from treaty.registry.store.quick import Driver
 from treaty.registry.store.tables import tokens
 
-_IN_FORCE = "SELECT 1 FROM tokens WHERE id = {} AND revoked_at IS NULL"
 _NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new one"  # noqa: S105
 
 
@@ -100,23 +98,12 @@ def believed(connection: Connection, text: str) -> TokenRecord:
     return record
 
 
-def is_in_force(driver: Driver, identity: str) -> bool:
-    """Tell whether a token that was believed before was not taken back since."""
-    return driver.row(_IN_FORCE, identity) is not None
-
-
 def check_in_force(connection: Connection, identity: str) -> None:
-    """Refuse a token that was believed before and taken back since."""
-    if not is_in_force(Driver(connection), identity):
-        refuse_gone(connection, identity)
-
-
-def refuse_gone(connection: Connection, identity: str) -> NoReturn:
-    """Say what became of a token that is no longer in force."""
+    """Raise Unknown for a token that was verified before and revoked since."""
     record = find(connection, identity)
-    if record is not None:
-        check_not_revoked(record)
-    raise Unknown(_NOT_A_TOKEN)
+    if record is None:
+        raise Unknown(_NOT_A_TOKEN)
+    check_not_revoked(record)
 
 
 def _record(row: Row[Any]) -> TokenRecord:

@@ -58,12 +58,10 @@ class Desk:
         return self.database.submit(unit)
 
     def check_in_force(self, transaction: Transaction) -> None:
-        """Refuse who signed in by a token that was taken back meanwhile: it changes nothing from that moment on."""
+        """Raise Unknown if the actor's token was revoked since it was verified."""
         token = self.actor.token
-        if token is not None and not transaction.once(
-            in_force(token), lambda: token_store.is_in_force(transaction.driver, token)
-        ):
-            token_store.refuse_gone(transaction.connection, token)
+        if token is not None:
+            transaction.once(in_force(token), lambda: token_store.check_in_force(transaction.connection, token))
 
     def prepared(self, document: Document) -> Prepared:
         """Return a document ready to be judged."""

@@ -12,10 +12,8 @@ from sqlalchemy import Connection, select
 
 from treaty.compatibility import diff, judge
 from treaty.consumers.subscriptions import Line, parse_line
-from treaty.contracts.making import work_out
 from treaty.governance.lifecycle import Status
-from treaty.registry import advancing, candidates, happening, registering, reminding, searching, teams
-from treaty.registry.access import token_store
+from treaty.registry import advancing, candidates, registering, reminding, searching, teams
 from treaty.registry.access.actors import Actor, local_actor
 from treaty.registry.access.rules import Action, authorize
 from treaty.registry.answers import (
@@ -34,6 +32,7 @@ from treaty.registry.answers import (
 )
 from treaty.registry.comparing import diff_answer
 from treaty.registry.ground_rules import GroundRules
+from treaty.registry.happening import feed
 from treaty.registry.local.access import Access
 from treaty.registry.local.consumers import Consumers
 from treaty.registry.local.desk import EVERYTHING, Desk, Document
@@ -43,6 +42,7 @@ from treaty.registry.local.migrations import Migrations
 from treaty.registry.local.notices import Notices
 from treaty.registry.local.refusals import note_later
 from treaty.registry.pages import PAGE, after, check_limit, page_of
+from treaty.registry.plain_json import as_json
 from treaty.registry.preparing import HandedIn
 from treaty.registry.query import Query
 from treaty.registry.report import CompatibilityReport
@@ -53,40 +53,6 @@ from treaty.registry.store.tables import contracts
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.upcoming import upcoming
 from treaty.registry.versions import document_answer, line_answers, version_answer
-
-_LARGE = 10_000
-"""Bytes of a document whose fields are made before the database is locked; few are soon made, if they are asked for."""
-
-
-class _Registering:
-    """A version on its way: read before the transaction begins, registered in it."""
-
-    def __init__(self, desk: Desk, read: Callable[[], HandedIn]) -> None:
-        self._desk = desk
-        self._read = read
-
-    def prepare(self) -> None:
-        """Read the document, so that nobody waits for that while the database is locked."""
-        self._handed_in = self._read()
-        self._mode = self._desk.mode(self._handed_in.compatibility)
-        document = self._handed_in.document
-        self.about = document.contract.id
-        _ = document.words, document.digest, document.contract.treaty  # worked out once, and here
-        if len(document.content) > _LARGE:
-            for item in document.contract.schema:
-                work_out(item)
-
-    def __call__(self, transaction: Transaction) -> Registration:
-        """Register it."""
-        desk = self._desk
-        desk.check_in_force(transaction)
-        try:
-            return registering.register(transaction, desk.actor, desk.rules, self._handed_in.document, self._mode)
-        except registering.VersionRefused as refusal:
-            if refusal.judgement is not None:
-                note_later(desk, refusal.judgement)
-            raise
-
 
 _DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
 
@@ -137,8 +103,21 @@ class Registry:
         return self.submit(lambda: handed_in).result()
 
     def submit(self, read: Callable[[], HandedIn]) -> Future[Registration]:
-        """Hand in a version that is still to be read; the future is done once it is durable or refused."""
-        return self._desk.submit(_Registering(self._desk, read))
+        """Queue a version for registration; the future is done once it is durable or refused."""
+        desk, handed_in = self._desk, read()
+        document, mode = handed_in.document, desk.mode(handed_in.compatibility)
+        _ = document.words, document.digest  # computed here, before the database is locked
+
+        def register(transaction: Transaction) -> Registration:
+            desk.check_in_force(transaction)
+            try:
+                return registering.register(transaction, desk.actor, desk.rules, document, mode)
+            except registering.VersionRefused as refusal:
+                if refusal.judgement is not None:
+                    note_later(desk, refusal.judgement)
+                raise
+
+        return desk.submit(register)
 
     def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
         """Judge a version without registering it."""
@@ -177,8 +156,8 @@ class Registry:
         """List what happened, the newest first: of a contract, what concerns a team, of a kind, since a day."""
         check_limit(limit)
         before = int(after(cursor, 0)[0]) if cursor is not None else None
-        wanted = happening.Wanted(contract, team, kind, since)
-        return self._desk.read(lambda it: happening.page(it, wanted, before, limit))
+        wanted = feed.Wanted(contract, team, kind, since)
+        return self._desk.read(lambda it: feed.page(it, wanted, before, limit))
 
     def upcoming(
         self,
@@ -206,19 +185,32 @@ class Registry:
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""
-        return self._desk.read(lambda it: document_answer(*kept.latest_document(it, contract)))
+        return self._desk.read(lambda it: document_answer(*kept.latest(it, contract)))
+
+    def latest_json(self, contract: str) -> bytes:
+        """Return the document of the highest active version as JSON, from the read cache where possible."""
+        cached = self.cached_latest_json(contract)
+        if cached is not None:
+            return cached
+        cache = self._desk.database.at_hand
+        stamp = cache.mark()
+        document = as_json(self._desk.read(lambda it: kept.latest(it, contract))[1])
+        cache.put(contract, document, stamp)
+        return document
+
+    def cached_latest_json(self, contract: str) -> bytes | None:
+        """Return what `latest_json` does if it is in the read cache, without a query; None otherwise."""
+        authorize(self._desk.actor, Action.READ, EVERYTHING)
+        return self._desk.database.at_hand.get(contract)
 
     def ask_latest(self, contract: str) -> Future[bytes]:
-        """Ask for the document of the highest active version, as JSON, without waiting."""
-        actor = self._desk.actor
-        authorize(actor, Action.READ, EVERYTHING)
-
-        def find(it: Connection) -> bytes:
-            if actor.token is not None:
-                token_store.check_in_force(it, actor.token)
-            return kept.latest_json(it, contract)
-
-        return self._desk.database.ask(find)
+        """Return the latest document as a future."""
+        future: Future[bytes] = Future()
+        try:
+            future.set_result(self.latest_json(contract))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""

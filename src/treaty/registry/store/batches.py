@@ -1,4 +1,4 @@
-"""One thread that takes everything that waits at once: many callers share one trip to the database."""
+"""A queue of jobs from many threads, worked off in batches by one thread."""
 
 from __future__ import annotations
 
@@ -10,35 +10,18 @@ from typing import Any, NamedTuple
 
 from treaty.errors import Unavailable
 
-LARGEST_BATCH = 64
-
-
-class Waiting(Future[Any]):
-    """Waits for a unit, and keeps what it worked on: who waited clears that away, not the thread that all wait for."""
-
-    kept: object = None
+MAX_BATCH_SIZE = 64
 
 
 class Job(NamedTuple):
-    """Something to do, and the future that waits for it."""
+    """A unit of work and the future that its caller waits for."""
 
     unit: Callable[..., Any]
-    future: Waiting
-
-    def fail(self, error: BaseException) -> None:
-        """Let the caller hear that it could not be done."""
-        self.future.set_exception(error)
-
-    def succeed(self, value: Any) -> None:
-        """Let the caller have what came of it."""
-        self.future.set_result(value)
+    future: Future[Any]
 
 
-class Batches:
-    """Hands jobs of many threads, in the order they came, to one thread.
-
-    What the thread takes more of, it adds to the list that it was given, so that nobody is forgotten if it fails.
-    """
+class WriteQueue:
+    """Hands jobs to one daemon thread in the order they arrive; everything that waits becomes one batch."""
 
     def __init__(self, name: str, work: Callable[[list[Job]], None]) -> None:
         self._name = name
@@ -48,9 +31,9 @@ class Batches:
         self._lock = threading.Lock()
         self._closed = False
 
-    def put(self, unit: Callable[..., Any]) -> Waiting:
-        """Hand in a job; the thread starts with the first."""
-        future = Waiting()
+    def put(self, unit: Callable[..., Any]) -> Future[Any]:
+        """Add a job; the first one starts the thread. Raises Unavailable once the queue is closed."""
+        future: Future[Any] = Future()
         with self._lock:
             if self._closed:
                 raise Unavailable("the registry is closed")
@@ -61,7 +44,7 @@ class Batches:
         return future
 
     def close(self) -> None:
-        """Finish what was handed in, and stop."""
+        """Finish the jobs in the queue, then stop the thread."""
         with self._lock:
             self._closed = True
             thread = self._thread
@@ -69,18 +52,13 @@ class Batches:
         if thread is not None:
             thread.join()
 
-    def more(self, most: int) -> list[Job]:
-        """Take what came in the meantime: for the thread itself, while it waits for something else."""
-        return [job for job in self._waiting(most) if job.future.set_running_or_notify_cancel()]
-
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._do([job, *self._waiting(LARGEST_BATCH - 1)])
-            del job  # nothing of it is left to be cleared away when the next one comes
+            self._process([job, *self._waiting(MAX_BATCH_SIZE - 1)])
 
-    def _waiting(self, most: int) -> list[Job]:
-        found: list[Job] = []
-        while len(found) < most:
+    def _waiting(self, limit: int) -> list[Job]:
+        jobs: list[Job] = []
+        while len(jobs) < limit:
             try:
                 job = self._jobs.get_nowait()
             except Empty:
@@ -88,17 +66,17 @@ class Batches:
             if job is None:
                 self._jobs.put(None)
                 break
-            found.append(job)
-        return found
+            jobs.append(job)
+        return jobs
 
-    def _do(self, batch: list[Job]) -> None:
-        # Who gave up waiting asks for nothing any more; what is begun can no longer be given up.
-        wanted = [one for one in batch if one.future.set_running_or_notify_cancel()]
+    def _process(self, batch: list[Job]) -> None:
+        """Run a batch without the jobs that were cancelled; from here on a job can no longer be cancelled."""
+        wanted = [job for job in batch if job.future.set_running_or_notify_cancel()]
         if not wanted:
             return
         try:
             self._work(wanted)
-        except BaseException as error:  # the thread goes on for everybody else
-            for one in wanted:
-                if not one.future.done():
-                    one.fail(error)
+        except BaseException as error:  # the thread must survive for later jobs
+            for job in wanted:
+                if not job.future.done():
+                    job.future.set_exception(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from collections.abc import Callable
 from treaty.contracts.loading import parse
 from treaty.contracts.model import Contract
 from treaty.contracts.reading import Reading
-from treaty.registry.plain_json import read_kept
 
 
 class ContractCache:
@@ -26,7 +26,7 @@ class ContractCache:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        contract = parse(Reading("the registry", read_kept(parsed()), lambda: None)).contract
+        contract = parse(Reading("the registry", json.loads(parsed()), lambda: None)).contract
         self.put(key, contract)
         return contract
 

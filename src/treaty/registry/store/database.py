@@ -17,15 +17,10 @@ from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.registry.store.at_hand import AtHand
-from treaty.registry.store.batches import Batches, Job
-from treaty.registry.store.held import Held
 from treaty.registry.store.migrating import migrate
-from treaty.registry.store.quick import Driver
-from treaty.registry.store.seat import BEGUN
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.trouble import TROUBLE, in_words, reachable
-from treaty.registry.store.turns import Turns
-from treaty.registry.store.types import json_text
+from treaty.registry.store.trouble import reachable
+from treaty.registry.store.turns import WriterLock
 from treaty.registry.store.writer import Writer
 
 T = TypeVar("T")
@@ -41,6 +36,8 @@ _SQLITE = (
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={_PATIENCE * 1000}",
+    "PRAGMA cache_size=-8000",  # kilobytes
+    "PRAGMA wal_autocheckpoint=4000",  # pages: a page that changes often is copied to the file once, not many times
 )
 _POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -c timezone=UTC"
 
@@ -80,9 +77,7 @@ class Database:
         self.clock = clock
         self._engine = _engine(url)
         on_sqlite = url.get_backend_name() == "sqlite"
-        self._writer = Writer(self._engine, clock, Turns(url.database if on_sqlite else None))
-        self._reader = Batches("treaty-reader", self._answer)
-        self._held = Held(self._engine)
+        self._writer = Writer(self._engine, clock, WriterLock(url.database if on_sqlite else None))
         self.at_hand = AtHand(url.database if on_sqlite else None)
 
     @classmethod
@@ -110,10 +105,6 @@ class Database:
         """Give a connection to read with."""
         with reachable(self.name), self._engine.connect() as connection:
             yield connection
-
-    def ask(self, question: Callable[[Connection], T]) -> Future[T]:
-        """Hand in a question that is quickly answered, for those who do not wait in a thread."""
-        return self._reader.put(question)
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
         """Run a unit of work as one transaction, and return once it is durable."""
@@ -143,33 +134,8 @@ class Database:
     def close(self) -> None:
         """Finish what was handed in, and let go of the database."""
         self._writer.close()
-        self._reader.close()
-        self._held.close()
         self.at_hand.close()
         self._engine.dispose()
-
-    def _answer(self, batch: list[Job]) -> None:
-        try:
-            connection, _ = self._held.take()
-            for job in batch:
-                _answer_one(connection, job)
-            self._held.rest()
-        except TROUBLE as error:
-            self._held.close()
-            for job in batch:
-                if not job.future.done():
-                    job.fail(in_words(self.name, error))
-
-
-def _answer_one(connection: Connection, job: Job) -> None:
-    try:
-        answer = job.unit(connection)
-    except TROUBLE:
-        raise
-    except Exception as error:
-        job.fail(error)
-    else:
-        job.succeed(answer)
 
 
 def _make_file(path: Path) -> None:
@@ -185,22 +151,14 @@ def _make_file(path: Path) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         arguments = {"connect_timeout": 5, "options": _POSTGRESQL}
-        return create_engine(
-            url,
-            pool_pre_ping=True,
-            pool_timeout=_PATIENCE,
-            pool_size=16,
-            connect_args=arguments,
-            json_serializer=json_text,
-        )
-    arguments = {"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None}
+        return create_engine(url, pool_pre_ping=True, pool_timeout=_PATIENCE, pool_size=16, connect_args=arguments)
     engine = create_engine(
         url,
         pool_timeout=_PATIENCE,
         pool_size=16,
         max_overflow=48,
-        connect_args=arguments,
-        json_serializer=json_text,
+        pool_use_lifo=True,  # the connection used last has the pages in its cache
+        connect_args={"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None},
     )
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
@@ -230,7 +188,6 @@ def _log_ahead(cursor: sqlite3.Cursor) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Take the write lock at once where a transaction is going to write: a late upgrade of a read lock fails."""
-    options = connection.get_execution_options()
-    if not options.get(BEGUN, False):
-        Driver(connection).run("BEGIN IMMEDIATE" if options.get("writes", False) else "BEGIN")
+    """Take the write lock at the start of a transaction that writes: upgrading a read lock later fails."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,9 +19,7 @@ from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.absent import no_contract, without
 from treaty.registry.limits import LARGEST_PART
-from treaty.registry.plain_json import as_json, read_kept
 from treaty.registry.store.contract_cache import ContractCache
-from treaty.registry.store.quick import Driver
 from treaty.registry.store.tables import versions
 
 _CACHE = ContractCache(2_000)
@@ -35,12 +34,7 @@ _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_
 _VERSION = _OF_CONTRACT.where(
     _V.major == bindparam("major"), _V.minor == bindparam("minor"), _V.patch == bindparam("patch")
 )
-_LATEST = _OF_CONTRACT.where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
-_LATEST_TEXT = (
-    "SELECT parsed, form, deprecation_uri FROM versions WHERE contract = {} AND status = 'active' "
-    "ORDER BY major DESC, minor DESC, patch DESC LIMIT 1"
-)
-_LATEST_DOCUMENT = _LATEST.add_columns(_V.parsed)
+_LATEST = _OF_CONTRACT.add_columns(_V.parsed).where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +98,9 @@ def _at(connection: Connection, contract: str, version: str) -> Kept | None:
     return _one(connection, _VERSION, asked)
 
 
-def latest(connection: Connection, contract: str) -> Kept:
-    """Return the highest active version."""
-    found = _one(connection, _LATEST, {"contract": contract})
-    if found is None:
-        raise missing(connection, contract, "has no active version")
-    return found
-
-
-def latest_json(connection: Connection, contract: str) -> bytes:
-    """Return the document of the highest active version as JSON: what is asked most, so at the driver's own speed."""
-    row = Driver(connection).row(_LATEST_TEXT, contract)
-    if row is None:
-        raise missing(connection, contract, "has no active version")
-    parsed, form, uri = row
-    return as_json(_at_present(parsed, Status.ACTIVE, form, uri))
-
-
-def latest_document(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
-    """Return the highest active version with its document, in one question."""
-    row = connection.execute(_LATEST_DOCUMENT, {"contract": contract}).one_or_none()
+def latest(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
+    """Return the highest active version with its document."""
+    row = connection.execute(_LATEST, {"contract": contract}).one_or_none()
     if row is None:
         raise missing(connection, contract, "has no active version")
     kept = _kept(row)
@@ -207,14 +184,10 @@ def contract_of(connection: Connection, kept: Kept) -> Contract:
 
 def current(parsed: str, kept: Kept) -> dict[str, Any]:
     """Return a document with the status its version has now."""
-    return _at_present(parsed, kept.status, kept.form, kept.deprecation_uri)
-
-
-def _at_present(parsed: str, status: Status, form: str, uri: str | None) -> dict[str, Any]:
-    document: dict[str, Any] = read_kept(parsed)
-    if form == Form.SHORT:
-        document = with_defaults(document) | {"deprecation_uri": uri}
-    document["status"] = status.value
+    document: dict[str, Any] = json.loads(parsed)
+    if kept.form == Form.SHORT:
+        document = with_defaults(document) | {"deprecation_uri": kept.deprecation_uri}
+    document["status"] = kept.status.value
     return document
 
 

@@ -1,45 +1,54 @@
-"""Turns between those who write to the same SQLite file, so that none of them starves."""
+"""Lock between processes that write to the same SQLite file."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 try:
     import fcntl
-except ImportError:  # where there is none, SQLite's own waiting does
+except ImportError:  # Windows: SQLite's own lock has to do
     fcntl = None  # type: ignore[assignment]
 
-_PATIENCE = 10.0
-_LOOK = 0.0002
+_TIMEOUT_S = 10.0
+_POLL_INTERVAL_S = 0.0002
 
 
-class Turns:
-    """A lock on a file beside the database, for one who writes; without a file, everybody has the turn.
+class WriterLock:
+    """An exclusive `flock` on a file beside the database; without a file every caller gets the lock at once.
 
-    SQLite itself keeps writers apart. It lets a waiting one sleep for ever longer, so that processes under load starve;
-    this lock is looked at every moment.
+    SQLite separates writers itself, but a waiting writer sleeps for ever longer intervals, so that under load a process
+    starves. This lock is polled at a short, constant interval. If it cannot be had within the timeout, the caller goes
+    on, and SQLite decides.
     """
 
     def __init__(self, database: str | None) -> None:
         self._path = None if fcntl is None or database is None else f"{database}-turn"
         self._handle: int | None = None
-        self._mine = False
 
-    def wait(self, meanwhile: Callable[[], bool]) -> None:
-        """Wait, but not for ever: if somebody hangs with the turn, SQLite decides who may write.
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Wait for the lock and hold it during the context."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        acquired = self._acquire()
+        while not acquired and time.monotonic() < deadline:
+            time.sleep(_POLL_INTERVAL_S)
+            acquired = self._acquire()
+        try:
+            yield
+        finally:
+            if acquired and self._handle is not None:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
 
-        What is given does something useful meanwhile, and tells whether there was anything.
-        """
-        until = time.monotonic() + _PATIENCE
-        while not self.take() and time.monotonic() < until:
-            if not meanwhile():
-                time.sleep(_LOOK)
+    def close(self) -> None:
+        """Close the lock file."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
 
-    def take(self) -> bool:
-        """Take the turn if nobody has it."""
+    def _acquire(self) -> bool:
         handle = self._open() if self._handle is None else self._handle
         if handle is None:
             return True
@@ -47,23 +56,10 @@ class Turns:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        self._mine = True
         return True
 
-    def give(self) -> None:
-        """Let others have the turn."""
-        if self._mine and self._handle is not None:
-            self._mine = False
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle, self._mine = None, False
-
     def _open(self) -> int | None:
-        """Open the file; in a folder that cannot be written to there is none, and SQLite will say so."""
+        """Open the lock file; None in a folder that cannot be written to, where SQLite raises the error."""
         if self._path is not None:
             with suppress(OSError):
                 self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import BigInteger, Integer, Text
 from sqlalchemy.types import TypeDecorator
 
@@ -27,7 +25,10 @@ class Moment(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
         """Write a moment; one without a time zone is a mistake of ours."""
-        return None if value is None else in_microseconds(value)
+        if value is None:
+            return None
+        since = value - _EPOCH
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
     def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
         """Read a moment."""
@@ -36,17 +37,3 @@ class Moment(TypeDecorator[datetime]):
             if value is None
             else datetime.fromtimestamp(value // 1_000_000, UTC).replace(microsecond=value % 1_000_000)
         )
-
-
-def in_microseconds(moment: datetime) -> int:
-    """Return the microseconds since 1970."""
-    since = moment - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-
-
-def json_text(value: Any) -> str:
-    """Write what a JSON column keeps, at a quarter of what Python's own writer takes."""
-    try:
-        return to_json(value).decode()
-    except PydanticSerializationError:  # half a character, which Python's own writer escapes
-        return json.dumps(value)
