@@ -18,7 +18,7 @@ from tests.server.test_access import ROLES, breaking
 from treaty.catalog.acting import ACTS
 from treaty.catalog.rendering import Message
 from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.server.identity import AccessSettings
+from treaty.server.authenticator import AccessSettings
 from treaty.server.pages import sessions
 
 NUMBERS = count(1)
@@ -325,12 +325,12 @@ class TestForms:
     def test_a_long_message_fits_into_a_cookie(self, sign: str) -> None:
         request, response = Request({**_ASKED, "headers": []}), Response()
 
-        sessions.say(request, response, "secret", Message("good", sign * 9_000))
+        sessions.set_flash(request, response, "secret", Message("good", sign * 9_000))
 
         cookie = response.headers["set-cookie"].partition(";")[0]
         assert len(cookie) < 3_600
         again = Request({**_ASKED, "headers": [(b"cookie", cookie.encode())]})
-        said = sessions.said_before(again, "secret")
+        said = sessions.read_flash(again, "secret")
         assert said is not None
         assert (said.kind, set(said.words)) == ("good", {sign})
         assert len(said.words.encode()) > 2_380

@@ -20,8 +20,8 @@ from tests.server.running import client_of, running
 from treaty.registry.access.oidc import OidcSettings, OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings
-from treaty.server.pages.signing_in import local_way
+from treaty.server.authenticator import AccessSettings
+from treaty.server.pages.sign_in import safe_redirect_path
 
 
 @pytest.fixture(scope="module")
@@ -220,14 +220,14 @@ def test_a_planted_visit_is_left_behind_when_signing_in(members_only: Town, brow
     ],
 )
 def test_nobody_is_led_elsewhere_after_signing_in(then: str) -> None:
-    assert local_way(then) == "/"
+    assert safe_redirect_path(then) == "/"
 
 
 @pytest.mark.parametrize(
     "then", ["/", "/?q=orders", "/catalog", "/catalog/check?contract=a%2Fb", "/catalog/contracts/a~2fb"]
 )
 def test_the_way_back_is_any_page_of_the_catalog(then: str) -> None:
-    assert local_way(then) == then
+    assert safe_redirect_path(then) == then
 
 
 def test_an_open_server_says_that_nobody_has_to_sign_in(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from treaty.pipeline.layers.reconciliation.columns import State
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.notices.channels import ChannelKind
 from treaty.registry.store.moving import MigrationState
-from treaty.server.documents import DocumentFormat
+from treaty.server.content_negotiation import DocumentFormat
 from treaty.settings import DOCUMENTED, ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]

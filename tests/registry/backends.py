@@ -24,7 +24,7 @@ from treaty.registry.local import Registry
 from treaty.registry.store.database import Database
 from treaty.registry.store.tables import METADATA
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings, Doorman
+from treaty.server.authenticator import AccessSettings, Authenticator
 
 AnyRegistry: TypeAlias = Registry | RegistryClient
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -159,7 +159,7 @@ class Served:
         self.url = url
 
     def put(self, registry: Registry) -> None:
-        doorman = Doorman(registry.desk.database, AccessSettings(), cast(OidcVerifier, Names()))
+        doorman = Authenticator(registry.desk.database, AccessSettings(), cast(OidcVerifier, Names()))
         self._app.state.registry = registry
         self._app.state.doorman = doorman
 

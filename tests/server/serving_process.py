@@ -10,12 +10,12 @@ from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.store.database import utc_now
-from treaty.server import serving, tending
-from treaty.server.identity import AccessSettings
-from treaty.server.serving import Serving
+from treaty.server import background, server
+from treaty.server.authenticator import AccessSettings
+from treaty.server.server import ServerOptions
 
 
-class _NoCourier(tending.Tending):
+class _NoCourier(background.BackgroundThreads):
     """Delivers nothing: what a process that dies in time does."""
 
     def start(self) -> None:
@@ -34,12 +34,12 @@ def main() -> None:
         return utc_now() + ahead
 
     if asked.no_courier:
-        setattr(serving, "Tending", _NoCourier)  # noqa: B010
+        setattr(server, "BackgroundThreads", _NoCourier)  # noqa: B010
     rules = GroundRules(addresses=AddressRule.ALLOW_PRIVATE)
     with Registry.open(asked.database, rules=rules, clock=clock) as registry:
         outlet = Outlet(AddressRule.ALLOW_PRIVATE)
-        options = Serving("127.0.0.1", 0, AccessSettings(), outlet=outlet)
-        serving.serve(registry, options, lambda address: print(address, flush=True))
+        options = ServerOptions("127.0.0.1", 0, AccessSettings(), outlet=outlet)
+        server.serve(registry, options, lambda address: print(address, flush=True))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings, check_entrance
+from treaty.server.authenticator import AccessSettings, check_permission
 from treaty.server.routing import action_of
 
 NUMBERS = count(1)
@@ -318,7 +318,7 @@ def test_who_could_never_do_it_is_told_whose_token_to_ask_for(action: Action, wh
     viewer = Actor("vera", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "test")
 
     with pytest.raises(NotAllowed) as refused:
-        check_entrance(viewer, action)
+        check_permission(viewer, action)
 
     assert str(refused.value) == (
         f"vera may not {action}: no role or scope of theirs allows it; "

@@ -14,7 +14,7 @@ from tests.server.contracts import short
 from treaty.catalog.site import Built, Progress, Publishing, publish
 from treaty.catalog.site.folder import held
 from treaty.registry.local import Registry
-from treaty.server.publishing import Publisher
+from treaty.server.background import CatalogPublisher
 
 _PATIENCE = 30.0
 
@@ -47,13 +47,13 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
             found.add(built)
         return built
 
-    monkeypatch.setattr("treaty.server.publishing.publish", watched)
-    monkeypatch.setattr("treaty.server.publishing._QUIET", 0.05)
+    monkeypatch.setattr("treaty.server.background.publish", watched)
+    monkeypatch.setattr("treaty.server.background._QUIET", 0.05)
     return found
 
 
 @contextmanager
-def running(publisher: Publisher) -> Iterator[None]:
+def running(publisher: CatalogPublisher) -> Iterator[None]:
     stop = threading.Event()
     thread = threading.Thread(target=publisher.run, args=(stop,))
     thread.start()
@@ -71,7 +71,7 @@ def test_a_change_is_published_soon_after(
 ) -> None:
     registry = open_registry()
 
-    with running(Publisher(registry, Publishing(tmp_path / "site", "Shop"))):
+    with running(CatalogPublisher(registry, Publishing(tmp_path / "site", "Shop"))):
         builds.wait_for(1)
         registry.register(short())
         builds.wait_for(2)
@@ -82,7 +82,7 @@ def test_a_change_is_published_soon_after(
 def test_many_changes_make_few_builds(open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds) -> None:
     registry = open_registry()
 
-    with running(Publisher(registry, Publishing(tmp_path / "site"))):
+    with running(CatalogPublisher(registry, Publishing(tmp_path / "site"))):
         builds.wait_for(1)
         for number in range(30):
             registry.register(short(f"set{number}"))
@@ -99,7 +99,7 @@ def test_while_somebody_else_builds_it_waits_and_then_publishes(
     registry = open_registry()
 
     with held(tmp_path / "site") as _:
-        publisher = Publisher(registry, Publishing(tmp_path / "site"))
+        publisher = CatalogPublisher(registry, Publishing(tmp_path / "site"))
         assert not publisher.publish_now()
     with running(publisher):
         builds.wait_for(1)
@@ -111,7 +111,7 @@ def test_what_cannot_be_published_is_logged_and_tried_again(
     registry = open_registry()
     place = tmp_path / "site"
     place.write_text("mine")
-    publisher = Publisher(registry, Publishing(place))
+    publisher = CatalogPublisher(registry, Publishing(place))
 
     with caplog.at_level(logging.WARNING):
         assert publisher.publish_now()

@@ -20,8 +20,8 @@ from treaty.registry.access.oidc import OidcSettings, OidcVerifier
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings
-from treaty.server.serving import Serving, check_exposure
+from treaty.server.authenticator import AccessSettings
+from treaty.server.server import ServerOptions, check_exposure
 
 SIGN_IN = AccessSettings(required=True)
 
@@ -276,7 +276,7 @@ def test_an_unguarded_registry_is_not_opened_to_other_machines(
     registry = open_registry()
 
     with pytest.raises(Refused, match="nobody would have to sign in") as refusal:
-        check_exposure(registry, Serving(host, 8090, AccessSettings()))
+        check_exposure(registry, ServerOptions(host, 8090, AccessSettings()))
 
     for way_on in ("treaty token create", "access.oidc", "--host 127.0.0.1"):
         assert way_on in str(refusal.value)
@@ -284,7 +284,7 @@ def test_an_unguarded_registry_is_not_opened_to_other_machines(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_an_unguarded_registry_serves_its_own_machine(open_registry: Callable[..., Registry], host: str) -> None:
-    check_exposure(open_registry(), Serving(host, 8090, AccessSettings()))
+    check_exposure(open_registry(), ServerOptions(host, 8090, AccessSettings()))
 
 
 @pytest.mark.parametrize("how", ["a setting", "OIDC", "a token"])
@@ -294,7 +294,7 @@ def test_a_guarded_registry_may_be_opened_to_other_machines(open_registry: Calla
         registry.access.create_token("ops", role="admin")
     oidc = OidcSettings("https://login.example.org", AUDIENCE) if how == "OIDC" else None
 
-    check_exposure(registry, Serving("0.0.0.0", 8090, AccessSettings(required=how == "a setting"), oidc))  # noqa: S104
+    check_exposure(registry, ServerOptions("0.0.0.0", 8090, AccessSettings(required=how == "a setting"), oidc))  # noqa: S104
 
 
 def test_a_registry_that_was_guarded_once_is_never_open_again(open_registry: Callable[..., Registry]) -> None:

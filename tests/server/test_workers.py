@@ -15,7 +15,7 @@ from tests.server.contracts import short
 from tests.server.running import PATIENCE, client_of
 from treaty.errors import Unavailable
 from treaty.registry.local import Registry
-from treaty.server.listening import listening
+from treaty.server.workers import open_sockets
 
 WORKERS = 2
 _OPENING = "Treaty serves at "
@@ -74,11 +74,11 @@ def test_none_outlives_the_one_that_began_them(crew: Crew) -> None:
 
 
 def test_each_process_has_a_socket_of_its_own_on_the_one_port() -> None:
-    sockets = listening("127.0.0.1", 0, 2)
+    sockets = open_sockets("127.0.0.1", 0, 2)
     try:
         (port,) = {one.getsockname()[1] for one in sockets}
         with pytest.raises(Unavailable, match="cannot listen"):  # shared with nobody else
-            listening("127.0.0.1", port, 2)
+            open_sockets("127.0.0.1", port, 2)
     finally:
         for one in sockets:
             one.close()

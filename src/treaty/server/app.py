@@ -14,16 +14,15 @@ import treaty
 from treaty.catalog.rendering import NAME
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
-from treaty.server.entrance import Entrance
+from treaty.server.authenticator import AccessSettings, Authenticator
+from treaty.server.background import BackgroundThreads
 from treaty.server.errors import add_error_handlers
 from treaty.server.examples.answers import with_examples
-from treaty.server.identity import AccessSettings, Doorman
-from treaty.server.middleware import Gate
+from treaty.server.middleware import RequestChecks, RequestMiddleware
 from treaty.server.pages import PAGES
-from treaty.server.pages.problems import add_problem_pages
+from treaty.server.pages.error_pages import add_error_pages
 from treaty.server.routes import ROUTES
 from treaty.server.settings import Limits
-from treaty.server.tending import Tending
 
 _UNOBSERVED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
@@ -33,7 +32,7 @@ def create_app(
     access: AccessSettings | None = None,
     oidc: OidcVerifier | None = None,
     limits: Limits | None = None,
-    tending: Tending | None = None,
+    tending: BackgroundThreads | None = None,
     catalog_name: str = NAME,
 ) -> App:
     """Build the app on a registry; the caller closes the registry."""
@@ -45,7 +44,7 @@ def create_app(
         redoc_url=None,
         telemetry=None if _is_observed() else _UNOBSERVED,
     )
-    doorman = Doorman(registry.desk.database, access or AccessSettings(), oidc)
+    doorman = Authenticator(registry.desk.database, access or AccessSettings(), oidc)
     app.state.registry = registry
     app.state.doorman = doorman
     app.state.catalog_name = catalog_name
@@ -53,9 +52,14 @@ def create_app(
     for routes in (*ROUTES, *PAGES):
         app.include_router(routes.router)
     add_error_handlers(app)
-    add_problem_pages(app)
+    add_error_pages(app)
     doorman.is_guarded()
-    app.add_middleware(Gate, entrance=Entrance(limits or Limits(), doorman), doorman=doorman, catalog_name=catalog_name)
+    app.add_middleware(
+        RequestMiddleware,
+        entrance=RequestChecks(limits or Limits(), doorman),
+        doorman=doorman,
+        catalog_name=catalog_name,
+    )
     return app
 
 
@@ -74,7 +78,7 @@ def _is_observed() -> bool:
     return any(name.startswith("OTEL_") for name in os.environ)
 
 
-def _lifespan(tending: Tending | None) -> Callable[[FastAPI], Any]:
+def _lifespan(tending: BackgroundThreads | None) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def live(app: FastAPI) -> AsyncIterator[None]:
         if tending is None:

@@ -43,11 +43,13 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
 }
 """Which status an error has; the first that it is an instance of, the nearest class first."""
 
-FIRST_API = {409: 400}
+FIRST_API_STATUS = {409: 400}
 """Where the first API has a status of its own."""
 
 _LOG = structlog.get_logger("treaty.server")
-NOT_NOW = "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
+UNAVAILABLE_MESSAGE = (
+    "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
+)
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
@@ -55,7 +57,7 @@ _BODY = ("body",)
 _MOST_FINDINGS = 500
 """Fewer than a reader of documents looks for, so that it is known when there are more."""
 
-Shown = Annotated[str, AfterValidator(redact)]
+RedactedText = Annotated[str, AfterValidator(redact)]
 """A text without the secrets of tokens that somebody put into it."""
 
 
@@ -64,9 +66,9 @@ class FindingModel(BaseModel):
 
     id: str
     severity: str
-    message: Shown
-    path: Shown | None = None
-    hint: Shown | None = None
+    message: RedactedText
+    path: RedactedText | None = None
+    hint: RedactedText | None = None
 
 
 class ErrorModel(BaseModel):
@@ -86,9 +88,9 @@ class DetailModel(BaseModel):
 
 def add_error_handlers(app: FastAPI) -> None:
     """Let every error become an answer."""
-    app.add_exception_handler(TreatyError, answer_to)
-    app.add_exception_handler(RequestValidationError, malformed)
-    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(TreatyError, treaty_error_response)
+    app.add_exception_handler(RequestValidationError, validation_error_response)
+    app.add_exception_handler(HTTPException, http_error_response)
 
 
 def error_response(
@@ -103,19 +105,19 @@ def error_response(
     return JSONResponse(body.model_dump(), status, headers)
 
 
-def said_to(request: Request, error: Exception) -> tuple[int, str, str]:
+def error_status(request: Request, error: Exception) -> tuple[int, str, str]:
     """Return the status and code of an error of ours, and its words; what is out of reach is told to the log only."""
     kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
     status, code = STATUS.get(kind, (500, "failed"))
     if isinstance(error, Unavailable):
         _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
-        return status, code, NOT_NOW
+        return status, code, UNAVAILABLE_MESSAGE
     return status, code, str(error)
 
 
-def answer_to(request: Request, error: Exception) -> JSONResponse:
+def treaty_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return what is said to an error of ours."""
-    status, code, words = said_to(request, error)
+    status, code, words = error_status(request, error)
     first_api = not request.url.path.startswith(API)
     if first_api and isinstance(error, NotFound):  # whose words are fixed, and say nothing of what to do instead
         words = error.what
@@ -127,7 +129,7 @@ def answer_to(request: Request, error: Exception) -> JSONResponse:
         said = [_as_fastapi_says(one.message, one.hint) for one in error.findings[:_MOST_FINDINGS]]
         return JSONResponse({"detail": [*said, *map(_as_fastapi_says, _rest(error.findings))]}, 422)
     elif first_api:
-        status = FIRST_API.get(status, status)
+        status = FIRST_API_STATUS.get(status, status)
         if status == 422:
             where = ("query", "cursor") if isinstance(error, BadCursor) else _BODY
             return JSONResponse({"detail": [_as_fastapi_says(words, where=where)]}, 422)
@@ -159,7 +161,7 @@ def _as_fastapi_says(message: str, hint: str | None = None, where: Sequence[str]
     return {"type": "value_error", "loc": list(where), "msg": redact(f"{message}; {hint}" if hint else message)}
 
 
-def malformed(request: Request, error: Exception) -> JSONResponse:
+def validation_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return what is said to a request that cannot be read."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     found = error.errors()
@@ -178,7 +180,7 @@ def malformed(request: Request, error: Exception) -> JSONResponse:
     return error_response(request, 422, "invalid", words, findings)
 
 
-def http_error(request: Request, error: Exception) -> JSONResponse:
+def http_error_response(request: Request, error: Exception) -> JSONResponse:
     """Return what is said to an error of the framework."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 400 and request.url.path.startswith(

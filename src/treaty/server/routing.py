@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 
 from treaty.registry.access.rules import Action
 from treaty.registry.local import Registry
+from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.errors import API, DetailModel, ErrorModel
-from treaty.server.identity import Doorman, check_entrance
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
@@ -78,16 +78,16 @@ def action_of(endpoint: object) -> Action | None:
     return getattr(endpoint, _RULE, None)
 
 
-async def caller(request: Request) -> Registry:
+async def caller_registry(request: Request) -> Registry:
     """Return the registry in the name of whoever asks, if they may come this far."""
-    doorman: Doorman = request.app.state.doorman
+    doorman: Authenticator = request.app.state.doorman
     authorization = request.headers.get("authorization")
     actor = doorman.actor_for_sure(authorization)
     if actor is None:
         actor = await run_in_threadpool(doorman.actor, authorization)
-    check_entrance(actor, action_of(request.scope["endpoint"]))
+    check_permission(actor, action_of(request.scope["endpoint"]))
     registry: Registry = request.app.state.registry
     return registry.acting_as(actor)
 
 
-Caller = Annotated[Registry, Depends(caller)]
+CallerRegistry = Annotated[Registry, Depends(caller_registry)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
 
 from treaty.errors import Unavailable
 from treaty.registry.local import Registry
-from treaty.server.listening import listening
-from treaty.server.serving import Serving, check_exposure, run_server
+from treaty.server.server import ServerOptions, check_exposure, run_server
 
 _SETTLED = 5.0
 """Seconds that one process must have lived before any that falls is replaced: what cannot start is told."""
@@ -20,13 +20,16 @@ _SETTLED = 5.0
 _PAUSE = 1.0
 
 
-def serve_together(
-    open_registry: Callable[[], Registry], serving: Serving, on_start: Callable[[str, Registry], None], workers: int
+def serve_with_workers(
+    open_registry: Callable[[], Registry],
+    serving: ServerOptions,
+    on_start: Callable[[str, Registry], None],
+    workers: int,
 ) -> None:
     """Serve with several processes until told to stop."""
     if not hasattr(os, "fork"):
         raise Unavailable("several workers need a system that can fork; use --workers 1")
-    listeners = listening(serving.host, serving.port, workers)
+    listeners = open_sockets(serving.host, serving.port, workers)
     try:
         with open_registry() as registry:  # closed again before the processes part: each opens its own
             check_exposure(registry, serving)
@@ -94,7 +97,7 @@ class _Crew:
             os.kill(pid, signal.SIGTERM)
 
 
-def _work(open_registry: Callable[[], Registry], serving: Serving, listener: socket.socket) -> None:
+def _work(open_registry: Callable[[], Registry], serving: ServerOptions, listener: socket.socket) -> None:
     with open_registry() as registry:
         run_server(registry, serving, lambda _: None, listener)
 
@@ -102,3 +105,38 @@ def _work(open_registry: Callable[[], Registry], serving: Serving, listener: soc
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+_WAITING = 2_048
+
+
+def open_sockets(host: str, port: int, count: int) -> list[socket.socket]:
+    """Return a socket for each of so many processes, all on one port.
+
+    Processes that share one socket race for it, and the first to wake takes all that wait. Linux deals connections out
+    evenly among sockets that share a port; elsewhere the processes share one.
+    """
+    first = _bound(host, port)
+    if not sys.platform.startswith("linux") or count == 1:
+        return [_opened(first)] * count
+    taken = first.getsockname()[1]  # bound alone at first, so that a port of somebody else's is not shared by mistake
+    first.close()
+    return [_opened(_bound(host, taken, socket.SO_REUSEPORT)) for _ in range(count)]
+
+
+def _bound(host: str, port: int, *options: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    for option in (socket.SO_REUSEADDR, *options):
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise Unavailable(f"cannot listen on {host} port {port}: {error.strerror}; try another --port") from None
+    return bound
+
+
+def _opened(bound: socket.socket) -> socket.socket:
+    bound.listen(_WAITING)
+    return bound

@@ -14,7 +14,7 @@ from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
 
 if TYPE_CHECKING:
     from treaty.registry.local import Registry
-    from treaty.server.serving import Serving
+    from treaty.server.server import ServerOptions
 
 
 def run(
@@ -58,10 +58,10 @@ def run(
             "a server's address is no database; name a file or postgresql://…", param_hint="--database"
         )
     with needing("server"):
-        from treaty.server.serving import Serving, serve
-        from treaty.server.workers import serve_together
+        from treaty.server.server import ServerOptions, serve
+        from treaty.server.workers import serve_with_workers
 
-        serving = Serving(
+        serving = ServerOptions(
             host if host is not None else settings.parts.server.host,
             port if port is not None else settings.parts.server.port,
             settings.access(),
@@ -75,7 +75,7 @@ def run(
         signal.signal(signal.SIGTERM, _leave)
         try:
             if workers > 1:
-                serve_together(
+                serve_with_workers(
                     lambda: open_local(reference, settings, Absent.MAKE),
                     serving,
                     lambda address, registry: greet(address, registry, serving),
@@ -90,7 +90,7 @@ def run(
             typer.echo("stopped", err=True)
 
 
-def _greet(address: str, registry: Registry, serving: Serving) -> None:
+def _greet(address: str, registry: Registry, serving: ServerOptions) -> None:
     typer.echo(f"Treaty serves at {address}")
     typer.echo(f"  database   {_short(registry.desk.database.name)}")
     typer.echo(f"  access     {_access(registry, serving)}")
@@ -101,15 +101,15 @@ def _greet(address: str, registry: Registry, serving: Serving) -> None:
     typer.echo("  stop       Ctrl+C")
 
 
-def _tell_address(address: str, _registry: Registry, _serving: Serving) -> None:
+def _tell_address(address: str, _registry: Registry, _serving: ServerOptions) -> None:
     """Say where it listens in one line, which whoever started it waits for."""
     typer.echo(json.dumps({"address": address}))
 
 
-def _access(registry: Registry, serving: Serving) -> str:
-    from treaty.server.identity import Doorman
+def _access(registry: Registry, serving: ServerOptions) -> str:
+    from treaty.server.authenticator import Authenticator
 
-    if serving.oidc is None and not Doorman(registry.desk.database, serving.access).is_guarded():
+    if serving.oidc is None and not Authenticator(registry.desk.database, serving.access).is_guarded():
         return "open to this machine, for want of a token; make one with: treaty token create"
     return "sign in to change anything" if serving.access.open_reading else "sign in, to read too"
 

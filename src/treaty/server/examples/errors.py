@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from treaty.server.entrance import NO_DOCUMENT, NUL, too_large
-from treaty.server.errors import API, NOT_NOW
+from treaty.server.errors import API, UNAVAILABLE_MESSAGE
+from treaty.server.middleware import NUL_IN_ADDRESS, UNSUPPORTED_MEDIA_TYPE, too_large
 
 _REQUEST = "5f0c2a9d71e400000017"
 _CONTRACT, _LINE = "users.daily_active", "users.daily_active@1"
@@ -26,9 +26,9 @@ _TROUBLE: Mapping[int, Trouble] = {
     404: Trouble("not_found", f"no dataset '{_CONTRACT}' is registered"),
     409: Trouble("refused", f"{_CONTRACT} 1.0.0 cannot be retired: ltv-dashboard still reads {_LINE}"),
     413: Trouble("too_large", too_large(1_000_000).words),
-    415: Trouble(NO_DOCUMENT.code, NO_DOCUMENT.words),
-    422: Trouble(NUL.code, NUL.words),
-    503: Trouble("unavailable", NOT_NOW),
+    415: Trouble(UNSUPPORTED_MEDIA_TYPE.code, UNSUPPORTED_MEDIA_TYPE.words),
+    422: Trouble(NUL_IN_ADDRESS.code, NUL_IN_ADDRESS.words),
+    503: Trouble("unavailable", UNAVAILABLE_MESSAGE),
 }
 
 _NO_LINE = Trouble("not_found", f"no line {_LINE} is registered")

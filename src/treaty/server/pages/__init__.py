@@ -1,18 +1,7 @@
-"""The catalog's pages over HTTP, by noun."""
+"""The catalog's pages over HTTP."""
 
-from treaty.server.pages import acting, assets, changes, checking, contract, contracts, graph, health, signing_in, teams
+from treaty.server.pages import actions, catalog, sign_in
 from treaty.server.routing import Routes
 
-PAGES: tuple[Routes, ...] = (
-    assets.routes,
-    contracts.routes,
-    health.routes,
-    contract.routes,
-    graph.routes,
-    changes.routes,
-    teams.routes,
-    checking.routes,
-    acting.routes,
-    signing_in.routes,
-)
-"""Every page the server answers, in the order it is looked for."""
+PAGES: tuple[Routes, ...] = (catalog.routes, actions.routes, sign_in.routes)
+"""All page routes, in matching order."""

@@ -18,7 +18,7 @@ from fastapi.responses import Response
 
 from treaty.catalog.rendering import Message
 
-SESSION, VISIT, SAID = "treaty_session", "treaty_visit", "treaty_said"
+SESSION, VISIT, FLASH = "treaty_session", "treaty_visit", "treaty_said"
 LONGEST_SESSION = timedelta(hours=12)  # a working day; who has a token signs in again with it
 LONGEST_TOKEN = 3_600  # what every browser keeps in a cookie, with room for its name and attributes
 
@@ -31,18 +31,18 @@ _WORDS_LIVE = 120
 _KINDS = frozenset({"good", "warn", "bad"})
 
 
-def is_safe(request: Request) -> bool:
+def is_https(request: Request) -> bool:
     """Tell whether the browser came by https; the server believes only a proxy that it trusts about that."""
     return request.url.scheme == "https"
 
 
-def secret_in(request: Request, name: str) -> str | None:
+def read_secret(request: Request, name: str) -> str | None:
     """Return what a cookie holds, if it could be one of ours."""
     value = request.cookies.get(_named(request, name), "")
     return value if _SECRET.fullmatch(value) else None
 
 
-def has(request: Request, name: str) -> bool:
+def has_cookie(request: Request, name: str) -> bool:
     """Tell whether a browser sent a cookie at all."""
     return _named(request, name) in request.cookies
 
@@ -70,32 +70,32 @@ def is_form_token(secret: str, given: str) -> bool:
     return len(said) == 2 * _MASK and hmac.compare_digest(_masked(said[_MASK:], said[:_MASK]), _of_forms(secret))
 
 
-def keep(request: Request, response: Response, name: str, value: str, seconds: int | None = None) -> None:
+def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None = None) -> None:
     """Let the browser keep a secret: unreadable for scripts, never sent with what another site posts.
 
     Lax, not strict: a link in a mail or chat leads to the page as whoever signed in, and nothing is done by a link.
     """
     response.set_cookie(
-        _named(request, name), value, max_age=seconds, path="/", secure=is_safe(request), httponly=True, samesite="lax"
+        _named(request, name), value, max_age=seconds, path="/", secure=is_https(request), httponly=True, samesite="lax"
     )
 
 
-def forget(request: Request, response: Response, name: str) -> None:
+def delete_cookie(request: Request, response: Response, name: str) -> None:
     """Let the browser forget a secret."""
-    response.delete_cookie(_named(request, name), path="/", secure=is_safe(request), httponly=True, samesite="lax")
+    response.delete_cookie(_named(request, name), path="/", secure=is_https(request), httponly=True, samesite="lax")
 
 
-def say(request: Request, response: Response, secret: str, message: Message) -> None:
+def set_flash(request: Request, response: Response, secret: str, message: Message) -> None:
     """Let the next page say something once; only this server can have put it there."""
     said = f"{message.kind}\n{message.words}".encode("utf-8", "replace")[:_LONGEST_WORDS]
     whole = said.decode("utf-8", "ignore").encode()  # a long one is cut, but never within a character
     body = base64.urlsafe_b64encode(whole).decode()
-    keep(request, response, SAID, f"{body}.{_keyed(secret, _FOR_WORDS, body.encode())}", _WORDS_LIVE)
+    set_cookie(request, response, FLASH, f"{body}.{_keyed(secret, _FOR_WORDS, body.encode())}", _WORDS_LIVE)
 
 
-def said_before(request: Request, secret: str) -> Message | None:
+def read_flash(request: Request, secret: str) -> Message | None:
     """Return what the page before left to be said."""
-    body, _, proof = request.cookies.get(_named(request, SAID), "").partition(".")
+    body, _, proof = request.cookies.get(_named(request, FLASH), "").partition(".")
     if not body or not hmac.compare_digest(
         _keyed(secret, _FOR_WORDS, body.encode("utf-8", "replace")).encode(), proof.encode("utf-8", "replace")
     ):
@@ -105,7 +105,7 @@ def said_before(request: Request, secret: str) -> Message | None:
 
 
 def _named(request: Request, name: str) -> str:
-    return f"{_HOST}{name}" if is_safe(request) else name
+    return f"{_HOST}{name}" if is_https(request) else name
 
 
 def _of_forms(secret: str) -> bytes:
@@ -120,7 +120,7 @@ def _keyed(secret: str, purpose: bytes, what: bytes) -> str:
     return hmac.digest(secret.encode(), purpose + b"\n" + what, "sha256").hex()
 
 
-def came_from_here(headers: Mapping[str, str]) -> bool:
+def is_same_origin(headers: Mapping[str, str]) -> bool:
     """Tell whether a form was sent by a page of this server; a browser says where from, in one way or the other."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is None:

@@ -10,22 +10,22 @@ from treaty.registry.access.rules import Action
 from treaty.registry.answers import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.pages import PAGE
 from treaty.server.errors import API
-from treaty.server.models import TokenBody
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_models import TokenBody
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("access", API)
 Word = Annotated[str | None, Query(max_length=300)]
 
 
 @routes.get("/tokens", Action.MANAGE_TOKENS)
-def list_tokens(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TokenAnswer]:
+def list_tokens(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TokenAnswer]:
     """List tokens, without their secrets."""
     return registry.access.tokens(cursor=cursor, limit=limit)
 
 
 @routes.post("/tokens", Action.MANAGE_TOKENS, (409,), status_code=201)
-def create_token(registry: Caller, request: Request, body: TokenBody) -> MintedAnswer:
+def create_token(registry: CallerRegistry, request: Request, body: TokenBody) -> MintedAnswer:
     """Give out a token; its secret is shown this once."""
     minted = registry.access.create_token(
         body.name, role=body.role.value, team=body.team, scopes=[one.value for one in body.scopes], days=body.days
@@ -35,14 +35,14 @@ def create_token(registry: Caller, request: Request, body: TokenBody) -> MintedA
 
 
 @routes.delete("/tokens/{identity}", Action.MANAGE_TOKENS, (404,))
-def revoke_token(registry: Caller, identity: str) -> TokenAnswer:
+def revoke_token(registry: CallerRegistry, identity: str) -> TokenAnswer:
     """Take a token back."""
     return registry.access.revoke_token(identity)
 
 
 @routes.get("/audit", Action.AUDIT)
 def list_audit(
-    registry: Caller, subject: Word = None, actor: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+    registry: CallerRegistry, subject: Word = None, actor: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[AuditAnswer]:
     """List who did what; a subject stands for all that begins with it."""
     return registry.access.audit(subject=subject, actor=actor, cursor=cursor, limit=limit)
@@ -50,7 +50,7 @@ def list_audit(
 
 @routes.get("/audit/verify", Action.AUDIT)
 def verify_audit(
-    registry: Caller,
+    registry: CallerRegistry,
     head: Annotated[str | None, Query(max_length=100, description="A head that was kept, to be found again.")] = None,
 ) -> AuditCheckAnswer:
     """Check that the audit log is whole."""

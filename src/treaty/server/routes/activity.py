@@ -12,9 +12,9 @@ from treaty.registry.answers.activity import ActivityKind
 from treaty.registry.pages import PAGE
 from treaty.registry.upcoming import LONGEST
 from treaty.server.errors import API
-from treaty.server.models import WrittenDay
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_models import IsoDate
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("activity", API)
 Word = Annotated[str | None, Query(max_length=256)]
@@ -22,11 +22,11 @@ Word = Annotated[str | None, Query(max_length=256)]
 
 @routes.get("/activity", Action.READ)
 def list_activity(
-    registry: Caller,
+    registry: CallerRegistry,
     contract: Word = None,
     team: Annotated[str | None, Query(max_length=256, description="Owns the contract, or reads it.")] = None,
     kind: ActivityKind | None = None,
-    since: Annotated[WrittenDay | None, Query(description="The first day, in UTC.")] = None,
+    since: Annotated[IsoDate | None, Query(description="The first day, in UTC.")] = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ActivityAnswer]:
@@ -36,7 +36,7 @@ def list_activity(
 
 @routes.get("/upcoming", Action.READ)
 def list_upcoming(
-    registry: Caller,
+    registry: CallerRegistry,
     contract: Word = None,
     team: Word = None,
     days: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
@@ -48,6 +48,6 @@ def list_upcoming(
 
 
 @routes.get("/teams", Action.READ)
-def list_teams(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TeamAnswer]:
+def list_teams(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TeamAnswer]:
     """List the teams that own or read something."""
     return registry.teams(cursor=cursor, limit=limit)

@@ -18,12 +18,12 @@ from treaty.registry.answers import (
     SubscriptionAnswer,
 )
 from treaty.registry.pages import PAGE
-from treaty.server.bodies import read_candidate
 from treaty.server.errors import API
 from treaty.server.examples.declared import CANDIDATE_BODY
-from treaty.server.models import SubscriptionBody
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_documents import read_candidate
+from treaty.server.request_models import SubscriptionBody
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("consumers", API)
 Word = Annotated[str | None, Query(max_length=256)]
@@ -31,7 +31,7 @@ Word = Annotated[str | None, Query(max_length=256)]
 
 @routes.get("/subscriptions", Action.READ)
 def list_subscriptions(
-    registry: Caller,
+    registry: CallerRegistry,
     contract: Word = None,
     consumer: Word = None,
     team: Word = None,
@@ -43,7 +43,7 @@ def list_subscriptions(
 
 
 @routes.put("/subscriptions", Action.SUBSCRIBE, (404, 409))
-def subscribe(registry: Caller, body: SubscriptionBody) -> SubscriptionAnswer:
+def subscribe(registry: CallerRegistry, body: SubscriptionBody) -> SubscriptionAnswer:
     """Declare that a consumer depends on a line, in place of what it declared for that line before."""
     return registry.consumers.subscribe(
         body.consumer,
@@ -59,7 +59,7 @@ def subscribe(registry: Caller, body: SubscriptionBody) -> SubscriptionAnswer:
 
 @routes.delete("/subscriptions", Action.SUBSCRIBE, (404,))
 def unsubscribe(
-    registry: Caller,
+    registry: CallerRegistry,
     consumer: Annotated[str, Query(min_length=1, max_length=200)],
     line: Annotated[str, Query(min_length=1, max_length=300)],
 ) -> SubscriptionAnswer:
@@ -69,7 +69,7 @@ def unsubscribe(
 
 @routes.get("/graph", Action.READ, (404,))
 def dependency_graph(
-    registry: Caller,
+    registry: CallerRegistry,
     node: Annotated[str, Query(min_length=1, max_length=300, description="A line, a contract or a consumer.")],
     direction: Literal["upstream", "downstream"] = "downstream",
     depth: Annotated[int | None, Query(ge=1, le=1_000)] = None,
@@ -80,7 +80,7 @@ def dependency_graph(
 
 @routes.get("/map", Action.READ, (404,))
 def dependency_map(
-    registry: Caller,
+    registry: CallerRegistry,
     node: Annotated[
         str | None, Query(min_length=1, max_length=300, description="A line, contract or consumer.")
     ] = None,
@@ -94,13 +94,13 @@ def dependency_map(
 
 
 @routes.get("/domains", Action.READ)
-def domain_map(registry: Caller) -> DomainsAnswer:
+def domain_map(registry: CallerRegistry) -> DomainsAnswer:
     """Return the domains, and how many dependences lead from one to another."""
     return registry.consumers.domains()
 
 
 @routes.post("/impact", Action.CHECK, openapi_extra=CANDIDATE_BODY)
-async def impact(registry: Caller, request: Request) -> ImpactAnswer:
+async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
     """Say whom a new version would hit, by field."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(
@@ -109,7 +109,7 @@ async def impact(registry: Caller, request: Request) -> ImpactAnswer:
 
 
 @routes.post("/can-i-publish", Action.CHECK, openapi_extra=CANDIDATE_BODY)
-async def can_i_publish(registry: Caller, request: Request) -> DecisionAnswer:
+async def can_i_publish(registry: CallerRegistry, request: Request) -> DecisionAnswer:
     """Say yes or no to publishing a new version, with every reason."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(
@@ -119,7 +119,7 @@ async def can_i_publish(registry: Caller, request: Request) -> DecisionAnswer:
 
 @routes.get("/can-i-retire", Action.CHECK, (404,))
 def can_i_retire(
-    registry: Caller,
+    registry: CallerRegistry,
     line: Annotated[str, Query(min_length=1, max_length=300, examples=["users.daily_active@1"])],
     version: Annotated[str | None, Query(max_length=64)] = None,
 ) -> DecisionAnswer:

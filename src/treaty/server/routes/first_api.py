@@ -17,8 +17,7 @@ from treaty.registry.answers import OwnerAnswer, Registration
 from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
-from treaty.server.bodies import media_of, read_candidate, unread_candidate
-from treaty.server.documents import Format, document_response, documents_response
+from treaty.server.content_negotiation import Format, document_response, documents_response
 from treaty.server.examples.declared import (
     ARCHIVED,
     CANDIDATE_BODY,
@@ -29,12 +28,13 @@ from treaty.server.examples.declared import (
     REGISTERED,
     front_answers,
 )
-from treaty.server.models import Anything, Said, Uri
-from treaty.server.pages.answering import prefers_pages
-from treaty.server.pages.contracts import front_page
-from treaty.server.pages.visiting import visiting
-from treaty.server.paging import Cursor, Limit, link_to_next
-from treaty.server.routing import Caller, Routes, caller
+from treaty.server.pages.catalog import front_page
+from treaty.server.pages.responses import prefers_html
+from treaty.server.pages.visits import authorized_visit
+from treaty.server.pagination import Cursor, Limit, next_page_link
+from treaty.server.request_documents import defer_candidate, media_type, read_candidate
+from treaty.server.request_models import JsonObject, RequestBody, Uri
+from treaty.server.routing import CallerRegistry, Routes, caller_registry
 
 routes = Routes("contracts")
 _ALL = 10_000
@@ -64,7 +64,7 @@ _INFO: dict[str, Any] = {
 _FRONT = front_answers(_INFO)
 
 
-class Deprecation(Said):
+class Deprecation(RequestBody):
     """Where the migration plan stands."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -81,15 +81,18 @@ class Datasets(BaseModel):
 @routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
 async def service_info(request: Request) -> Response:
     """Say what this is; a browser is shown the catalog."""
-    if prefers_pages(request.headers.get("accept", "")):
-        return await front_page(request, await visiting(request))
-    await caller(request)
+    if prefers_html(request.headers.get("accept", "")):
+        return await front_page(request, await authorized_visit(request))
+    await caller_registry(request)
     return JSONResponse(_INFO)
 
 
 @routes.get("/datasets", Action.READ, response_model=Datasets)
 def list_datasets(
-    registry: Caller, request: Request, cursor: Cursor = None, limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL
+    registry: CallerRegistry,
+    request: Request,
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL,
 ) -> Response:
     """List the ids of all datasets; beyond 10,000, the Link header leads on."""
     ids: list[str] = []
@@ -100,7 +103,7 @@ def list_datasets(
         following = page.next
         if following is None:
             break
-    return JSONResponse({"datasets": ids}, headers=link_to_next(request, following))
+    return JSONResponse({"datasets": ids}, headers=next_page_link(request, following))
 
 
 @routes.post(
@@ -112,17 +115,17 @@ def list_datasets(
     responses=REGISTERED,
     openapi_extra=CANDIDATE_BODY,
 )
-async def register_contract(registry: Caller, request: Request) -> Response:
+async def register_contract(registry: CallerRegistry, request: Request) -> Response:
     """Register a version; 422 with every issue where it is not admissible."""
-    media = media_of(request.headers.get("content-type"))
-    read = await unread_candidate(await request.body(), media, registry.desk.rules.limits)
+    media = media_type(request.headers.get("content-type"))
+    read = await defer_candidate(await request.body(), media, registry.desk.rules.limits)
     registration = await asyncio.wrap_future(registry.submit(read))
     status = 201 if registration.status == "registered" else 202
     return JSONResponse(registration.model_dump(mode="json"), status)
 
 
 @routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
-async def check_contract(registry: Caller, request: Request) -> Response:
+async def check_contract(registry: CallerRegistry, request: Request) -> Response:
     """Judge a version without registering it."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
@@ -136,13 +139,13 @@ async def check_contract(registry: Caller, request: Request) -> Response:
     response_model=list[OwnerAnswer],
     openapi_extra=DECISION_CARD,
 )
-async def owners_from_card(registry: Caller, card: Anything) -> list[OwnerAnswer]:
+async def owners_from_card(registry: CallerRegistry, card: JsonObject) -> list[OwnerAnswer]:
     """Suggest owners from a Decision Card."""
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
 
 
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
-async def latest_contract(registry: Caller, request: Request, dataset_id: str, form: Format = None) -> Response:
+async def latest_contract(registry: CallerRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
     found = await asyncio.wrap_future(registry.ask_latest(dataset_id))
     return await run_in_threadpool(document_response, request, json.loads(found), form)
@@ -150,7 +153,7 @@ async def latest_contract(registry: Caller, request: Request, dataset_id: str, f
 
 @routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), responses=DOCUMENTS)
 def contract_history(
-    registry: Caller,
+    registry: CallerRegistry,
     request: Request,
     dataset_id: str,
     cursor: Cursor = None,
@@ -160,11 +163,13 @@ def contract_history(
     """List versions in the order they were registered; the Link header leads to the next page."""
     page = registry.history(dataset_id, cursor=cursor, limit=limit)
     documents = [one.document for one in page.items]
-    return documents_response(request, documents, form, link_to_next(request, page.next))
+    return documents_response(request, documents, form, next_page_link(request, page.next))
 
 
 @routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=DOCUMENT)
-def get_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
+def get_version(
+    registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
+) -> Response:
     """Return one version."""
     return document_response(request, registry.get(dataset_id, version).document, form)
 
@@ -176,7 +181,7 @@ def get_version(registry: Caller, request: Request, dataset_id: str, version: st
     responses=DEPRECATED,
 )
 def deprecate_version(
-    registry: Caller, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
+    registry: CallerRegistry, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
 ) -> Response:
     """Mark a version as deprecated, with the address of the migration plan."""
     if not body.deprecation_uri.strip():
@@ -191,7 +196,9 @@ def deprecate_version(
     (400, 404),
     responses=ARCHIVED,
 )
-def archive_version(registry: Caller, request: Request, dataset_id: str, version: str, form: Format = None) -> Response:
+def archive_version(
+    registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
+) -> Response:
     """Archive a version; it stays in the history."""
     registry.archive(dataset_id, version)
     return document_response(request, registry.get(dataset_id, version).document, form)

@@ -10,38 +10,38 @@ from starlette.concurrency import run_in_threadpool
 from treaty.registry.access.rules import Action
 from treaty.registry.answers import ContractAnswer, Page, PolicyCheckAnswer, ProposalAnswer, WaiverAnswer
 from treaty.registry.pages import PAGE
-from treaty.server.bodies import read_candidate
 from treaty.server.errors import API
 from treaty.server.examples.declared import CANDIDATE_BODY
-from treaty.server.models import DecisionBody, DeclineBody, WaiverBody
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_documents import read_candidate
+from treaty.server.request_models import DecisionBody, DeclineBody, WaiverBody
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("governance", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]
 
 
 @routes.get("/policies", Action.READ)
-def list_policies(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[ContractAnswer]:
+def list_policies(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[ContractAnswer]:
     """List the policies: contracts whose terms bind those below them."""
     return registry.governance.policies(cursor=cursor, limit=limit)
 
 
 @routes.post("/policies/check", Action.CHECK, openapi_extra=CANDIDATE_BODY)
-async def check_policies(registry: Caller, request: Request) -> PolicyCheckAnswer:
+async def check_policies(registry: CallerRegistry, request: Request) -> PolicyCheckAnswer:
     """Say what the policies above a contract find weakened, and whom a policy would find in breach."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(lambda: registry.governance.check_policies(candidate.document))
 
 
 @routes.get("/waivers", Action.READ)
-def list_waivers(registry: Caller, cursor: Cursor = None, limit: Limit = PAGE) -> Page[WaiverAnswer]:
+def list_waivers(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[WaiverAnswer]:
     """List waivers, in force or not."""
     return registry.governance.waivers(cursor=cursor, limit=limit)
 
 
 @routes.post("/waivers", Action.WAIVE, status_code=201)
-def grant_waiver(registry: Caller, body: WaiverBody) -> WaiverAnswer:
+def grant_waiver(registry: CallerRegistry, body: WaiverBody) -> WaiverAnswer:
     """Set a finding aside, for a reason, until a day."""
     return registry.governance.waive(
         body.rule, owner=body.owner, reason=body.reason, until=body.until, contract=body.contract, path=body.path
@@ -49,14 +49,14 @@ def grant_waiver(registry: Caller, body: WaiverBody) -> WaiverAnswer:
 
 
 @routes.delete("/waivers/{identity}", Action.WAIVE, (404,))
-def revoke_waiver(registry: Caller, identity: Number) -> WaiverAnswer:
+def revoke_waiver(registry: CallerRegistry, identity: Number) -> WaiverAnswer:
     """End a waiver before its day."""
     return registry.governance.revoke_waiver(identity)
 
 
 @routes.get("/proposals", Action.READ)
 def list_proposals(
-    registry: Caller,
+    registry: CallerRegistry,
     state: Literal["open", "approved", "declined"] | None = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
@@ -66,12 +66,12 @@ def list_proposals(
 
 
 @routes.post("/proposals/{identity}/approve", Action.APPROVE, (404, 409))
-def approve_proposal(registry: Caller, identity: Number, body: DecisionBody) -> ProposalAnswer:
+def approve_proposal(registry: CallerRegistry, identity: Number, body: DecisionBody) -> ProposalAnswer:
     """Register a proposed version; one's own only as an override with a reason."""
     return registry.governance.approve(identity, reason=body.reason, override=body.override)
 
 
 @routes.post("/proposals/{identity}/decline", Action.REGISTER, (404, 409))
-def decline_proposal(registry: Caller, identity: Number, body: DeclineBody) -> ProposalAnswer:
+def decline_proposal(registry: CallerRegistry, identity: Number, body: DeclineBody) -> ProposalAnswer:
     """Turn a proposed version down, or take one's own back."""
     return registry.governance.decline(identity, reason=body.reason)

@@ -11,25 +11,25 @@ from treaty.registry.answers import GridRowAnswer, MeasureAnswer, Page, Recorded
 from treaty.registry.measuring import measure_of
 from treaty.registry.pages import PAGE
 from treaty.server.errors import API
-from treaty.server.models import MeasuresBody, WrittenDay
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_models import IsoDate, MeasuresBody
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("measures", API)
 Word = Annotated[str | None, Query(max_length=256)]
 Name = Annotated[str, Query(min_length=1, max_length=256)]
-Since = Annotated[WrittenDay | None, Query(description="The first day; by default 29 days ago.")]
+Since = Annotated[IsoDate | None, Query(description="The first day; by default 29 days ago.")]
 
 
 @routes.post("/measures", Action.NOTIFY)
-def record_measures(registry: Caller, body: MeasuresBody) -> RecordedAnswer:
+def record_measures(registry: CallerRegistry, body: MeasuresBody) -> RecordedAnswer:
     """Keep what was measured, held to what the contracts promise; unregistered contracts are passed over and named."""
     return registry.measures.record([measure_of(one.model_dump()) for one in body.measures])
 
 
 @routes.get("/measures", Action.READ)
 def list_measures(
-    registry: Caller, contract: Word = None, name: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+    registry: CallerRegistry, contract: Word = None, name: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[MeasureAnswer]:
     """List the newest measure of each kind, by contract and name."""
     return registry.measures.current(contract=contract, name=name, cursor=cursor, limit=limit)
@@ -37,7 +37,12 @@ def list_measures(
 
 @routes.get("/measures/history", Action.READ)
 def measure_history(
-    registry: Caller, contract: Name, name: Name, since: Since = None, cursor: Cursor = None, limit: Limit = PAGE
+    registry: CallerRegistry,
+    contract: Name,
+    name: Name,
+    since: Since = None,
+    cursor: Cursor = None,
+    limit: Limit = PAGE,
 ) -> Page[MeasureAnswer]:
     """List the measures of one kind, the newest first."""
     return registry.measures.history(contract, name, since=since, cursor=cursor, limit=limit)
@@ -45,7 +50,7 @@ def measure_history(
 
 @routes.get("/measures/grid", Action.READ)
 def measure_grid(
-    registry: Caller, since: Since = None, domain: Word = None, cursor: Cursor = None, limit: Limit = PAGE
+    registry: CallerRegistry, since: Since = None, domain: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[GridRowAnswer]:
     """List how the days went of each contract that was measured, the worst contract first."""
     return registry.measures.grid(since=since, domain=domain, cursor=cursor, limit=limit)

@@ -10,9 +10,9 @@ from treaty.registry.access.rules import Action
 from treaty.registry.answers import BoardAnswer, MigrationAnswer, MigrationPathAnswer, Page
 from treaty.registry.pages import PAGE
 from treaty.server.errors import API
-from treaty.server.models import AcknowledgementBody, MigrationWaiverBody, MoveBody, ProofBody
-from treaty.server.paging import Cursor, Limit
-from treaty.server.routing import Caller, Routes
+from treaty.server.pagination import Cursor, Limit
+from treaty.server.request_models import AcknowledgementBody, MigrationWaiverBody, MoveBody, ProofBody
+from treaty.server.routing import CallerRegistry, Routes
 
 routes = Routes("migrations", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]
@@ -22,7 +22,7 @@ Version = Annotated[str, Query(min_length=1, max_length=64)]
 
 @routes.get("/migrations", Action.READ)
 def list_migrations(
-    registry: Caller,
+    registry: CallerRegistry,
     contract: Annotated[str | None, Query(max_length=256)] = None,
     state: Literal["proposed", "open", "closed", "withdrawn"] | None = None,
     team: Annotated[str | None, Query(max_length=256, description="With consumers of this team.")] = None,
@@ -34,36 +34,36 @@ def list_migrations(
 
 
 @routes.get("/migrations/{identity}", Action.READ, (404,))
-def get_migration(registry: Caller, identity: Number) -> BoardAnswer:
+def get_migration(registry: CallerRegistry, identity: Number) -> BoardAnswer:
     """Return one migration with where each consumer stands, and its proof."""
     return registry.migrations.get(identity)
 
 
 @routes.post("/migrations/{identity}/acknowledge", Action.SUBSCRIBE, (404, 409))
-def acknowledge_migration(registry: Caller, identity: Number, body: AcknowledgementBody) -> BoardAnswer:
+def acknowledge_migration(registry: CallerRegistry, identity: Number, body: AcknowledgementBody) -> BoardAnswer:
     """Say that a consumer knows of the change; the last word that was waited for lets the version in."""
     return registry.migrations.acknowledge(identity, body.consumer, note=body.note)
 
 
 @routes.post("/migrations/{identity}/move", Action.SUBSCRIBE, (404, 409))
-def move_consumer(registry: Caller, identity: Number, body: MoveBody) -> BoardAnswer:
+def move_consumer(registry: CallerRegistry, identity: Number, body: MoveBody) -> BoardAnswer:
     """Let a consumer read the new line instead of the old one."""
     return registry.migrations.move(identity, body.consumer, fields=body.fields)
 
 
 @routes.post("/migrations/{identity}/waive", Action.WAIVE, (404, 409))
-def waive_consumer(registry: Caller, identity: Number, body: MigrationWaiverBody) -> BoardAnswer:
+def waive_consumer(registry: CallerRegistry, identity: Number, body: MigrationWaiverBody) -> BoardAnswer:
     """Go on without a consumer, for a reason, until a day."""
     return registry.migrations.waive(identity, body.consumer, reason=body.reason, until=body.until)
 
 
 @routes.post("/migrations/{identity}/proof", Action.REGISTER, (404, 409))
-def record_proof(registry: Caller, identity: Number, body: ProofBody) -> BoardAnswer:
+def record_proof(registry: CallerRegistry, identity: Number, body: ProofBody) -> BoardAnswer:
     """Keep what running the shims on rows showed."""
     return registry.migrations.record_proof(identity, body.proof)
 
 
 @routes.get("/migration-path", Action.READ, (404, 409))
-def migration_path(registry: Caller, contract: Name, before: Version, after: Version) -> MigrationPathAnswer:
+def migration_path(registry: CallerRegistry, contract: Name, before: Version, after: Version) -> MigrationPathAnswer:
     """Return the way over between two versions: shims both ways, and a guide for each consumer of the old line."""
     return registry.migrations.path(contract, before, after)

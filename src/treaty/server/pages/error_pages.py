@@ -18,9 +18,9 @@ from treaty.contracts.findings import Finding, Severity
 from treaty.errors import NotFound, TreatyError, WithFindings
 from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
-from treaty.server.errors import answer_to, http_error, malformed, said_to
-from treaty.server.pages.answering import BASE, GUARDS, packed, prefers_pages
-from treaty.server.pages.visiting import AGAIN
+from treaty.server.errors import error_status, http_error_response, treaty_error_response, validation_error_response
+from treaty.server.pages.responses import BASE, SECURITY_HEADERS, compressed_response, prefers_html
+from treaty.server.pages.visits import SESSION_ENDED
 
 _SAFE = frozenset({"GET", "HEAD"})
 _SHOWN = 20
@@ -50,19 +50,19 @@ _NOT_SIGNED_IN = "You are not signed in, or your session has ended, so nothing w
 _MISTAKE = _Words("Something went wrong here", "It is not your fault. Tell whoever runs this server the number below.")
 
 
-def is_page(path: str, accept: str) -> bool:
+def is_page_request(path: str, accept: str) -> bool:
     """Tell whether a browser asks for a page, and so should be answered with one."""
-    return (path in ("/", BASE) or path.startswith(f"{BASE}/")) and prefers_pages(accept)
+    return (path in ("/", BASE) or path.startswith(f"{BASE}/")) and prefers_html(accept)
 
 
-def add_problem_pages(app: FastAPI) -> None:
+def add_error_pages(app: FastAPI) -> None:
     """Let every error at a page become a page; elsewhere it stays what it was."""
-    app.add_exception_handler(TreatyError, _page_or(answer_to, _ours))
-    app.add_exception_handler(RequestValidationError, _page_or(malformed, _malformed))
-    app.add_exception_handler(HTTPException, _page_or(http_error, _framework))
+    app.add_exception_handler(TreatyError, _page_or(treaty_error_response, _ours))
+    app.add_exception_handler(RequestValidationError, _page_or(validation_error_response, _malformed))
+    app.add_exception_handler(HTTPException, _page_or(http_error_response, _framework))
 
 
-def problem_page(
+def error_page(
     status: int,
     words: str,
     request_id: str,
@@ -91,19 +91,19 @@ def problem_page(
     )
 
 
-def drawn_alone(page: Page, catalog_name: str, visitor: Visitor = NOBODY) -> tuple[bytes, dict[str, str]]:
+def render_standalone(page: Page, catalog_name: str, visitor: Visitor = NOBODY) -> tuple[bytes, dict[str, str]]:
     """Draw a problem where nothing else works, with the headers that guard it."""
     content = render(page, Setting(datetime.now(UTC), visitor, name=catalog_name)).encode()
-    return content, {"Content-Type": "text/html; charset=utf-8", **GUARDS}
+    return content, {"Content-Type": "text/html; charset=utf-8", **SECURITY_HEADERS}
 
 
-def problem(request: Request, status: int, words: str, findings: Sequence[Finding] = ()) -> Response:
+def error_page_response(request: Request, status: int, words: str, findings: Sequence[Finding] = ()) -> Response:
     """Answer a browser with a problem."""
     visit = getattr(request.state, "visit", None)
-    page = problem_page(status, words, request.state.request_id, request.url.path, findings)
+    page = error_page(status, words, request.state.request_id, request.url.path, findings)
     visitor = _told_once(visit.visitor, status) if visit else NOBODY
-    content, headers = drawn_alone(page, request.app.state.catalog_name, visitor)
-    response = packed(request, content, "text/html", headers)
+    content, headers = render_standalone(page, request.app.state.catalog_name, visitor)
+    response = compressed_response(request, content, "text/html", headers)
     response.status_code = status
     if visit is not None:
         visit.sign(response)
@@ -112,14 +112,14 @@ def problem(request: Request, status: int, words: str, findings: Sequence[Findin
 
 def _told_once(visitor: Visitor, status: int) -> Visitor:
     """Leave out that a session has ended where the problem itself says so; what else was left to be said is said."""
-    return replace(visitor, message=None) if status == 401 and visitor.message is AGAIN else visitor
+    return replace(visitor, message=None) if status == 401 and visitor.message is SESSION_ENDED else visitor
 
 
 def _page_or(
     otherwise: Callable[[Request, Exception], Response], draw: Callable[[Request, Exception], Response]
 ) -> Callable[[Request, Exception], Response]:
     def handle(request: Request, error: Exception) -> Response:
-        is_asked_for = is_page(request.scope["path"], request.headers.get("accept", ""))
+        is_asked_for = is_page_request(request.scope["path"], request.headers.get("accept", ""))
         return (draw if is_asked_for else otherwise)(request, error)
 
     return handle
@@ -128,12 +128,12 @@ def _page_or(
 def _ours(request: Request, error: Exception) -> Response:
     if isinstance(error, Unknown) and request.method in _SAFE and request.url.path != Live().to(places.sign_in()):
         return _to_sign_in(request)
-    status, _, words = said_to(request, error)
+    status, _, words = error_status(request, error)
     if isinstance(error, Unknown):
         words = _NOT_SIGNED_IN
     elif isinstance(error, NotFound):  # where to look instead is said for pages by their own hint
         words = error.what
-    response = problem(request, status, words, error.findings if isinstance(error, WithFindings) else ())
+    response = error_page_response(request, status, words, error.findings if isinstance(error, WithFindings) else ())
     if status == 503:
         response.headers["Retry-After"] = "2"
     return response
@@ -156,16 +156,16 @@ def _malformed(request: Request, error: Exception) -> Response:
         Finding(one["type"], Severity.ERROR, f"{one['loc'][-1] if one['loc'] else 'the request'}: {one['msg']}")
         for one in error.errors()
     )
-    return problem(request, 422, "Part of what was asked for cannot be read.", found)
+    return error_page_response(request, 422, "Part of what was asked for cannot be read.", found)
 
 
 def _framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
-        return problem(request, 404, "Nothing stands at this address.")
+        return error_page_response(request, 404, "Nothing stands at this address.")
     if error.status_code == 400:  # what the framework says to a form that is none
-        return problem(request, 422, f"The form cannot be read: {error.detail}")
-    response = problem(request, error.status_code, str(error.detail))
+        return error_page_response(request, 422, f"The form cannot be read: {error.detail}")
+    response = error_page_response(request, error.status_code, str(error.detail))
     if error.status_code == 405:
-        response.headers["Allow"] = http_error(request, error).headers["Allow"]
+        response.headers["Allow"] = http_error_response(request, error).headers["Allow"]
     return response

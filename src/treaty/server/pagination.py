@@ -12,7 +12,7 @@ Cursor = Annotated[str | None, Query(description="Where the page begins: `next` 
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most.")]
 
 
-def link_to_next(request: Request, cursor: str | None) -> dict[str, str]:
+def next_page_link(request: Request, cursor: str | None) -> dict[str, str]:
     """Return the header that leads to the next page; names in its path stay escaped as they came."""
     if cursor is None:
         return {}

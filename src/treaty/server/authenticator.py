@@ -13,7 +13,7 @@ from treaty.registry.access.oidc import OidcVerifier, expiry_of
 from treaty.registry.access.rules import RULES, Action, who_may
 from treaty.registry.access.tokens import actor_of, parse_token
 from treaty.registry.store.database import Database
-from treaty.server.acquaintances import Acquaintances
+from treaty.server.token_cache import TokenCache
 
 _BEARER = "bearer "
 _TOKEN = "treaty_"  # noqa: S105
@@ -29,7 +29,7 @@ class AccessSettings:
     open_reading: bool = True
 
 
-class Doorman:
+class Authenticator:
     """Says who is asking; as long as nobody could sign in, whoever reaches a loopback server may do everything."""
 
     def __init__(self, database: Database, settings: AccessSettings, oidc: OidcVerifier | None = None) -> None:
@@ -39,7 +39,7 @@ class Doorman:
         self._lock = threading.Lock()
         self._guarded = settings.required or oidc is not None
         self._looked_at: datetime | None = None
-        self._acquaintances = Acquaintances(database.at_hand)
+        self._acquaintances = TokenCache(database.at_hand)
 
     def actor(self, authorization: str | None) -> Actor:
         """Return who is asking; what cannot be believed is refused, not ignored."""
@@ -115,7 +115,7 @@ def _token_in(authorization: str) -> str | None:
     return authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else None
 
 
-def check_entrance(actor: Actor, action: Action | None) -> None:
+def check_permission(actor: Actor, action: Action | None) -> None:
     """Turn away who could never do this, before anything else is looked at."""
     rule = RULES.get(action) if action is not None else None
     roles = {grant.role for grant in actor.grants}

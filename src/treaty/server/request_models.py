@@ -43,18 +43,18 @@ def _written_out(value: Any) -> Any:
     return value
 
 
-WrittenMoment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
-WrittenDay = Annotated[date, BeforeValidator(_written_out)]
+IsoDatetime = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+IsoDate = Annotated[date, BeforeValidator(_written_out)]
 """Not as a number, which might count seconds or days."""
 
-Anything = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
 """A mapping of whatever JSON can say."""
 
 
 _MOST_UNKNOWN = 20
 
 
-class Said(BaseModel):
+class RequestBody(BaseModel):
     """The body of a request."""
 
     model_config = ConfigDict(extra="forbid")
@@ -68,20 +68,20 @@ class Said(BaseModel):
         return said
 
 
-class DeprecationBody(Said):
+class DeprecationBody(RequestBody):
     """Where the migration plan stands, and when the sunset is; by default after the least period."""
 
     deprecation_uri: Uri
     sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
 
 
-class OverrideBody(Said):
+class OverrideBody(RequestBody):
     """Why a step is taken all the same; for stewards, and noted."""
 
     override: Text | None = Field(default=None, examples=["the last consumer was switched off on Friday"])
 
 
-class SubscriptionBody(Said):
+class SubscriptionBody(RequestBody):
     """What a consumer depends on; without fields no change is taken to be safe for it."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
@@ -94,7 +94,7 @@ class SubscriptionBody(Said):
     team: ShortText | None = Field(default=None, examples=["analytics"])
 
 
-class WaiverBody(Said):
+class WaiverBody(RequestBody):
     """Which finding is set aside, by whom, why and until when."""
 
     rule: ShortText = Field(examples=["sla_relaxed"])
@@ -105,34 +105,34 @@ class WaiverBody(Said):
     until: date = Field(examples=["2027-01-31"])
 
 
-class DecisionBody(Said):
+class DecisionBody(RequestBody):
     """Why a proposal is decided so; an override approves one's own, for stewards, and needs a reason."""
 
     reason: Text | None = None
     override: Annotated[bool, Field(strict=True)] = False
 
 
-class DeclineBody(Said):
+class DeclineBody(RequestBody):
     """Why a proposal is declined."""
 
     reason: Text | None = None
 
 
-class AcknowledgementBody(Said):
+class AcknowledgementBody(RequestBody):
     """Which consumer knows of a change, and what it has to say to it."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
     note: Text | None = Field(default=None, examples=["we move with the release of May"])
 
 
-class MoveBody(Said):
+class MoveBody(RequestBody):
     """Which consumer reads the new line from now on; without fields, those that its old ones became."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
     fields: Annotated[list[Text], Field(max_length=2_000)] | None = Field(default=None, examples=[["plan"]])
 
 
-class MigrationWaiverBody(Said):
+class MigrationWaiverBody(RequestBody):
     """Which consumer a migration goes on without, why and until when."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
@@ -140,13 +140,13 @@ class MigrationWaiverBody(Said):
     until: date = Field(examples=["2027-01-31"])
 
 
-class ProofBody(Said):
+class ProofBody(RequestBody):
     """What running the shims on rows showed, as `treaty migrate prove --format json` prints it."""
 
-    proof: Anything
+    proof: JsonObject
 
 
-class ChannelBody(Said):
+class ChannelBody(RequestBody):
     """Where a team or consumer wants its notices; `*` as the party stands for everybody."""
 
     party: ShortText = Field(examples=["growth-platform"])
@@ -157,40 +157,40 @@ class ChannelBody(Said):
     )
 
 
-class BreachBody(Said):
+class BreachBody(RequestBody):
     """Which promise was not kept."""
 
     kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
     message: Text = Field(examples=["freshness is 31 h, promised are 24 h"])
-    details: Anything = {}
+    details: JsonObject = {}
 
 
-class MeasureBody(Said):
+class MeasureBody(RequestBody):
     """One measure; unit, promise and state follow from its name and the contract where they are not said."""
 
     contract: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)] = Field(examples=["orders"])
     name: ShortText = Field(examples=["freshness"])
-    at: WrittenMoment = Field(examples=["2026-11-03T14:05:00Z"])
+    at: IsoDatetime = Field(examples=["2026-11-03T14:05:00Z"])
     value: Finite = Field(examples=[720])
     unit: Annotated[str, Field(max_length=40, pattern=NO_NUL)] | None = Field(default=None, examples=["s"])
     promise: Finite | None = Field(default=None, examples=[3600])
     state: Literal["healthy", "warning", "failing"] | None = None
-    details: Anything = {}
+    details: JsonObject = {}
 
 
-class MeasuresBody(Said):
+class MeasuresBody(RequestBody):
     """What was measured; a batch may be sent again, since none of it is kept twice."""
 
     measures: list[MeasureBody] = Field(max_length=1_000)
 
 
-class RetryBody(Said):
+class RetryBody(RequestBody):
     """Which channel is tried again; all of them where none is named."""
 
     channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = None
 
 
-class TokenBody(Said):
+class TokenBody(RequestBody):
     """Whom a token is for; contributor and owner are roles in a team."""
 
     name: ShortText = Field(examples=["ci of growth-platform"])

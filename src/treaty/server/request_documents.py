@@ -36,31 +36,31 @@ _YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
 async def read_candidate(request: Request, limits: Limits) -> HandedIn:
     """Read the document in a request's body."""
     body = await request.body()
-    media = media_of(request.headers.get("content-type"))
-    if is_quickly_read(len(body), media):
-        return candidate(body, media, limits)
-    return await asyncio.to_thread(candidate, body, media, limits)
+    media = media_type(request.headers.get("content-type"))
+    if is_parsed_inline(len(body), media):
+        return parse_candidate(body, media, limits)
+    return await asyncio.to_thread(parse_candidate, body, media, limits)
 
 
-async def unread_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
+async def defer_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
     """Return a way to read a document later, in the thread that registers it; a large one is read right now."""
-    if is_quickly_read(len(body), media):
-        return lambda: candidate(body, media, limits)
-    read = await asyncio.to_thread(candidate, body, media, limits)
+    if is_parsed_inline(len(body), media):
+        return lambda: parse_candidate(body, media, limits)
+    read = await asyncio.to_thread(parse_candidate, body, media, limits)
     return lambda: read
 
 
-def is_quickly_read(size: int, media: str) -> bool:
+def is_parsed_inline(size: int, media: str) -> bool:
     """Tell whether a document of so many bytes can be read where others wait."""
     return size <= (_SMALL_YAML if media in _YAML else _SMALL)
 
 
-def media_of(content_type: str | None) -> str:
+def media_type(content_type: str | None) -> str:
     """Return what a body is, without its parameters."""
     return (content_type or JSON).partition(";")[0].strip().lower()
 
 
-def candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
+def parse_candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
     """Read a document, bare or in an envelope."""
     if not body.strip():
         raise InvalidDocument("the body is empty; send a contract, or an envelope with one in it")
@@ -79,12 +79,12 @@ def _unpacked(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
     if "compatibility" in envelope and not isinstance(mode, str):
         raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
-    given = None if body is None else contract_in(body, has_mode="compatibility" in envelope)
+    given = None if body is None else extract_contract(body, has_mode="compatibility" in envelope)
     content = as_json(document) if given is None else given
     return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
 
 
-def contract_in(body: bytes, has_mode: bool) -> bytes | None:
+def extract_contract(body: bytes, has_mode: bool) -> bytes | None:
     """Return the document in a JSON envelope to the letter; None where the envelope's own keys are written oddly.
 
     An envelope has two keys at most: what stands before the document and behind it says where it begins and ends.

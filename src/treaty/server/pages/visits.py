@@ -14,11 +14,11 @@ from treaty.catalog.rendering import Message, Visitor
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor
 from treaty.registry.local import Registry
-from treaty.server.identity import Doorman, check_entrance
+from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.pages import sessions
 from treaty.server.routing import action_of
 
-AGAIN = Message("warn", "Your session has ended. Sign in again to go on where you were.")
+SESSION_ENDED = Message("warn", "Your session has ended. Sign in again to go on where you were.")
 Parting = Callable[[Request, Response], None]
 
 
@@ -51,27 +51,27 @@ class Visit:
     def say(self, response: Response, message: Message) -> None:
         """Let the next page say something, once."""
         if self.secret is not None:
-            sessions.say(self.request, response, self.secret, message)
+            sessions.set_flash(self.request, response, self.secret, message)
 
 
-async def visiting(request: Request) -> Visit:
+async def authorized_visit(request: Request) -> Visit:
     """Return the visit of whoever asks, if they may come this far."""
-    visit = await arriving(request)
+    visit = await any_visit(request)
     request.state.visit = visit  # so that a page about a problem is drawn for the same visitor
-    check_entrance(visit.registry.desk.actor, action_of(request.scope["endpoint"]))
+    check_permission(visit.registry.desk.actor, action_of(request.scope["endpoint"]))
     return visit
 
 
-async def arriving(request: Request) -> Visit:
+async def any_visit(request: Request) -> Visit:
     """Return the visit of whoever asks, whether or not they may read anything."""
-    doorman: Doorman = request.app.state.doorman
+    doorman: Authenticator = request.app.state.doorman
     if _is_known(request, doorman):
         return _visit(request, doorman)
     return await run_in_threadpool(_visit, request, doorman)
 
 
-def _is_known(request: Request, doorman: Doorman) -> bool:
-    has_session = sessions.has(request, sessions.SESSION)
+def _is_known(request: Request, doorman: Authenticator) -> bool:
+    has_session = sessions.has_cookie(request, sessions.SESSION)
     return not has_session and doorman.actor_for_sure(_authorization(request)) is not None
 
 
@@ -81,22 +81,22 @@ def _authorization(request: Request) -> str | None:
     return given if given is not None and given.lower().startswith("bearer ") else None
 
 
-def _visit(request: Request, doorman: Doorman) -> Visit:
+def _visit(request: Request, doorman: Authenticator) -> Visit:
     authorization = _authorization(request)
-    token = sessions.secret_in(request, sessions.SESSION) if authorization is None else None
+    token = sessions.read_secret(request, sessions.SESSION) if authorization is None else None
     actor, ended = _actor(doorman, authorization, token)
-    ended = ended or (token is None and authorization is None and sessions.has(request, sessions.SESSION))
+    ended = ended or (token is None and authorization is None and sessions.has_cookie(request, sessions.SESSION))
     signed_in = token is not None and not ended
-    secret = token if signed_in else sessions.secret_in(request, sessions.VISIT)
+    secret = token if signed_in else sessions.read_secret(request, sessions.VISIT)
     partings: list[Parting] = [_forgetting(sessions.SESSION)] if ended else []
     acts = actor.via != "anonymous"
     if acts and secret is None:
         secret = sessions.new_secret()
         partings.append(_keeping(secret))
-    message = AGAIN if ended else None
-    if secret and sessions.has(request, sessions.SAID):
-        message = sessions.said_before(request, secret) or message
-        partings.append(_forgetting(sessions.SAID))
+    message = SESSION_ENDED if ended else None
+    if secret and sessions.has_cookie(request, sessions.FLASH):
+        message = sessions.read_flash(request, secret) or message
+        partings.append(_forgetting(sessions.FLASH))
     visitor = Visitor(
         name=actor.name if acts and actor.via != "local" else None,
         can_sign_in=not acts,
@@ -108,7 +108,7 @@ def _visit(request: Request, doorman: Doorman) -> Visit:
     return Visit(registry.acting_as(actor), visitor, request, secret, tuple(partings))
 
 
-def _actor(doorman: Doorman, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
+def _actor(doorman: Authenticator, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
     """Return who asks, and whether they were somebody else before their session ended."""
     if token is None:
         return doorman.actor(authorization), False
@@ -119,12 +119,12 @@ def _actor(doorman: Doorman, authorization: str | None, token: str | None) -> tu
 
 
 def _keeping(secret: str) -> Parting:
-    return lambda request, response: sessions.keep(request, response, sessions.VISIT, secret)
+    return lambda request, response: sessions.set_cookie(request, response, sessions.VISIT, secret)
 
 
 def _forgetting(name: str) -> Parting:
-    return lambda request, response: sessions.forget(request, response, name)
+    return lambda request, response: sessions.delete_cookie(request, response, name)
 
 
-Visiting = Annotated[Visit, Depends(visiting)]
-Arriving = Annotated[Visit, Depends(arriving)]
+AuthorizedVisit = Annotated[Visit, Depends(authorized_visit)]
+AnyVisit = Annotated[Visit, Depends(any_visit)]

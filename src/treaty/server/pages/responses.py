@@ -9,8 +9,8 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from treaty.catalog.rendering import Page, Setting, render
-from treaty.server.accepting import weights
-from treaty.server.pages.visiting import Visit
+from treaty.server.content_negotiation import parse_accept
+from treaty.server.pages.visits import Visit
 
 BASE = "/catalog"
 _WORTH_PACKING = 1_000
@@ -18,7 +18,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-GUARDS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -27,16 +27,16 @@ GUARDS = {
 }
 
 
-def answer(request: Request, visit: Visit, page: Page) -> Response:
+def page_response(request: Request, visit: Visit, page: Page) -> Response:
     """Draw a page for whoever asked."""
     setting = Setting(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
-    response = packed(request, render(page, setting).encode(), "text/html", GUARDS)
+    response = compressed_response(request, render(page, setting).encode(), "text/html", SECURITY_HEADERS)
     response.status_code = page.status
     visit.sign(response)
     return response
 
 
-def packed(request: Request, content: bytes, media: str, headers: Mapping[str, str]) -> Response:
+def compressed_response(request: Request, content: bytes, media: str, headers: Mapping[str, str]) -> Response:
     """Return content, compressed for who can read that."""
     kind = f"{media}; charset=utf-8" if media.startswith("text/") else media
     sent = {"Content-Type": kind, **headers}
@@ -46,8 +46,8 @@ def packed(request: Request, content: bytes, media: str, headers: Mapping[str, s
     return Response(content, headers=sent)
 
 
-def prefers_pages(accept: str) -> bool:
+def prefers_html(accept: str) -> bool:
     """Tell a browser from a program by what it accepts: a browser names HTML, and likes JSON no better."""
-    liked = weights(accept)
+    liked = parse_accept(accept)
     html = liked.get("text/html", 0.0)
     return html > 0 and html >= liked.get("application/json", 0.0)

@@ -15,7 +15,7 @@ from treaty.catalog.places import Live, Place
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.server.pages import sessions
-from treaty.server.pages.visiting import Visit, arriving, visiting
+from treaty.server.pages.visits import Visit, any_visit, authorized_visit
 
 _MOST_FIELDS = 2_100  # a subscription may name 2,000 fields
 _MOST_FILES = 1
@@ -31,7 +31,7 @@ _NOT_OURS = (
 
 
 @dataclass(frozen=True)
-class Posted:
+class SubmittedForm:
     """A form that may be acted on, and whose it is."""
 
     visit: Visit
@@ -39,19 +39,19 @@ class Posted:
     files: Mapping[str, bytes]
 
 
-async def posted(request: Request) -> Posted:
+async def authorized_form(request: Request) -> SubmittedForm:
     """Return the form of whoever may do what it is for."""
-    return await _read(request, await visiting(request))
+    return await _read(request, await authorized_visit(request))
 
 
-async def posted_by_anybody(request: Request) -> Posted:
+async def public_form(request: Request) -> SubmittedForm:
     """Return a form that one need not have signed in for."""
-    visit = await arriving(request)
+    visit = await any_visit(request)
     request.state.visit = visit
     return await _read(request, visit)
 
 
-def done(posted: Posted, there: Place, words: str, kind: str = "good") -> Response:
+def redirect_with_message(posted: SubmittedForm, there: Place, words: str, kind: str = "good") -> Response:
     """Lead back to a page, which says once how it went; loading that page again does nothing again."""
     response = RedirectResponse(Live().to(there), 303)
     posted.visit.sign(response)
@@ -59,8 +59,8 @@ def done(posted: Posted, there: Place, words: str, kind: str = "good") -> Respon
     return response
 
 
-async def _read(request: Request, visit: Visit) -> Posted:
-    if not sessions.came_from_here(request.headers):
+async def _read(request: Request, visit: Visit) -> SubmittedForm:
+    if not sessions.is_same_origin(request.headers):
         raise NotAllowed(_ELSEWHERE)
     form = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_PART)
     texts: dict[str, tuple[str, ...]] = {}
@@ -75,7 +75,7 @@ async def _read(request: Request, visit: Visit) -> Posted:
     if visit.secret is None or not sessions.is_form_token(visit.secret, given):
         raise NotAllowed(_NOT_OURS)
     _check_texts(texts)
-    return Posted(visit, Given(texts), files)
+    return SubmittedForm(visit, Given(texts), files)
 
 
 def _check_texts(texts: Mapping[str, tuple[str, ...]]) -> None:
@@ -85,5 +85,5 @@ def _check_texts(texts: Mapping[str, tuple[str, ...]]) -> None:
                 raise InvalidDocument(f"{name[:40]} holds half a character; send the form in UTF-8")
 
 
-Form = Annotated[Posted, Depends(posted)]
-FormOfAnybody = Annotated[Posted, Depends(posted_by_anybody)]
+AuthorizedForm = Annotated[SubmittedForm, Depends(authorized_form)]
+PublicForm = Annotated[SubmittedForm, Depends(public_form)]

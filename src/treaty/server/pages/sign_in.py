@@ -17,11 +17,11 @@ from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action
 from treaty.registry.access.tokens import redact
-from treaty.server.identity import Doorman
+from treaty.server.authenticator import Authenticator
 from treaty.server.pages import sessions
-from treaty.server.pages.answering import BASE, answer
-from treaty.server.pages.posting import FormOfAnybody
-from treaty.server.pages.visiting import Arriving, Visit
+from treaty.server.pages.forms import PublicForm
+from treaty.server.pages.responses import BASE, page_response
+from treaty.server.pages.visits import AnyVisit, Visit
 from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
@@ -35,16 +35,16 @@ Then = Annotated[str | None, Query(max_length=_LONGEST_WAY)]
 
 
 @routes.get("/sign-in", Action.READ, include_in_schema=False)
-def sign_in_page(request: Request, visit: Arriving, then: Then = None) -> Response:
+def sign_in_page(request: Request, visit: AnyVisit, then: Then = None) -> Response:
     """Show where one signs in."""
-    return _page(request, visit, local_way(then))
+    return _page(request, visit, safe_redirect_path(then))
 
 
 @routes.post("/sign-in", Action.READ, include_in_schema=False)
-def sign_in(request: Request, form: FormOfAnybody) -> Response:
+def sign_in(request: Request, form: PublicForm) -> Response:
     """Sign somebody in who has a token that is believed."""
-    doorman: Doorman = request.app.state.doorman
-    then = local_way(form.given.optional("then"))
+    doorman: Authenticator = request.app.state.doorman
+    then = safe_redirect_path(form.given.optional("then"))
     token = _BLANKS.sub("", form.given.text("token")).removeprefix("Bearer")
     try:
         actor = _believed(doorman, token)
@@ -53,24 +53,24 @@ def sign_in(request: Request, form: FormOfAnybody) -> Response:
         return _page(request, form.visit, then, Message("bad", redact(str(error))), status)
     response = RedirectResponse(then, 303)
     now = form.visit.registry.desk.database.clock()
-    sessions.keep(request, response, sessions.SESSION, token, _seconds(now, doorman.ends_at(token)))
-    sessions.forget(request, response, sessions.VISIT)
-    sessions.say(request, response, token, Message("good", f"You are signed in as {actor.name}."))
+    sessions.set_cookie(request, response, sessions.SESSION, token, _seconds(now, doorman.ends_at(token)))
+    sessions.delete_cookie(request, response, sessions.VISIT)
+    sessions.set_flash(request, response, token, Message("good", f"You are signed in as {actor.name}."))
     return response
 
 
 @routes.post("/sign-out", Action.READ, include_in_schema=False)
-def sign_out(request: Request, form: FormOfAnybody) -> Response:
+def sign_out(request: Request, form: PublicForm) -> Response:
     """Let the browser forget who it is."""
     secret = sessions.new_secret()
     response = RedirectResponse(_FRONT, 303)
-    sessions.forget(request, response, sessions.SESSION)
-    sessions.keep(request, response, sessions.VISIT, secret)
-    sessions.say(request, response, secret, Message("good", "You are signed out."))
+    sessions.delete_cookie(request, response, sessions.SESSION)
+    sessions.set_cookie(request, response, sessions.VISIT, secret)
+    sessions.set_flash(request, response, secret, Message("good", "You are signed out."))
     return response
 
 
-def local_way(then: str | None) -> str:
+def safe_redirect_path(then: str | None) -> str:
     """Return a way on this server's own pages, whatever was asked for: nobody is led elsewhere from here."""
     if not then or not _LOCAL.fullmatch(then):
         return _FRONT
@@ -79,7 +79,7 @@ def local_way(then: str | None) -> str:
     return then if is_page and not path.startswith((f"{BASE}/sign-", f"{BASE}/assets/")) else _FRONT
 
 
-def _believed(doorman: Doorman, token: str) -> Actor:
+def _believed(doorman: Authenticator, token: str) -> Actor:
     if not token:
         raise InvalidDocument(_NO_TOKEN)
     if len(token) > sessions.LONGEST_TOKEN:
@@ -93,7 +93,7 @@ def _seconds(now: datetime, end: datetime | None) -> int:
 
 
 def _page(request: Request, visit: Visit, then: str, problem: Message | None = None, status: int = 200) -> Response:
-    doorman: Doorman = request.app.state.doorman
+    doorman: Authenticator = request.app.state.doorman
     page = Page(
         places.sign_in(),
         "sign_in.html",
@@ -103,4 +103,4 @@ def _page(request: Request, visit: Visit, then: str, problem: Message | None = N
         ("actions.css",),
         status,
     )
-    return answer(request, visit.with_forms(), page)
+    return page_response(request, visit.with_forms(), page)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
 from treaty.catalog.acting import ACTS, Act, Given
 from treaty.catalog.pages.act import act_page
+from treaty.catalog.pages.check import HandedOver, check_page, checked_page
 from treaty.catalog.pages.proposals import proposals_page
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
 from treaty.registry.access.actors import Unknown
 from treaty.registry.access.rules import Action
 from treaty.registry.access.tokens import redact
-from treaty.server.errors import said_to
-from treaty.server.pages.answering import BASE, answer
-from treaty.server.pages.posting import Form, Posted, done
-from treaty.server.pages.visiting import Visiting
+from treaty.server.errors import error_status
+from treaty.server.pages.forms import AuthorizedForm, SubmittedForm, redirect_with_message
+from treaty.server.pages.responses import BASE, page_response
+from treaty.server.pages.visits import AuthorizedVisit
 from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
@@ -27,22 +29,22 @@ _NOT_ASKED = "Tick that you know what this means, then send it again; nothing wa
 
 
 @routes.get("/proposals", Action.READ, include_in_schema=False)
-def proposals(request: Request, visit: Visiting) -> Response:
+def proposals(request: Request, visit: AuthorizedVisit) -> Response:
     """List breaking changes that wait for somebody's word."""
-    return answer(request, visit, proposals_page(visit.registry))
+    return page_response(request, visit, proposals_page(visit.registry))
 
 
 @routes.get("/act/{name}", Action.READ, include_in_schema=False)
-def begin_act(request: Request, visit: Visiting, name: str) -> Response:
+def begin_act(request: Request, visit: AuthorizedVisit, name: str) -> Response:
     """Show what an act does and its form, or who may do it."""
     if name not in ACTS:
         raise NotFound(f"nothing here is called {name[:80]!r}")
     given = Given({key: (value[:_LONGEST],) for key, value in request.query_params.items()})
-    return answer(request, visit, act_page(visit.registry, ACTS[name], given, visit.visitor))
+    return page_response(request, visit, act_page(visit.registry, ACTS[name], given, visit.visitor))
 
 
 def _endpoint(act: Act) -> Callable[..., Response]:
-    def carry_out(request: Request, form: Form) -> Response:
+    def carry_out(request: Request, form: AuthorizedForm) -> Response:
         return _carry_out(request, act, form)
 
     carry_out.__name__ = f"act_{act.name.replace('-', '_')}"
@@ -54,7 +56,7 @@ for _act in ACTS.values():
     routes.post(f"/act/{_act.name}", _act.action, include_in_schema=False)(_endpoint(_act))
 
 
-def _carry_out(request: Request, act: Act, form: Posted) -> Response:
+def _carry_out(request: Request, act: Act, form: SubmittedForm) -> Response:
     """Do it and lead back; what speaks against it stands on the page of the act, with all that was entered."""
     registry, given = form.visit.registry, form.given
     try:
@@ -64,10 +66,10 @@ def _carry_out(request: Request, act: Act, form: Posted) -> Response:
     except (Unknown, Unavailable):
         raise
     except TreatyError as error:
-        status, *_ = said_to(request, error)
+        status, *_ = error_status(request, error)
         page = act_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
-        return answer(request, form.visit, page)
-    return done(form, subject.back, words)
+        return page_response(request, form.visit, page)
+    return redirect_with_message(form, subject.back, words)
 
 
 def _check(act: Act, given: Given) -> None:
@@ -81,3 +83,23 @@ def _words(error: TreatyError) -> str:
     found = error.findings if isinstance(error, WithFindings) else ()
     more = [f"{one.message}{f' ({one.hint})' if one.hint else ''}" for one in found if one.message not in str(error)]
     return redact("; ".join([str(error), *more[:10]]))
+
+
+Word = Annotated[str | None, Query(max_length=256)]
+
+
+@routes.get("/check", Action.CHECK, include_in_schema=False)
+def check_form(request: Request, visit: AuthorizedVisit, contract: Word = None, version: Word = None) -> Response:
+    """Show where a contract is pasted, empty or with a registered one in it."""
+    return page_response(request, visit.with_forms(), check_page(visit.registry, contract or None, version or None))
+
+
+@routes.post("/check", Action.CHECK, include_in_schema=False)
+def check_pasted(request: Request, form: AuthorizedForm) -> Response:
+    """Judge what was pasted or uploaded; a file goes before what stands in the box."""
+    desk = form.visit.registry.desk
+    content = form.files.get("file") or form.given.whole("document").encode()
+    handed = HandedOver(content, form.given.optional("mode"))
+    return page_response(
+        request, form.visit.with_forms(), checked_page(form.visit.registry, handed, desk.rules.grading, desk.today)
+    )

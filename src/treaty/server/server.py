@@ -23,13 +23,13 @@ from treaty.registry.access.oidc_settings import OidcSettings
 from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
 from treaty.server.app import create_app
-from treaty.server.identity import AccessSettings, Doorman
+from treaty.server.authenticator import AccessSettings, Authenticator
+from treaty.server.background import BackgroundThreads
 from treaty.server.settings import Limits, is_loopback
-from treaty.server.tending import Tending
 
 
 @dataclass(frozen=True)
-class Serving:
+class ServerOptions:
     """Everything a server is started with, besides the registry itself."""
 
     host: str
@@ -42,20 +42,20 @@ class Serving:
     catalog_name: str = NAME
 
 
-def serve(registry: Registry, serving: Serving, on_start: Callable[[str], None]) -> None:
+def serve(registry: Registry, serving: ServerOptions, on_start: Callable[[str], None]) -> None:
     """Serve until told to stop."""
     check_exposure(registry, serving)
     run_server(registry, serving, on_start)
 
 
 def run_server(
-    registry: Registry, serving: Serving, on_start: Callable[[str], None], listener: socket.socket | None = None
+    registry: Registry, serving: ServerOptions, on_start: Callable[[str], None], listener: socket.socket | None = None
 ) -> None:
     """Answer in this process, on a socket of its own or one that it was given."""
     _log_as_json()
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
     access = serving.access if is_loopback(serving.host) else replace(serving.access, required=True)
-    tending = Tending(registry, serving.outlet, serving.publishing)
+    tending = BackgroundThreads(registry, serving.outlet, serving.publishing)
     app = create_app(registry, access, oidc, serving.limits, tending, serving.catalog_name)
     config = uvicorn.Config(
         app,
@@ -78,12 +78,12 @@ def run_server(
         raise Unavailable(f"cannot listen on {where}; is it taken? try another --port") from None
 
 
-def check_exposure(registry: Registry, serving: Serving) -> None:
+def check_exposure(registry: Registry, serving: ServerOptions) -> None:
     """Refuse to open an unguarded registry to other machines."""
     if is_loopback(serving.host):
         return
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
-    if not Doorman(registry.desk.database, serving.access, oidc).is_guarded():
+    if not Authenticator(registry.desk.database, serving.access, oidc).is_guarded():
         raise Refused(
             f"{serving.host} can be reached from other machines, and nobody would have to sign in.\n"
             "Make a token first:   treaty token create admin --role admin\n"

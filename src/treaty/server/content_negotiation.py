@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -14,7 +15,6 @@ from treaty.contracts.odcs import BlockStyle, write_odcs
 from treaty.contracts.short import write_short_form
 from treaty.contracts.writing import write_yaml
 from treaty.errors import InvalidDocument
-from treaty.server.accepting import liked_best
 
 _JSON, YAML = "application/json", "application/yaml"
 ODCS_JSON, ODCS_YAML = "application/odcs+json", "application/odcs+yaml"
@@ -48,7 +48,7 @@ def documents_response(
 
 
 def _answered(request: Request, asked: DocumentFormat | None, said: Callable[[DocumentFormat | None], Any]) -> Response:
-    media = liked_best(request.headers.get("accept", ""), _OFFERED, otherwise=_JSON)
+    media = best_match(request.headers.get("accept", ""), _OFFERED, otherwise=_JSON)
     content = said(asked or (DocumentFormat.ODCS if media in (ODCS_JSON, ODCS_YAML) else None))
     if media in (ODCS_JSON, _JSON):
         return JSONResponse(content)
@@ -64,3 +64,25 @@ def _written(document: dict[str, Any], form: DocumentFormat | None) -> dict[str,
     if not contract.schema or not contract.schema[0].fields:
         raise InvalidDocument(f"{contract.id} has no fields, and so no short form; ask for ?format=odcs")
     return write_short_form(contract)
+
+
+_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
+
+
+def parse_accept(accept: str) -> dict[str, float]:
+    """Return how much each kind that is named is liked."""
+    return dict(map(_weighed, accept.lower().split(",")))
+
+
+def best_match(accept: str, offered: Sequence[str], otherwise: str) -> str:
+    """Return the kind that is liked best of those offered, the first of equals; one that must be named to be given."""
+    liked = parse_accept(accept)
+    best = max(offered, key=lambda kind: liked.get(kind, 0.0))
+    return best if liked.get(best, 0.0) > 0 else otherwise
+
+
+def _weighed(part: str) -> tuple[str, float]:
+    """Read one of the kinds that are accepted, and how much it is liked; what cannot be read counts in full."""
+    kind, *parameters = (one.strip() for one in part.split(";"))
+    liked = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+    return kind, float(liked) if _WEIGHT.fullmatch(liked) else 1.0

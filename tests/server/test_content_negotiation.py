@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, odcs, short
-from treaty.server.bodies import contract_in
+from treaty.server.request_documents import extract_contract
 
 YAML = {"Content-Type": "application/yaml"}
 IDS = [
@@ -236,7 +236,7 @@ def test_the_document_in_an_envelope_is_found_whatever_it_says(document: dict[st
     mode = ', "compatibility": "full"' if has_mode else ""
 
     for body in (f'{{"contract": {written}{mode}}}', f'{{{mode[2:]}{mode[:2]}"contract": {written}}}'):
-        assert contract_in(body.encode(), has_mode) == written.encode()
+        assert extract_contract(body.encode(), has_mode) == written.encode()
 
 
 def test_an_envelope_that_is_written_oddly_is_understood_all_the_same(client: httpx2.Client) -> None:

@@ -9,7 +9,7 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.tokens import TokenRecord, check_unknown, in_force, matches, parse_token
 from treaty.registry.store.at_hand import AtHand
 
-_MOST = 1_000
+MAX_CACHED_TOKENS = 1_000
 
 
 class _Met(NamedTuple):
@@ -17,7 +17,7 @@ class _Met(NamedTuple):
     actor: Actor
 
 
-class Acquaintances:
+class TokenCache:
     """Remembers records of tokens, never a secret.
 
     Only one thing about a token ever changes: it may be taken back, by whichever process. Whether it was is known for
@@ -30,7 +30,7 @@ class Acquaintances:
 
     def meet(self, record: TokenRecord, actor: Actor, mark: int | None) -> None:
         """Remember a token that was in force when it was read, after the mark was taken."""
-        if len(self._met) >= _MOST:
+        if len(self._met) >= MAX_CACHED_TOKENS:
             self._met.clear()
         self._met[record.id] = _Met(record, actor)
         self._at_hand.put(in_force(record.id), b"", mark)
