@@ -28,7 +28,7 @@ help: ## list the targets
 	@touch $@
 
 # Spark needs Java, and jars that it does not bring along; both are seen to once.
-.venv/.spark-ready: .venv/.ready src/treaty/spark/packages.py
+.venv/.spark-ready: .venv/.ready src/treaty/spark/jars.py
 	@$(BIN)/python -m treaty.spark.java > /dev/null 2>&1 || { $(INSTALL_JAVA); } || $(BIN)/python -m treaty.spark.java
 	@$(BIN)/python -m treaty.spark.jars > /dev/null
 	@touch $@

@@ -70,9 +70,9 @@ def connect_address() -> str:
 @pytest.fixture(scope="session")
 def spark(connect_address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Start Spark once, with every package and an Iceberg catalog `lake`; its JVM serves Connect too."""
-    from treaty.spark.options import IcebergCatalog, SparkOptions
-    from treaty.spark.packages import Package
+    from treaty.spark.jars import Package
     from treaty.spark.session import spark_session
+    from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
     folder = tmp_path_factory.mktemp("spark")
     conf = {

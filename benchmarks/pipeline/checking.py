@@ -12,8 +12,8 @@ from pyspark.sql import types as spark_types
 
 from benchmarks.pipeline import by_hand, with_treaty
 from benchmarks.pipeline.session import catalog
-from treaty.spark.options import SparkOptions
 from treaty.spark.session import spark_session
+from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from treaty.spark.options import IcebergCatalog
+    from treaty.spark.session_options import IcebergCatalog
 
 LONG_WORK, SHORT_COMMAND = "THROUGHPUT", "FAST"
-"""How the Java of a session is started, by the names that `treaty.spark.options.Start` has."""
+"""How the Java of a session is started, by the names that `treaty.spark.session_options.Start` has."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Given:
 
 def session(folder: Path, name: str, given: Given) -> SparkSession:
     """Start Spark with the catalog of a workspace under a name; what it spills lies there too."""
-    from treaty.spark.options import SparkOptions, Start
     from treaty.spark.session import spark_session
+    from treaty.spark.session_options import SparkOptions, Start
 
     conf = {"spark.sql.shuffle.partitions": str(given.partitions), "spark.local.dir": str(folder / "local")}
     return spark_session(
@@ -40,7 +40,7 @@ def session(folder: Path, name: str, given: Given) -> SparkSession:
 
 def catalog(folder: Path, name: str) -> IcebergCatalog:
     """Return the catalog of a workspace; tables are kept under its name, so that no other name finds them."""
-    from treaty.spark.options import IcebergCatalog
+    from treaty.spark.session_options import IcebergCatalog
 
     lake = folder / "lake"
     return IcebergCatalog(f"jdbc:sqlite:{lake}/catalog.db", str(lake / "tables"), name)

@@ -13,11 +13,11 @@ import pytest
 from tests.spark.report.made import dataset_rule, difference, made, rows_rule
 from treaty.cli.render.test_report import Held, ReportFormat, drawn, phrases
 from treaty.contracts.findings import Severity
+from treaty.spark.checks import Threshold
+from treaty.spark.report.data_report import TestReport as Report
+from treaty.spark.report.data_report import Written
+from treaty.spark.report.samples import Sample
 from treaty.spark.rules import Unchecked
-from treaty.spark.testing.report import TestReport as Report
-from treaty.spark.testing.report import Written
-from treaty.spark.testing.samples import Sample
-from treaty.spark.thresholds import Threshold
 
 FAILED = made(
     rows_rule("unique:id", 30),

@@ -15,9 +15,9 @@ from tests.formats.saying import said
 from tests.strategies import contracts
 from treaty.contracts import Contract
 from treaty.errors import InvalidDocument
-from treaty.formats.assembling import assembled
+from treaty.formats.notes import assembled
 from treaty.formats.pydantic import read_model, write
-from treaty.formats.pydantic.reading import model_part
+from treaty.formats.pydantic.reader import model_part
 
 
 def _run(source: str) -> list[type[BaseModel]]:

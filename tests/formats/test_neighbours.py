@@ -13,8 +13,7 @@ from pyspark.sql.types import StructType
 from tests.documents import contract
 from treaty.errors import Unavailable
 from treaty.formats import format_named
-from treaty.spark.from_spark import fields_from
-from treaty.spark.schema import struct_type
+from treaty.spark.schema import fields_from, struct_type
 
 FIELDS = [
     {"name": "id", "logicalType": "string", "required": True, "logicalTypeOptions": {"maxLength": 3}},

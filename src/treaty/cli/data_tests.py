@@ -19,14 +19,13 @@ from treaty.cli.render.test_report import Held, ReportFormat, drawn
 from treaty.contracts.findings import Severity
 from treaty.errors import Unavailable
 from treaty.spark import Duplicates, KeyReading, Policy, UnknownFields, enforce
+from treaty.spark.checks import Threshold
 from treaty.spark.drift import Texts
-from treaty.spark.options import SparkOptions
-from treaty.spark.progress import share_done
-from treaty.spark.reading import Data, Database, Files, Source, explained, open_data, options_for, parse_source
+from treaty.spark.readers import Data, Database, Files, Source, explained, open_data, options_for, parse_source
+from treaty.spark.report import Asked, Destination, Existing, TestReport, report_on
 from treaty.spark.schema import the_object
-from treaty.spark.session import active_session, spark_session
-from treaty.spark.testing import Asked, Destination, Existing, TestReport, report_on
-from treaty.spark.thresholds import Threshold
+from treaty.spark.session import active_session, share_done, spark_session
+from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,10 +11,10 @@ from treaty.cli.data_tests import data as source_of
 from treaty.cli.progress import told_steps
 from treaty.compatibility.migration import MigrationPath, Way
 from treaty.errors import InvalidDocument
-from treaty.spark.migration.proving import Given, prove
-from treaty.spark.options import SparkOptions
-from treaty.spark.reading import explained, open_data, options_for
+from treaty.spark.migration.proof import Given, prove
+from treaty.spark.readers import explained, open_data, options_for
 from treaty.spark.session import active_session, spark_session
+from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

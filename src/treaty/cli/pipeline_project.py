@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from treaty.pipeline.tables import Tables
     from treaty.registry.client import RegistryClient
     from treaty.registry.local import Registry
-    from treaty.spark.options import SparkOptions
+    from treaty.spark.session_options import SparkOptions
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import capacity
 from treaty.contracts.values import EMPTY, Json, brief, same
-from treaty.formats.flattening import OPTION, flat
-from treaty.formats.normal import normal
+from treaty.formats.flat_terms import OPTION, flat
+from treaty.formats.normalization import normal
 from treaty.formats.results import UNVERSIONED, Loss
 
 Reasons = Mapping[str, str]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treaty.registry.notices.senders import Outlet
     from treaty.server.authenticator import AccessSettings
     from treaty.server.settings import Limits as RequestLimits
-    from treaty.spark.options import IcebergCatalog, SparkOptions
+    from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
 T = TypeVar("T")
 
@@ -141,7 +141,7 @@ class Settings:
 
     def spark(self) -> SparkOptions:
         """Return the Spark session that a command asks for."""
-        from treaty.spark.options import SparkOptions
+        from treaty.spark.session_options import SparkOptions
 
         part = self.parts.spark
         return self._named(
@@ -158,7 +158,7 @@ class Settings:
         )
 
     def _catalog(self) -> IcebergCatalog | None:
-        from treaty.spark.options import IcebergCatalog
+        from treaty.spark.session_options import IcebergCatalog
 
         part = self.parts.spark.iceberg
         if part.uri is None and part.warehouse is None:

@@ -8,30 +8,28 @@ from treaty.errors import MissingExtra
 
 if TYPE_CHECKING:
     from treaty.spark.drift import Drift, Texts, schema_drift
-    from treaty.spark.enforcing import Enforcement, enforce
+    from treaty.spark.enforcement import Enforcement, each_batch, enforce
     from treaty.spark.measures import Measures, RuleMeasure
-    from treaty.spark.policy import Policy
-    from treaty.spark.rules import Duplicates, KeyReading, Rule, Scope, UnknownFields
-    from treaty.spark.splitting import Split, write_split
-    from treaty.spark.streaming import each_batch
+    from treaty.spark.rules import Duplicates, KeyReading, Policy, Rule, Scope, UnknownFields
+    from treaty.spark.split_writer import Split, write_split
 
 _HOMES = {
     "Drift": "drift",
     "Duplicates": "rules",
-    "Enforcement": "enforcing",
+    "Enforcement": "enforcement",
     "KeyReading": "rules",
     "Measures": "measures",
-    "Policy": "policy",
+    "Policy": "rules",
     "Rule": "rules",
     "RuleMeasure": "measures",
     "Scope": "rules",
-    "Split": "splitting",
+    "Split": "split_writer",
     "Texts": "drift",
     "UnknownFields": "rules",
-    "each_batch": "streaming",
-    "enforce": "enforcing",
+    "each_batch": "enforcement",
+    "enforce": "enforcement",
     "schema_drift": "drift",
-    "write_split": "splitting",
+    "write_split": "split_writer",
 }
 
 

@@ -2,16 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.paths import FieldPath
-from treaty.spark.reading_values import OfColumn
-from treaty.spark.thresholds import NONE_AT_ALL, Threshold
+from treaty.errors import InvalidDocument
+from treaty.spark.type_conversion import OfColumn
+
+_OPERATORS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "mustBe": ("must be {}", lambda measured, value: bool(measured == value)),
+    "mustNotBe": ("must not be {}", lambda measured, value: bool(measured != value)),
+    "mustBeGreaterThan": ("must be more than {}", lambda measured, value: bool(measured > value)),
+    "mustBeGreaterOrEqualTo": ("must be at least {}", lambda measured, value: bool(measured >= value)),
+    "mustBeGreaterThanOrEqualTo": ("must be at least {}", lambda measured, value: bool(measured >= value)),
+    "mustBeLessThan": ("must be less than {}", lambda measured, value: bool(measured < value)),
+    "mustBeLessOrEqualTo": ("must be at most {}", lambda measured, value: bool(measured <= value)),
+    "mustBeLessThanOrEqualTo": ("must be at most {}", lambda measured, value: bool(measured <= value)),
+    "mustBeBetween": ("must be between {}", lambda measured, span: bool(span[0] <= measured <= span[1])),
+    "mustNotBeBetween": ("must not be between {}", lambda measured, span: not span[0] <= measured <= span[1]),
+}
+_PERCENT = frozenset({"percent", "%", "pct", "percentage"})
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """An operator with its value, on a number of rows or on their share in percent."""
+
+    operator: str
+    value: Any
+    percent: bool = False
+
+    def __str__(self) -> str:
+        said = " and ".join(map(str, self.value)) if isinstance(self.value, tuple) else str(self.value)
+        return _OPERATORS[self.operator][0].format(said) + (" %" if self.percent else "")
+
+    @property
+    def tolerates_none(self) -> bool:
+        """Whether not a single row may break the rule."""
+        return not self.holds(1, 1) and not self.holds(1, 10**12) and self.holds(0, 1)
+
+    def holds(self, count: int | None, rows: int) -> bool:
+        """Tell whether so many rows of all rows are within the threshold."""
+        if count is None:
+            return True
+        share = Decimal(count) * 100 / Decimal(rows) if rows else Decimal(0)
+        return self.holds_for(share if self.percent else count)
+
+    def holds_for(self, measured: Any) -> bool:
+        """Tell whether a measured value is within the threshold; nothing measured is not."""
+        if measured is None:
+            return self.operator in ("mustNotBe", "mustNotBeBetween")
+        try:
+            return _OPERATORS[self.operator][1](_number(measured), _number(self.value))
+        except TypeError:
+            return _OPERATORS[self.operator][1](str(measured), str(self.value))
+
+
+NONE_AT_ALL = Threshold("mustBe", 0)
+
+
+def threshold_of(rule: Mapping[str, Any]) -> Threshold | None:
+    """Read the operator of a rule; None where it has none."""
+    given = [key for key in _OPERATORS if key in rule]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InvalidDocument(
+            f"a quality rule has one operator, this one has {', '.join(given)}; make it several rules"
+        )
+    return Threshold(given[0], rule[given[0]], str(rule.get("unit", "")).strip().lower() in _PERCENT)
+
+
+def _number(value: Any) -> Any:
+    """Compare numbers as decimals: 0.1 means 0.1."""
+    if isinstance(value, tuple):
+        return tuple(_number(item) for item in value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Decimal(str(value))
+    return value
 
 
 class Kind(StrEnum):

@@ -14,11 +14,9 @@ from treaty.compatibility.judging import Judged, judge
 from treaty.compatibility.modes import Mode
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.spark.compiling import child_of
-from treaty.spark.from_spark import fields_from
-from treaty.spark.preparing import MALFORMED
-from treaty.spark.reading_values import always_fits
-from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.columns import MALFORMED
+from treaty.spark.schema import child_of, column_name, fields_from, spark_type, the_object
+from treaty.spark.type_conversion import always_fits
 
 
 class Texts(StrEnum):

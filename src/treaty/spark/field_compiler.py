@@ -14,12 +14,10 @@ from treaty.contracts.model import Field
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY
 from treaty.spark.checks import Check, Kind
-from treaty.spark.compiling import child_of, is_classified, unknown_names
-from treaty.spark.folding import any_of, folded
-from treaty.spark.quality_checks import quality_asked_of
-from treaty.spark.reading_values import OfColumn, conversion, same_type
-from treaty.spark.schema import column_name, lenient_type, spark_type
-from treaty.spark.value_checks import asked_of
+from treaty.spark.columns import any_of, folded
+from treaty.spark.schema import child_of, column_name, is_classified, lenient_type, spark_type, unknown_names
+from treaty.spark.type_conversion import OfColumn, conversion, same_type
+from treaty.spark.value_checks import asked_of, quality_asked_of
 
 _MALFORMED = "__malformed"
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)

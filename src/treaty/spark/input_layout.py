@@ -14,12 +14,9 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Check, Kind
-from treaty.spark.compiling import child_of, is_classified, unknown_names
+from treaty.spark.columns import MALFORMED, PRIVATE, VIOLATIONS, any_of, named, settled
 from treaty.spark.field_compiler import Compiled, Surroundings, compile_field, holds_json, parsed_json
-from treaty.spark.folding import any_of
-from treaty.spark.preparing import MALFORMED, PRIVATE, VIOLATIONS, named
-from treaty.spark.schema import column_name
-from treaty.spark.settling import settled
+from treaty.spark.schema import child_of, column_name, is_classified, unknown_names
 
 
 @dataclass(frozen=True)

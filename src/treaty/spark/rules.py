@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
@@ -11,9 +11,8 @@ from typing import TypeAlias
 from pyspark.sql import Column
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import Kind
+from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold
 from treaty.spark.guarded_sql import Query
-from treaty.spark.thresholds import NONE_AT_ALL, Threshold
 
 
 @dataclass(frozen=True)
@@ -172,3 +171,15 @@ class RuleSet:
 def flag(place: int) -> str:
     """Name the column that holds the answer of the rule at this place of the book."""
     return f"__treaty_flag_{place}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The choices of one run: `severity` weighs rules anew by id or kind, `order` says which row of a key is first."""
+
+    duplicates: Duplicates = Duplicates.KEEP_NONE
+    order: tuple[str, ...] = ()
+    unknown_fields: UnknownFields | None = None
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    scope: Scope = Scope.ALL
+    keys: KeyReading = KeyReading.WITH_ROWS

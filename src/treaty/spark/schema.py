@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.types import DataType
-from treaty.contracts.values import EMPTY
+from treaty.contracts.values import EMPTY, FrozenMap
 from treaty.errors import InvalidDocument, NotFound
 
 _INTEGERS: dict[str, spark.DataType] = {
@@ -138,3 +138,68 @@ _READERS: dict[str, Callable[[Field, DataType], spark.DataType | None]] = {
     "map": lambda field, stated: spark.MapType(_inner(field.map_key), _inner(field.map_value)),
     "vector": _vector,
 }
+
+
+_SIMPLE: dict[type[spark.DataType], tuple[str, str, dict[str, object]]] = {
+    spark.StringType: ("string", "string", {}),
+    spark.CharType: ("string", "string", {}),
+    spark.VarcharType: ("string", "string", {}),
+    spark.BooleanType: ("boolean", "boolean", {}),
+    spark.ByteType: ("integer", "tinyint", {"format": "i8"}),
+    spark.ShortType: ("integer", "smallint", {"format": "i16"}),
+    spark.IntegerType: ("integer", "int", {"format": "i32"}),
+    spark.LongType: ("integer", "bigint", {"format": "i64"}),
+    spark.FloatType: ("number", "float", {"format": "f32"}),
+    spark.DoubleType: ("number", "double", {"format": "f64"}),
+    spark.DateType: ("date", "date", {}),
+    spark.TimestampType: ("timestamp", "timestamp", {}),
+    spark.TimestampNTZType: ("timestamp", "timestamp_ntz", {}),
+}
+
+
+def fields_from(struct: spark.StructType) -> tuple[Field, ...]:
+    """Return the fields of a row, in the words of a contract."""
+    return tuple(field_from(item.dataType, item.name, required=not item.nullable) for item in struct.fields)
+
+
+def field_from(kind: spark.DataType, name: str | None = None, *, required: bool = False) -> Field:
+    """Return a field of this type; types that contracts have no word for keep Spark's name."""
+    known = _SIMPLE.get(type(kind))
+    said = required or None
+    if known is not None:
+        logical, physical, options = known
+        return Field(name, logical_type=logical, physical_type=physical, options=FrozenMap(options), required=said)
+    if isinstance(kind, spark.DecimalType):
+        whole = "integer" if kind.scale == 0 else "number"
+        return Field(name, logical_type=whole, physical_type=kind.simpleString(), required=said)
+    if isinstance(kind, spark.StructType):
+        return Field(name, logical_type="object", physical_type="struct", properties=fields_from(kind), required=said)
+    if isinstance(kind, spark.ArrayType):
+        return Field(
+            name, logical_type="array", physical_type="array", items=field_from(kind.elementType), required=said
+        )
+    if isinstance(kind, spark.MapType):
+        key, value = field_from(kind.keyType), field_from(kind.valueType)
+        return Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value, required=said)
+    return Field(name, physical_type=kind.simpleString(), required=said)
+
+
+_OPEN_CLASSES = frozenset({"public", "open", "unclassified"})
+
+
+def is_classified(field: Field) -> bool:
+    """Tell whether the values of a field must not be shown."""
+    return field.classification is not None and field.classification.strip().lower() not in _OPEN_CLASSES
+
+
+def child_of(kind: spark.StructType, name: str) -> spark.StructField | None:
+    """Find a part of an object by its name: to the letter, or else the only one that differs in case."""
+    exact = [item for item in kind.fields if item.name == name]
+    loose = exact or [item for item in kind.fields if item.name.lower() == name.lower()]
+    return loose[0] if len(loose) == 1 else None
+
+
+def unknown_names(kind: spark.StructType, fields: tuple[Field, ...]) -> list[str]:
+    """Return the names in the data that no field stands for."""
+    known = {found.name for item in fields if (found := child_of(kind, column_name(item)))}
+    return [item.name for item in kind.fields if item.name not in known]

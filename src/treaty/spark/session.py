@@ -6,18 +6,21 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from treaty.errors import Unavailable
+from treaty.errors import Conflict, InvalidDocument, Unavailable
+from treaty.spark.jars import Package
 from treaty.spark.java import find_java
-from treaty.spark.options import IcebergCatalog, SparkOptions
+from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _SQLITE = "jdbc:sqlite:"
@@ -151,3 +154,64 @@ def _reached(options: SparkOptions) -> SparkSession:
     for key, value in options.session_conf().items():
         session.conf.set(key, value)
     return session
+
+
+_HERE = "127.0.0.1"
+
+
+@contextmanager
+def serve_spark(options: SparkOptions, port: int) -> Iterator[str]:
+    """Start Spark with every package and serve it on loopback, where whoever may connect may do anything."""
+    if options.is_remote:
+        raise InvalidDocument(f"spark.master is {options.master}, which is a server already; set local[*] to start one")
+    _refuse_taken(port)
+    serving = {
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": _HERE,
+        "spark.connect.grpc.binding.port": str(port),
+    }
+    session = spark_session(replace(options, packages=frozenset(Package), conf={**options.conf, **serving}))
+    try:
+        yield f"sc://{_HERE}:{port}"
+    finally:
+        session.stop()
+
+
+def _refuse_taken(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HERE, port))
+        except OSError as error:
+            raise Conflict(f"cannot serve on {_HERE}:{port}: {error.strerror}; choose another with --port") from None
+
+
+def share_done(session: SparkSession) -> Callable[[], float | None]:
+    """Return a function that tells the share of tasks that are done, of those that are known; None where none run."""
+    from pyspark.errors import PySparkException
+
+    try:
+        tracker = session.sparkContext.statusTracker()
+    except PySparkException:  # over Connect there is no context, but the server tells
+        return _over_connect(session)
+
+    def share() -> float | None:
+        stages = [info for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))]
+        return _share(sum(one.numCompletedTasks for one in stages), sum(one.numTasks for one in stages))
+
+    return share
+
+
+def _over_connect(session: Any) -> Callable[[], float | None]:
+    latest: list[float | None] = [None]
+
+    def heard(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        stages = [] if done or stages is None else list(stages)
+        latest[0] = _share(sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages))
+
+    session.registerProgressHandler(heard)
+    return lambda: latest[0]
+
+
+def _share(done: int, known: int) -> float | None:
+    return done / known if known else None

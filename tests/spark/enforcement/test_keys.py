@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import KeyReading, Policy, enforce, write_split
-from treaty.spark.key_numbers import suspects
-from treaty.spark.measuring import measure
+from treaty.spark.rule_measurement import measure
+from treaty.spark.uniqueness import suspects
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 _ALL = (1 << 64) - 1

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row
 
-from treaty.spark.reading import MALFORMED
+from treaty.spark.readers import MALFORMED
 
 
 def rows(frame: DataFrame) -> list[tuple[Any, ...]]:

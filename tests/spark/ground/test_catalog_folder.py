@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import Unavailable
-from treaty.spark.options import IcebergCatalog
 from treaty.spark.session import make_room
+from treaty.spark.session_options import IcebergCatalog
 
 
 def _catalog(uri: str) -> IcebergCatalog:

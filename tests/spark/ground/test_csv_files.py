@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import malformed, rows
 from treaty.errors import InvalidDocument
-from treaty.spark.reading import MALFORMED, explained, open_data, read_data
+from treaty.spark.readers import MALFORMED, explained, open_data, read_data
 
 RAGGED = "id,name,note\n1,ann,ok\n2,bob\n3,cy,x,extra\n"
 

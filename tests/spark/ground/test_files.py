@@ -12,7 +12,7 @@ from tests.documents import contract
 from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import rows
 from treaty.errors import InvalidDocument, NotFound
-from treaty.spark.reading import MALFORMED, DataFormat, explained, open_data, read_data
+from treaty.spark.readers import MALFORMED, DataFormat, explained, open_data, read_data
 
 
 @pytest.mark.parametrize("data_format", [DataFormat.PARQUET, DataFormat.AVRO, DataFormat.ORC])
@@ -130,6 +130,6 @@ def test_damage_inside_a_file_is_told_when_it_is_read(any_spark: SparkSession, t
 
 
 def test_malformed_is_the_name_that_enforcement_knows() -> None:
-    from treaty.spark.preparing import MALFORMED as KNOWN
+    from treaty.spark.columns import MALFORMED as KNOWN
 
     assert MALFORMED == KNOWN

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import NotFound
-from treaty.spark.jars import default_folder, fetch_jars, jars_of
-from treaty.spark.packages import Package, driver_of
+from treaty.spark.jars import Package, default_folder, driver_of, fetch_jars, jars_of
 
 RESTED_ON = "org.tukaani_xz-1.10.jar"
 

@@ -14,7 +14,7 @@ from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import malformed, rows
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.reading import MALFORMED, open_data, read_data
+from treaty.spark.readers import MALFORMED, open_data, read_data
 
 
 def declared(*fields: dict[str, Any]) -> SchemaObject:

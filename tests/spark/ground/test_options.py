@@ -8,7 +8,7 @@ import pytest
 
 from treaty.errors import InvalidDocument
 from treaty.settings import load_settings
-from treaty.spark.options import IcebergCatalog, SparkOptions, Start
+from treaty.spark.session_options import IcebergCatalog, SparkOptions, Start
 
 
 def test_a_session_here_is_quiet_in_utc_and_reads_no_files_by_name() -> None:

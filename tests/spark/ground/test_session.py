@@ -10,12 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from treaty.errors import Unavailable
-from treaty.spark.options import SparkOptions
 from treaty.spark.session import active_session, spark_session
+from treaty.spark.session_options import SparkOptions
 
 BEGIN = """
 from treaty.errors import Unavailable
-from treaty.spark.options import SparkOptions
+from treaty.spark.session_options import SparkOptions
 from treaty.spark.session import spark_session
 """
 

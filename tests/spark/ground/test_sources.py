@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import InvalidDocument
-from treaty.spark.options import IcebergCatalog, SparkOptions
-from treaty.spark.packages import Package
-from treaty.spark.reading import Database, DataFormat, Files, Source, Table, needs, options_for, parse_source
+from treaty.spark.jars import Package
+from treaty.spark.readers import Database, DataFormat, Files, Source, Table, needs, options_for, parse_source
+from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
 
 @pytest.mark.parametrize(

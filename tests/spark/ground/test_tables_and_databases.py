@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.ground.frames import rows
 from treaty.errors import NotFound, Unavailable
-from treaty.spark.reading import read_data
+from treaty.spark.readers import read_data
 
 
 @pytest.fixture

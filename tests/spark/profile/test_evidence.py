@@ -11,7 +11,7 @@ from treaty.contracts.writing import write_yaml
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintSettings, lint
 from treaty.spark.profile import Sample, Typing, infer, parse_sample
-from treaty.spark.profile.advising import advice
+from treaty.spark.profile.draft import advice
 
 COLUMNS: dict[str, Text] = {"order_id": lambda row: f"O{row:04d}", "status": lambda row: ("new", "old")[row % 2]}
 

@@ -12,7 +12,7 @@ from tests.spark.profile.drafts import NOW, Text, drafted, texts
 from treaty.contracts import document_of
 from treaty.contracts.paths import FieldPath
 from treaty.spark.profile import Facts, Profile, Typing
-from treaty.spark.profile.freshness_guess import guess_freshness
+from treaty.spark.profile.term_guesses import guess_freshness
 
 CASES = [
     (timedelta(), 1),

@@ -12,8 +12,8 @@ from tests.spark.profile.strategies import Data, typed_data, untyped_data
 from treaty.contracts import Contract, contract_from, document_of
 from treaty.spark import enforce
 from treaty.spark.profile import Typing
-from treaty.spark.reading_values import same_type
 from treaty.spark.schema import spark_type
+from treaty.spark.type_conversion import same_type
 
 _FEW = settings(LAWS, max_examples=2)
 """Each example is profiled, drafted and held to its draft."""

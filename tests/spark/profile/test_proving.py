@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.spark.profile.drafts import NOW, fields_of, guessed, said
 from treaty.contracts import contract_from
 from treaty.spark import enforce
-from treaty.spark.profile.proving import proved
+from treaty.spark.profile.inference import proved
 
 TEXT = {"logicalType": "string", "physicalType": "string"}
 WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import Kind
+from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold
 from treaty.spark.measures import Measures, RuleMeasure
+from treaty.spark.report.data_report import Difference
+from treaty.spark.report.data_report import TestReport as Report
 from treaty.spark.rules import Rule, Unchecked
-from treaty.spark.testing.differences import Difference
-from treaty.spark.testing.report import TestReport as Report
-from treaty.spark.thresholds import NONE_AT_ALL, Threshold
 
 NOW = datetime(2026, 1, 3, 5, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from treaty.errors import Conflict, InvalidDocument, TreatyError
-from treaty.spark.testing import Destination, Existing
-from treaty.spark.testing.quarantine import write_quarantine
+from treaty.spark.report import Destination, Existing
+from treaty.spark.report.quarantine import write_quarantine
 
 BAD = "SELECT '1' AS id, array(named_struct('rule', 'required:id')) AS _violations"
 

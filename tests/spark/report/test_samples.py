@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import enforce
-from treaty.spark.testing.samples import Sample, collect_samples
+from treaty.spark.report.samples import Sample, collect_samples
 
 FIELDS: list[dict[str, Any]] = [
     {"name": "id", "logicalType": "string", "primaryKey": True, "primaryKeyPosition": 1},

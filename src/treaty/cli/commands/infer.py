@@ -13,9 +13,9 @@ from treaty.cli.options import ConfigOption
 
 if TYPE_CHECKING:
     from treaty.cli.data_tests import Given
-    from treaty.spark.options import SparkOptions
     from treaty.spark.profile import Inferred, Sample, Typing
-    from treaty.spark.reading import Data, Source
+    from treaty.spark.readers import Data, Source
+    from treaty.spark.session_options import SparkOptions
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -111,7 +111,7 @@ def _part(sample: str | None) -> Sample | None:
 
 def _called(source: Source) -> str:
     """Return what data are called: the last name in their address that is no pattern."""
-    from treaty.spark.reading import Database, Table
+    from treaty.spark.readers import Database, Table
 
     if isinstance(source, Table):
         return source.parts[-1].strip("`")
@@ -127,9 +127,8 @@ def _inferred(given: Given, options: SparkOptions, contract_id: str, name: str, 
     """Read the data and draft; a session that was started for it is stopped again."""
     from treaty.cli.progress import told_steps
     from treaty.spark.profile import infer
-    from treaty.spark.progress import share_done
-    from treaty.spark.reading import explained, open_data, options_for
-    from treaty.spark.session import active_session, spark_session
+    from treaty.spark.readers import explained, open_data, options_for
+    from treaty.spark.session import active_session, share_done, spark_session
 
     running = active_session()
     with told_steps() as steps:
@@ -148,7 +147,7 @@ def _inferred(given: Given, options: SparkOptions, contract_id: str, name: str, 
 
 def _typing(data: Data) -> Typing:
     from treaty.spark.profile import Typing
-    from treaty.spark.reading import DataFormat
+    from treaty.spark.readers import DataFormat
 
     if data.untyped:
         return Typing.NONE

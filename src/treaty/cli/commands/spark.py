@@ -31,7 +31,7 @@ def run(
         raise NotFound(f"no folder {folder}; name a project's, or leave it out for this one")
     options = load_settings(config, start=folder).spark()
     with needing("connect"):
-        from treaty.spark.serving import serve_spark
+        from treaty.spark.session import serve_spark
 
     asked_to_end = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, asked_to_end)  # threads that begin from here on do not take them either

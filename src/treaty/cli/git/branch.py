@@ -16,7 +16,7 @@ from treaty.cli.inputs import Source
 from treaty.contracts.recognising import SUFFIXES, meant_as_contract
 from treaty.errors import Unavailable
 from treaty.formats import FORMATS
-from treaty.formats.recognising import never
+from treaty.formats.detection import never
 from treaty.review.branch import Branch, Touched
 from treaty.review.documents import File
 

@@ -10,7 +10,7 @@ import typer
 
 from treaty.cli.render.printable import visible
 from treaty.contracts.locating import locate_fields
-from treaty.spark.profile.advising import advice
+from treaty.spark.profile.draft import advice
 
 if TYPE_CHECKING:
     from treaty.spark.profile import Inferred

@@ -1,6 +1,6 @@
 """Avro schemas: records as contracts, null unions as optional fields, aliases as stable ids."""
 
-from treaty.formats.avro.reading import read
-from treaty.formats.avro.writing import write
+from treaty.formats.avro.reader import read
+from treaty.formats.avro.writer import write
 
 __all__ = ["read", "write"]

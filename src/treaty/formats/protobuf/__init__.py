@@ -1,6 +1,6 @@
 """Protobuf definitions: messages as contracts, field numbers as stable ids."""
 
-from treaty.formats.protobuf.reading import read
-from treaty.formats.protobuf.writing import write
+from treaty.formats.protobuf.reader import read
+from treaty.formats.protobuf.writer import write
 
 __all__ = ["read", "write"]

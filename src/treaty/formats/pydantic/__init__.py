@@ -1,6 +1,6 @@
 """Pydantic models: written as Python source that runs, read from their classes or their JSON schemas."""
 
-from treaty.formats.pydantic.reading import read, read_model
-from treaty.formats.pydantic.writing import write
+from treaty.formats.pydantic.reader import read, read_model
+from treaty.formats.pydantic.writer import write
 
 __all__ = ["read", "read_model", "write"]

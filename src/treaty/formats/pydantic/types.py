@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, NaiveDatetime
 
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
-from treaty.formats.json_schema.keywords import TYPES
+from treaty.formats.json_schema.types import TYPES
 
 
 @dataclass(frozen=True)

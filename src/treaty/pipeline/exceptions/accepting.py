@@ -15,7 +15,7 @@ from treaty.pipeline.exceptions.showing import of_key
 from treaty.pipeline.exceptions.tables_of import Kept, key_of, key_text
 from treaty.pipeline.layers.reconciliation.columns import CONTRACT, State, acceptances_of
 from treaty.pipeline.tables import NewStamp, Tables
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _TRIES = 5
 

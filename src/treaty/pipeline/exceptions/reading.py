@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from treaty.pipeline.exceptions.answers import AcceptanceAnswer, ExceptionAnswer
 from treaty.pipeline.exceptions.tables_of import Kept, key_of, key_text
 from treaty.pipeline.layers.reconciliation.columns import State
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = (

@@ -12,7 +12,7 @@ from treaty.errors import NotFound
 from treaty.pipeline.layers.reconciliation.columns import key_of_exceptions
 from treaty.pipeline.planning.tables import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 LAYER = "reconciliation"
 _EXCEPTIONS = "_exceptions"

@@ -25,7 +25,7 @@ from treaty.pipeline.feeds.digests import digest_of
 from treaty.pipeline.feeds.folders import MANIFEST, FeedFolder, sync, write_whole
 from treaty.pipeline.feeds.manifests import Content, DataFile, Manifest, Previous, columns_of
 from treaty.pipeline.tables.failures import told_of
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 from treaty.spark.schema import column_name, the_object
 from treaty.spark.uniqueness import content_hash
 

@@ -23,7 +23,7 @@ from pyspark.sql import types as spark
 from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Format
 from treaty.pipeline.feeds.texts import json_line, plain_text
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _EMPTY = "\ue000treaty:empty\ue000"
 """How an empty text is told from null while a CSV file is read back."""

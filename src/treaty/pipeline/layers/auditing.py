@@ -12,12 +12,11 @@ from pyspark.sql import DataFrame
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.pipeline.layers.audits import Audit
-from treaty.spark.compiling import child_of
-from treaty.spark.enforcing import Enforcement, enforce
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
+from treaty.spark.enforcement import Enforcement, enforce
+from treaty.spark.report.samples import Sample, collect_samples
 from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, RuleSet, UniqueRule
-from treaty.spark.schema import column_name, the_object
-from treaty.spark.testing.samples import Sample, collect_samples
+from treaty.spark.schema import child_of, column_name, the_object
 
 SAMPLES = 10
 

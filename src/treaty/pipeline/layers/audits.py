@@ -9,8 +9,8 @@ from typing import Any
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import Kind
 from treaty.spark.measures import RuleMeasure
+from treaty.spark.report.samples import Sample
 from treaty.spark.rules import Unchecked
-from treaty.spark.testing.samples import Sample
 
 _REPORTED_ONLY = frozenset({Kind.FRESHNESS})
 """Old rows are no worse for being published, and would be older still if they were not."""

@@ -9,9 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.spark.folding import all_of
-from treaty.spark.key_numbers import is_whole
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, all_of, named
+from treaty.spark.uniqueness import is_whole
 
 OUTCOME = "_outcome"
 DELETED = "deleted"

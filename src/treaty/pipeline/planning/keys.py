@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from treaty.pipeline.declarations import Form, Publication
 from treaty.pipeline.planning import schemas
 from treaty.pipeline.sql import Local, Query, locality
-from treaty.spark.reading_values import same_type
+from treaty.spark.type_conversion import same_type
 
 
 @dataclass(frozen=True)

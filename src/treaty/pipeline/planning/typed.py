@@ -13,8 +13,8 @@ from treaty.pipeline.layers.querying import run_sql
 from treaty.pipeline.planning import schemas
 from treaty.pipeline.planning.steps import Asked, Layer, Step
 from treaty.pipeline.reading.places import place_at
-from treaty.spark.reading_values import always_fits, same_type
 from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.type_conversion import always_fits, same_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

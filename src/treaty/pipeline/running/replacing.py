@@ -11,7 +11,7 @@ from pyspark.sql import types as spark
 from treaty.pipeline.layers.events.digests import content_digest
 from treaty.pipeline.layers.keys import DELETED, with_deleted
 from treaty.pipeline.tables import OUTCOME, RUN, NewStamp, Staged
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 
 _DIGEST = f"{PRIVATE}digest"
 _BEFORE = f"{PRIVATE}before_"

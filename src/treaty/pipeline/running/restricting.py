@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.keys import affected_keys, of_keys
 from treaty.pipeline.running.work import News, Work
-from treaty.spark.key_numbers import is_whole
+from treaty.spark.uniqueness import is_whole
 
 _FEW = 100_000
 """So many keys are sent to where the rows are; more are met with the rows."""

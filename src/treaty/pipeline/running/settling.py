@@ -28,7 +28,7 @@ from treaty.pipeline.running.restricting import Touched, touched, worked_out
 from treaty.pipeline.running.summary import Outcome, StepSummary
 from treaty.pipeline.running.work import News, Work, news
 from treaty.pipeline.tables import OUTCOME, RUN, commented, described
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 from treaty.errors import InvalidDocument
 from treaty.pipeline.sources.listing import File
 from treaty.pipeline.sources.records import encoded_as, json_payload
-from treaty.spark.preparing import MALFORMED
-from treaty.spark.reading.csv_files import read_csv
-from treaty.spark.reading.file_formats import DataFormat, Kind
-from treaty.spark.reading.listing import Listed
+from treaty.spark.columns import MALFORMED
+from treaty.spark.readers.csv_reader import read_csv
+from treaty.spark.readers.file_listing import Listed
+from treaty.spark.readers.sources import DataFormat, Kind
 
 
 def csv_records(

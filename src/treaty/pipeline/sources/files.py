@@ -13,7 +13,7 @@ from treaty.pipeline.sources.csv_records import csv_records
 from treaty.pipeline.sources.lines import lines, lines_below_headers
 from treaty.pipeline.sources.listing import File, find_files, notes_on
 from treaty.pipeline.sources.typed_files import typed_records
-from treaty.spark.reading.failures import explained
+from treaty.spark.readers.read_errors import explained
 
 Read = tuple[DataFrame | None, tuple[str, ...]]
 

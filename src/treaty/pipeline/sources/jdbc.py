@@ -18,9 +18,9 @@ from treaty.pipeline.declarations import Jdbc, Source
 from treaty.pipeline.layers.raw import raw_rows
 from treaty.pipeline.sources.arriving import Arrivals, Asking
 from treaty.pipeline.sources.records import encoded_as, json_payload
-from treaty.spark.preparing import named
-from treaty.spark.reading import Database
-from treaty.spark.reading.failures import explained
+from treaty.spark.columns import named
+from treaty.spark.readers import Database
+from treaty.spark.readers.read_errors import explained
 
 HIGHEST = "highest"
 """What the stamp calls the value that was read up to."""

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from treaty.spark.reading.failures import explained
+from treaty.spark.readers.read_errors import explained
 
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 _NOTHING_THERE = "PATH_NOT_FOUND"

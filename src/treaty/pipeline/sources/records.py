@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.raw import ENCODING
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _EXACT = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from treaty.pipeline.declarations import Format
 from treaty.pipeline.sources.listing import File
 from treaty.pipeline.sources.records import encoded_as, json_payload
-from treaty.spark.reading.failures import explanation
+from treaty.spark.readers.read_errors import explanation
 
 
 def typed_records(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[DataFrame | None, tuple[str, ...]]:

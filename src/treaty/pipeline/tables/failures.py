@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from treaty.errors import Conflict, InvalidDocument, NotFound, TreatyError, Unavailable
-from treaty.spark.reading.failures import causes
+from treaty.spark.readers.read_errors import causes
 
 _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
     (

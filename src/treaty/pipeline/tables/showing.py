@@ -16,7 +16,7 @@ from treaty.pipeline.tables.layout import OUTCOME
 from treaty.pipeline.tables.stamps import Stamp
 from treaty.pipeline.tables.tables import Tables
 from treaty.pipeline.tables.views import view_stamp
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 _JSON = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "ignoreNullFields": "false"}
 _INSIDE = (spark.StructType, spark.ArrayType, spark.MapType)

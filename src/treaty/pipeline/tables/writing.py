@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 
 from treaty.errors import InvalidDocument
 from treaty.pipeline.tables.stamps import NewStamp
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 
 def append_rows(rows: DataFrame, columns: spark.StructType, to: str, table: str, stamp: NewStamp | None) -> None:

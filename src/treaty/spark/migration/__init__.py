@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treaty.spark.migration.guarding import guard
-    from treaty.spark.migration.proving import prove
-    from treaty.spark.migration.rows import rows_of
-    from treaty.spark.migration.serving import served
+    from treaty.spark.migration.generated_rows import rows_of
+    from treaty.spark.migration.proof import prove, served
+    from treaty.spark.migration.sql_guard import guard
 
-_HOMES = {"guard": "guarding", "prove": "proving", "rows_of": "rows", "served": "serving"}
+_HOMES = {"guard": "sql_guard", "prove": "proof", "rows_of": "generated_rows", "served": "proof"}
 
 
 def __getattr__(name: str) -> Any:

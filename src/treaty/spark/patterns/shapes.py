@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from treaty.spark.folding import all_of, any_of
+from treaty.spark.columns import all_of, any_of
 from treaty.spark.patterns.anchoring import Anchored, anchored
 from treaty.spark.patterns.characters import ASCII
 from treaty.spark.patterns.listing import texts_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY
-from treaty.spark.profile.readings import UNREAD, Reading
+from treaty.spark.profile.text_types import UNREAD, Reading
 
 LITTLE = 50
 """Fewer rows than this are little evidence."""
@@ -99,3 +100,14 @@ class Profile:
     def is_little(self) -> bool:
         """Whether there are too few rows to conclude much."""
         return self.rows < LITTLE
+
+
+class Typing(StrEnum):
+    """How much a type in the data says."""
+
+    STORED = "stored"
+    """The store has a schema: its types were chosen."""
+    SEEN = "seen"
+    """The types were worked out from the values, as for JSON."""
+    NONE = "none"
+    """Every value is a text, as in CSV."""

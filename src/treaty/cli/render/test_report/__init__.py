@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from treaty.spark.testing import TestReport
+    from treaty.spark.report import TestReport
 
 
 class ReportFormat(StrEnum):

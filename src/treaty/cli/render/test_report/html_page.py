@@ -11,7 +11,7 @@ from treaty.cli.render.printable import visible
 from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.testing import Outcome, TestReport
+from treaty.spark.report import Outcome, TestReport
 
 _CLASSES = {Outcome.PASSED: "good", Outcome.WARNED: "warning", Outcome.FAILED: "error"}
 _SEVERITY_CLASSES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "good"}

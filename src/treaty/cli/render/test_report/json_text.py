@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treaty.cli.render.test_report import Held
 from treaty.contracts.writing import write_json
-from treaty.spark.testing import TestReport
+from treaty.spark.report import TestReport
 
 
 def draw(report: TestReport, held: Held) -> str:

@@ -10,9 +10,9 @@ from treaty.cli.render.printable import visible
 from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.testing import TestReport
-from treaty.spark.testing.report import rows_of
-from treaty.spark.testing.samples import Sample
+from treaty.spark.report import TestReport
+from treaty.spark.report.data_report import rows_of
+from treaty.spark.report.samples import Sample
 
 _NO_XML = re.compile("[\ufffe\uffff]")
 SCHEMA = "schema"

@@ -8,8 +8,8 @@ from treaty.cli.render.markdown import code, escaped, table
 from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.testing import Outcome, TestReport
-from treaty.spark.testing.report import rows_of
+from treaty.spark.report import Outcome, TestReport
+from treaty.spark.report.data_report import rows_of
 
 _MARKS = {Outcome.PASSED: "✅", Outcome.WARNED: "⚠️", Outcome.FAILED: "❌"}
 _SEVERITY_MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "✓"}

@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import Kind
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.testing.report import Outcome, TestReport, rows_of
-from treaty.spark.testing.samples import Sample
+from treaty.spark.report.data_report import Outcome, TestReport, rows_of
+from treaty.spark.report.samples import Sample
 
 NO_VALUE = "null"
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

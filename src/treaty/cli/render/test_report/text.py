@@ -17,8 +17,8 @@ from treaty.cli.render.tables import facts
 from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.testing import Outcome, TestReport
-from treaty.spark.testing.report import rows_of
+from treaty.spark.report import Outcome, TestReport
+from treaty.spark.report.data_report import rows_of
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OUTCOMES = {Outcome.PASSED: Severity.INFO, Outcome.WARNED: Severity.WARNING, Outcome.FAILED: Severity.ERROR}

@@ -9,7 +9,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.spark.preparing import MALFORMED, VIOLATIONS
+from treaty.spark.columns import MALFORMED, VIOLATIONS
 from treaty.spark.schema import struct_type, the_object
 from treaty.spark.violations import VIOLATIONS_TYPE
 

@@ -11,8 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.events.json_payloads import without_mark
 from treaty.pipeline.layers.raw import COLUMNS
-from treaty.spark.preparing import MALFORMED, PRIVATE, named
-from treaty.spark.settling import settled
+from treaty.spark.columns import MALFORMED, PRIVATE, named, settled
 
 _TEXT, _TOKENS, _NAMES = f"{PRIVATE}text", f"{PRIVATE}tokens", f"{PRIVATE}names"
 _QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'

@@ -15,11 +15,10 @@ from treaty.pipeline.layers.events.digests import payload_digest
 from treaty.pipeline.layers.events.identity import BY_PAYLOAD, identity_of
 from treaty.pipeline.layers.events.parsing import PAYLOAD, parsed
 from treaty.pipeline.layers.keys import of_keys
-from treaty.spark.folding import all_of
+from treaty.spark.columns import PRIVATE, all_of, named
 from treaty.spark.input_layout import prepare
-from treaty.spark.key_numbers import HASH, is_whole, key_hash
-from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.schema import column_name, the_object
+from treaty.spark.uniqueness import HASH, is_whole, key_hash
 
 _KNOWN = f"{PRIVATE}known_"
 _KNOWN_DIGEST = f"{PRIVATE}known_digest"

@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 
 
 def content_digest(columns: spark.StructType) -> Column:

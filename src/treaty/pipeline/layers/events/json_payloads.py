@@ -8,9 +8,8 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.pipeline.layers.events.exact_numbers import with_exact_numbers
-from treaty.spark.preparing import MALFORMED, PRIVATE, named
+from treaty.spark.columns import MALFORMED, PRIVATE, named, settled
 from treaty.spark.schema import column_name, lenient_type
-from treaty.spark.settling import settled
 
 _RECORD, _END, _BAD = "record", "end", "bad"
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BAD, "allowSingleQuotes": "false"}

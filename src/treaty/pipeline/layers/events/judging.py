@@ -21,10 +21,9 @@ from treaty.pipeline.layers.events.digests import content_digest, payload_digest
 from treaty.pipeline.layers.events.identity import BY_PAYLOAD, identity_of
 from treaty.pipeline.layers.events.parsing import PAYLOAD, POINTERS, parsed, unknown_names_in
 from treaty.spark.checks import Kind
-from treaty.spark.enforcing import Enforcement, enforce
-from treaty.spark.policy import Policy
-from treaty.spark.preparing import MALFORMED, VIOLATIONS, named
-from treaty.spark.rules import Rule, Scope, UnknownFields
+from treaty.spark.columns import MALFORMED, VIOLATIONS, named
+from treaty.spark.enforcement import Enforcement, enforce
+from treaty.spark.rules import Policy, Rule, Scope, UnknownFields
 from treaty.spark.schema import the_object
 from treaty.spark.violations import Reason, violations
 

@@ -15,7 +15,7 @@ from treaty.pipeline.layers.events.closed_content import unknown_in
 from treaty.pipeline.layers.events.columns import ARRIVED_AT, FILE, POSITION, RAW_RUN
 from treaty.pipeline.layers.events.csv_payloads import CsvPayloads
 from treaty.pipeline.layers.events.json_payloads import json_records, without_mark
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
 from treaty.spark.schema import column_name, spark_type
 
 PAYLOAD, HEADERS = "payload", "headers"

@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.events.columns import optional, refuse_taken
-from treaty.spark.preparing import MALFORMED, VIOLATIONS
+from treaty.spark.columns import MALFORMED, VIOLATIONS
 from treaty.spark.schema import column_name, struct_type, the_object
 from treaty.spark.violations import VIOLATIONS_TYPE
 

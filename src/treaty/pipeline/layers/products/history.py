@@ -15,9 +15,9 @@ from treaty.contracts.values import EMPTY
 from treaty.pipeline.layers.events.columns import ARRIVAL, RAW_RUN
 from treaty.pipeline.layers.products.columns import COUNTS, EVENTS, GAPS, OUT_OF_ORDER
 from treaty.pipeline.layers.products.sequences import Order, order_of, ordering_columns
-from treaty.spark.key_numbers import is_whole
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 from treaty.spark.schema import column_name, the_object
+from treaty.spark.uniqueness import is_whole
 
 _SOURCE, _SEQUENCE, _LOWEST = f"{PRIVATE}source", f"{PRIVATE}sequence", f"{PRIVATE}lowest"
 _LATE = f"{PRIVATE}late"

@@ -12,9 +12,8 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Product
 from treaty.pipeline.layers.events.columns import ARRIVAL, ARRIVED_AT, contract_columns
 from treaty.pipeline.layers.querying import understood
-from treaty.spark.compiling import child_of
-from treaty.spark.preparing import PRIVATE, named
-from treaty.spark.schema import column_name, the_object
+from treaty.spark.columns import PRIVATE, named
+from treaty.spark.schema import child_of, column_name, the_object
 
 _LATEST = f"{PRIVATE}latest"
 

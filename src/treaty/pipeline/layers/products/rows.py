@@ -23,11 +23,10 @@ from treaty.pipeline.layers.products.columns import (
 from treaty.pipeline.layers.products.history import Told, history_of
 from treaty.pipeline.layers.products.latest import latest_rows
 from treaty.pipeline.layers.querying import run_sql
-from treaty.spark.enforcing import enforce
-from treaty.spark.key_numbers import is_whole
-from treaty.spark.policy import Policy
-from treaty.spark.preparing import VIOLATIONS, named
-from treaty.spark.rules import Scope
+from treaty.spark.columns import VIOLATIONS, named
+from treaty.spark.enforcement import enforce
+from treaty.spark.rules import Policy, Scope
+from treaty.spark.uniqueness import is_whole
 from treaty.spark.violations import violations
 
 

@@ -10,8 +10,8 @@ from pyspark.sql import types as spark
 
 from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Delay
-from treaty.spark.compiling import child_of
-from treaty.spark.preparing import named
+from treaty.spark.columns import named
+from treaty.spark.schema import child_of
 
 _MOMENTS = (spark.TimestampType, spark.TimestampNTZType, spark.DateType)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

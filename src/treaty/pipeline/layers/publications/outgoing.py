@@ -13,11 +13,11 @@ from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
 from treaty.pipeline.layers.auditing import SAMPLES, is_row_rule
 from treaty.pipeline.layers.audits import Audit
-from treaty.spark.enforcing import Enforcement, enforce
+from treaty.spark.columns import named
+from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.preparing import named
+from treaty.spark.report.samples import collect_samples
 from treaty.spark.rules import RuleSet
-from treaty.spark.testing.samples import collect_samples
 
 _ROWS, _BAD = "rows", "bad"
 

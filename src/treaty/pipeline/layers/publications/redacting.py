@@ -15,9 +15,9 @@ from pyspark.sql import types as spark
 from treaty.contracts.paths import ITEMS, MAP_VALUES, Step, parse_path
 from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Publication, Redacted, Redaction
-from treaty.spark.compiling import child_of
+from treaty.spark.columns import named
 from treaty.spark.guarded_sql.escaping import name_sql, text_sql
-from treaty.spark.preparing import named
+from treaty.spark.schema import child_of
 
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
 _BETWEEN = "\x1f"

@@ -15,9 +15,8 @@ from treaty.pipeline.declarations import Publication
 from treaty.pipeline.layers.publications.delaying import visible
 from treaty.pipeline.layers.publications.redacting import redacted
 from treaty.pipeline.layers.querying import run_sql
-from treaty.spark.compiling import child_of
-from treaty.spark.preparing import named
-from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.columns import named
+from treaty.spark.schema import child_of, column_name, spark_type, the_object
 
 
 def published_rows(

@@ -19,10 +19,9 @@ from treaty.pipeline.layers.publications.delaying import moment_column
 from treaty.pipeline.layers.publications.redacting import redactions_sql
 from treaty.pipeline.layers.publications.rows import not_given
 from treaty.pipeline.layers.querying import understood, without_end
-from treaty.spark.compiling import child_of
 from treaty.spark.guarded_sql.escaping import name_sql, text_sql
-from treaty.spark.reading_values import always_fits, same_type
-from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.schema import child_of, column_name, spark_type, the_object
+from treaty.spark.type_conversion import always_fits, same_type
 
 _CHOSEN = "treaty_chosen"
 _OUR_LINES = 1

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.reconciliation.columns import FOUND, State
 from treaty.pipeline.layers.reconciliation.doubts import EXCEPTIONS
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 
 _ACCEPTED = f"{PRIVATE}accepted"
 _KEY = f"{PRIVATE}accepted_key_"

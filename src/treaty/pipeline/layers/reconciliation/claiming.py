@@ -13,10 +13,10 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.declarations import Claim
 from treaty.pipeline.layers.querying import run_sql
 from treaty.pipeline.layers.reconciliation.subjects import Subject
-from treaty.spark.compiling import child_of
-from treaty.spark.key_numbers import is_whole
-from treaty.spark.preparing import named
-from treaty.spark.reading_values import always_fits, same_type
+from treaty.spark.columns import named
+from treaty.spark.schema import child_of
+from treaty.spark.type_conversion import always_fits, same_type
+from treaty.spark.uniqueness import is_whole
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from treaty.pipeline.layers.reconciliation.showing import (
     struct,
 )
 from treaty.pipeline.layers.reconciliation.subjects import Subject
+from treaty.spark.columns import named, settled
 from treaty.spark.guarded_sql.escaping import name_sql, text_sql
-from treaty.spark.preparing import named
-from treaty.spark.settling import settled
 
 EXCEPTIONS = "_exceptions"
 

@@ -14,8 +14,7 @@ from treaty.pipeline.layers.reconciliation.columns import key_columns
 from treaty.pipeline.sql import Query, lineage, read_query
 from treaty.pipeline.sql.relations import Select
 from treaty.pipeline.sql.values import Meaning, own_nodes
-from treaty.spark.compiling import is_classified
-from treaty.spark.schema import column_name, struct_type, the_object
+from treaty.spark.schema import column_name, is_classified, struct_type, the_object
 
 _GENERATORS = frozenset(
     {

@@ -13,7 +13,7 @@ from treaty.pipeline.layers.reconciliation.expressions import ATTRIBUTES, Formul
 from treaty.pipeline.layers.reconciliation.settling import Settled, settled_by
 from treaty.pipeline.layers.reconciliation.showing import Secrets, Shown
 from treaty.pipeline.layers.reconciliation.subjects import Subject
-from treaty.spark.compiling import is_classified
+from treaty.spark.schema import is_classified
 
 _Uses = Iterable[tuple[str, str]]
 

@@ -12,10 +12,9 @@ from treaty.pipeline.layers.reconciliation.doubts import EXCEPTIONS
 from treaty.pipeline.layers.reconciliation.showing import as_json, struct
 from treaty.pipeline.layers.reconciliation.subjects import Subject
 from treaty.spark import Policy, enforce
+from treaty.spark.columns import PRIVATE, named, settled
 from treaty.spark.guarded_sql.escaping import name_sql, text_sql
-from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.rules import Scope, UnknownFields
-from treaty.spark.settling import settled
 from treaty.spark.violations import violations
 
 _OUTCOME = "_outcome"

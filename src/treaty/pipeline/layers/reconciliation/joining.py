@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from treaty.pipeline.layers.reconciliation.claiming import Spoken, key_values
 from treaty.pipeline.layers.reconciliation.showing import Repeated, as_json
 from treaty.pipeline.layers.reconciliation.subjects import Subject
+from treaty.spark.columns import PRIVATE, named
 from treaty.spark.guarded_sql.escaping import name_sql
-from treaty.spark.preparing import PRIVATE, named
 from treaty.spark.value_checks import holds_maps
 
 _KEY = f"{PRIVATE}key_"

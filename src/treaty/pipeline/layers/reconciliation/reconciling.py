@@ -30,7 +30,7 @@ from treaty.pipeline.layers.reconciliation.holding import held_or_resolved
 from treaty.pipeline.layers.reconciliation.joining import joined
 from treaty.pipeline.layers.reconciliation.settling import Settled, columns_of
 from treaty.pipeline.layers.reconciliation.subjects import Subject, subject_of
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 
 
 @dataclass(frozen=True)

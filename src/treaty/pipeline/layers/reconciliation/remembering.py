@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.keys import of_keys
 from treaty.pipeline.layers.reconciliation.columns import FOUND, State
-from treaty.spark.preparing import PRIVATE, named
+from treaty.spark.columns import PRIVATE, named
 
 _BEFORE = f"{PRIVATE}before_"
 _NOW = f"{PRIVATE}found"

@@ -15,9 +15,8 @@ from treaty.pipeline.layers.reconciliation.claiming import Spoken
 from treaty.pipeline.layers.reconciliation.defaults import default_of
 from treaty.pipeline.layers.reconciliation.expressions import Formula
 from treaty.pipeline.layers.reconciliation.subjects import Subject
-from treaty.spark.folding import any_of
-from treaty.spark.preparing import PRIVATE, named
-from treaty.spark.reading_values import same_type
+from treaty.spark.columns import PRIVATE, any_of, named
+from treaty.spark.type_conversion import same_type
 
 
 @dataclass(frozen=True)

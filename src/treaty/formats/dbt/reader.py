@@ -1,0 +1,218 @@
+"""dbt's schema.yml to contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from treaty.contracts.findings import Place
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.reading import read_document
+from treaty.contracts.reading.limits import refuse
+from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
+from treaty.errors import InvalidDocument
+from treaty.formats.dbt.constraints import named, ruled
+from treaty.formats.dbt.types import typed
+from treaty.formats.flat_terms import listed, mapping
+from treaty.formats.notes import NOTE, SchemaPart, assembled, contract_of, restored
+from treaty.formats.results import UNVERSIONED, Loss, Read
+
+_LOST = {
+    "versions": "a contract's version has its own document",
+    "time_spine": "a contract does not say how a model is used",
+    "freshness": "it is said of the source as it arrives",
+}
+
+
+def read(text: str, name: str) -> Read:
+    """Read every model, and every table of a source, as a contract."""
+    data = read_document(text, name).data
+    reader = Reader(name)
+    entries = list(reader.entries(data))
+    if not entries:
+        raise reader.refuse("there are no models", "list them below 'models:', each with a name and columns")
+    parts = [reader.part(entry, prefix) for prefix, entry in entries]
+    return Read(assembled(parts, name), tuple(reader.losses))
+
+
+class Reader:
+    """Reads the models of one file."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.losses: list[Loss] = []
+
+    def entries(self, data: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield what the file describes: models, seeds and snapshots by name, tables with that of their source."""
+        for key in ("models", "seeds", "snapshots"):
+            for entry in self._listed(data.get(key), key):
+                yield "", entry
+        for source in self._listed(data.get("sources"), "sources"):
+            for entry in self._listed(source.get("tables"), "tables"):
+                yield f"{source['name']}.", entry
+
+    def part(self, entry: Mapping[str, Any], prefix: str = "") -> SchemaPart:
+        """Read one model as a contract of its own."""
+        name = entry["name"]
+        columns = Columns(self.source, name)
+        config = mapping(entry.get("config"))
+        meta = _meta(entry, config)
+        fields = columns.fields(entry.get("columns"), entry.get("constraints"), _tests(entry))
+        self.losses += columns.losses
+        self.losses += [Loss(name, f"{key} {brief(entry[key])}", why) for key, why in _LOST.items() if key in entry]
+        own = {key: value for key, value in meta.items() if key != NOTE}
+        tags = entry.get("tags", config.get("tags"))
+        item = SchemaObject(
+            name,
+            description=entry.get("description") or None,
+            properties=fields,
+            custom_properties=tuple(FrozenMap({"property": key, "value": freeze(own[key])}) for key in own) or None,
+            more=FrozenMap({"tags": tags} if isinstance(tags, list) and tags else {}),
+        )
+        version = entry.get("latest_version")
+        known = isinstance(version, int) and not isinstance(version, bool) and version > 0
+        contract = contract_of(f"{prefix}{name}", item, f"{version}.0.0" if known else UNVERSIONED)
+        return SchemaPart(_closed(contract, config), meta.get(NOTE))
+
+    def refuse(self, message: str, hint: str) -> InvalidDocument:
+        """Return the error for a file that is no schema.yml."""
+        return refuse(message, Place(self.source), hint)
+
+    def _listed(self, entries: Json, key: str) -> list[Mapping[str, Any]]:
+        for entry in listed(entries):
+            if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+                raise self.refuse(f"{brief(entry)!r} below {key!r} has no name", "give it one")
+        return listed(entries)
+
+
+def _closed(contract: Contract, config: Mapping[str, Any]) -> Contract:
+    """Take an enforced contract of dbt at its word: the columns are these and no others."""
+    told = config.get("contract")
+    if not isinstance(told, Mapping) or told.get("enforced") is not True:
+        return contract
+    return replace(contract, custom_properties=(FrozenMap({"property": "content", "value": "closed"}),))
+
+
+def _tests(entry: Mapping[str, Any]) -> list[Json]:
+    return [*listed(entry.get("data_tests")), *listed(entry.get("tests"))]
+
+
+def _meta(entry: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Json]:
+    return {**mapping(entry.get("meta")), **mapping(config.get("meta"))}
+
+
+_KEPT = ("quote", "policy_tags")
+_NO_RULE = "a contract has no such rule"
+
+
+class Columns:
+    """Reads the columns of one model, and names what they lose."""
+
+    def __init__(self, source: str, model: str) -> None:
+        self.source = source
+        self.model = model
+        self.losses: list[Loss] = []
+
+    def fields(self, columns: Json, constraints: Json, tests: Sequence[Json]) -> tuple[Field, ...]:
+        """Read columns, and what the model says of them as a whole."""
+        found: dict[str, Field] = {}
+        for column in listed(columns):
+            if not isinstance(column, Mapping) or not isinstance(column.get("name"), str):
+                message = f"{brief(column)!r} is no column of {self.model!r}"
+                raise refuse(message, Place(self.source), "a column has a name")
+            field = self.field(column)
+            found[field.name or column["name"]] = field
+        for constraint in listed(constraints):
+            self._constrain(constraint, found)
+        for test in tests:
+            name, _ = named(test)
+            self._lose("", f"data test {name}", _NO_RULE)
+        return _nested(found)
+
+    def field(self, column: Mapping[str, Any]) -> Field:
+        """Read one column."""
+        kind = column.get("data_type")
+        field = replace(typed(kind) if isinstance(kind, str) else Field(), name=column["name"])
+        for constraint in map(mapping, listed(column.get("constraints"))):
+            field = self._ruled(field, str(constraint.get("type")), constraint, "constraint")
+        for test in (*listed(column.get("data_tests")), *listed(column.get("tests"))):
+            field = self._ruled(field, *named(test), "data test")
+        config = mapping(column.get("config"))
+        meta = {**mapping(column.get("meta")), **mapping(config.get("meta"))}
+        own = {key: value for key, value in meta.items() if key != NOTE}
+        own |= {key: column[key] for key in _KEPT if key in column}
+        tags = column.get("tags", config.get("tags"))
+        native = replace(
+            field,
+            description=column.get("description") or None,
+            custom_properties=tuple(FrozenMap({"property": key, "value": freeze(own[key])}) for key in own) or None,
+            more=FrozenMap({"tags": tags}) if isinstance(tags, list) and tags else EMPTY,
+        )
+        return restored(native, meta.get(NOTE), self.source, f"{self.model}.{column['name']}")
+
+    def _ruled(self, field: Field, name: str, arguments: Mapping[str, Any], kind: str) -> Field:
+        narrowed = ruled(field, name, arguments)
+        if narrowed is None:
+            self._lose(field.name or "", f"{kind} {name}", _NO_RULE)
+        return narrowed or field
+
+    def _constrain(self, constraint: Json, found: dict[str, Field]) -> None:
+        told = mapping(constraint)
+        columns = [one for one in listed(told.get("columns")) if isinstance(one, str) and one in found]
+        if told.get("type") == "primary_key" and columns:
+            single = len(columns) == 1
+            for place, name in enumerate(columns, start=1):
+                position = None if single else place
+                found[name] = replace(found[name], primary_key=True, primary_key_position=position)
+        elif len(columns) == 1:
+            found[columns[0]] = self._ruled(found[columns[0]], str(told.get("type")), told, "constraint")
+        else:
+            self._lose("", f"constraint {told.get('type')}", _NO_RULE)
+
+    def _lose(self, field: str, what: str, why: str) -> None:
+        path = str(FieldPath(object=self.model).field(field)) if field else self.model
+        self.losses.append(Loss(path, what, why))
+
+
+def _nested(found: dict[str, Field]) -> tuple[Field, ...]:
+    """Put columns with a dotted name into the column they are a part of, as warehouses with records write them."""
+    children: dict[str, list[Field]] = {}
+    for name in found:
+        parent, dot, last = name.rpartition(".")
+        if dot and parent in found:
+            children.setdefault(parent, []).append(replace(found[name], name=last))
+    for name in sorted(children, key=lambda one: one.count("."), reverse=True):
+        found[name] = _with_parts(found[name], children[name])
+        parent, dot, last = name.rpartition(".")
+        if dot and parent in children:
+            children[parent] = [
+                replace(found[name], name=last) if one.name == last else one for one in children[parent]
+            ]
+    return tuple(field for name, field in found.items() if name.rpartition(".")[0] not in found)
+
+
+def _described(field: Field, part: Field | None) -> Field:
+    """Return a part with the type that its whole gives it, where it names none itself."""
+    if part is None or part.type is not None:
+        return part or field
+    return replace(
+        field,
+        description=part.description,
+        required=part.required or field.required,
+        unique=part.unique,
+        enum=part.enum or field.enum,
+        relationships=part.relationships,
+        custom_properties=part.custom_properties,
+        more=part.more,
+    )
+
+
+def _with_parts(field: Field, parts: list[Field]) -> Field:
+    if field.logical_type == "array":
+        return replace(field, items=_with_parts(field.items or Field(), parts))
+    described = {part.name: part for part in parts}
+    known = [_described(one, described.pop(one.name, None)) for one in field.properties or ()]
+    physical = None if field.logical_type != "object" else field.physical_type
+    return replace(field, logical_type="object", physical_type=physical, properties=(*known, *described.values()))

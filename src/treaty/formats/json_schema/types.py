@@ -1,0 +1,72 @@
+"""Which keyword of JSON Schema is which word of a contract."""
+
+from __future__ import annotations
+
+from treaty.contracts.model import Field
+from treaty.contracts.values import FrozenMap
+from treaty.formats.notes import NOTE
+
+
+def _field(logical: str | None, physical: str | None = None, **options: object) -> Field:
+    return Field(logical_type=logical, physical_type=physical, options=FrozenMap(options) if options else None)
+
+
+TYPES: dict[tuple[str, str | None], Field] = {
+    ("string", None): _field("string"),
+    ("string", "date"): _field("date"),
+    ("string", "time"): _field("time"),
+    ("string", "time-local"): _field("time", timezone=False),
+    ("string", "date-time"): _field("timestamp"),
+    ("string", "date-time-local"): _field("timestamp", timezone=False),
+    ("boolean", None): _field("boolean"),
+    ("integer", None): _field("integer"),
+    **{("integer", f"int{bits}"): _field("integer", format=f"i{bits}") for bits in (8, 16, 64, 128)},
+    **{("integer", f"uint{bits}"): _field("integer", format=f"u{bits}") for bits in (8, 16, 32, 64, 128)},
+    ("integer", "int32"): _field("integer"),
+    ("number", None): _field("number"),
+    ("number", "float"): _field("number", format="f32"),
+    ("number", "double"): _field("number"),
+    ("number", "decimal"): _field("number", "decimal"),
+}
+"""By type and format; a format that is not here stays what it is."""
+BINARY = _field(None, "binary")
+ANY = _field("object", "json")
+
+_RANGE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern"),
+    "integer": _RANGE,
+    "number": _RANGE,
+    "array": ("minItems", "maxItems", "uniqueItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+"""Keywords that are options of a type, by its logical name."""
+
+LOST: dict[str, str] = {
+    **dict.fromkeys(("if", "then", "else"), "a contract has no conditions between fields"),
+    **dict.fromkeys(
+        ("dependentRequired", "dependentSchemas", "dependencies"), "a contract has no conditions between fields"
+    ),
+    "not": "a contract says what may be, not what may not",
+    **dict.fromkeys(("contains", "minContains", "maxContains"), "a contract says the same of every element"),
+    **dict.fromkeys(("prefixItems", "additionalItems"), "a contract says the same of every element"),
+    **dict.fromkeys(("patternProperties", "unevaluatedProperties", "unevaluatedItems"), "a contract names its fields"),
+    "$dynamicRef": "its meaning depends on who refers to it",
+}
+"""Keywords that a contract has no word for."""
+
+UNDERSTOOD = frozenset(
+    {
+        *("$schema", "$id", "$ref", "$defs", "definitions", "$anchor", "$comment", "type", "format", "title"),
+        *("description", "properties", "required", "items", "additionalProperties", "propertyNames", "enum", "const"),
+        *("default", "examples", "deprecated", "allOf", "anyOf", "oneOf", "contentEncoding", NOTE, *LOST),
+        *(name for names in OPTIONS.values() for name in names),
+    }
+)
+"""All other keywords are somebody's own, and kept as custom properties."""
+
+DIALECTS = {
+    "2020-12": ("https://json-schema.org/draft/2020-12/schema", "$defs"),
+    "draft-07": ("http://json-schema.org/draft-07/schema#", "definitions"),
+}
+"""The address of each dialect, and where it keeps definitions; the first is written unless another is asked for."""

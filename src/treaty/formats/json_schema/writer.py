@@ -1,0 +1,147 @@
+"""Contracts to JSON Schema text."""
+
+from __future__ import annotations
+
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.types import DataType
+from treaty.contracts.values import EMPTY, Json, thaw
+from treaty.contracts.writing import write_json
+from treaty.formats.json_schema.reader import Fields, Reader, read
+from treaty.formats.json_schema.types import DIALECTS, OPTIONS, TYPES
+from treaty.formats.losses import lost
+from treaty.formats.naming import fields_named
+from treaty.formats.notes import note, noted, object_note, with_objects
+from treaty.formats.results import Written
+
+TITLE = "JSON Schema"
+REASONS = {"*": "JSON Schema has no place for it"}
+_SCALARS: dict[str, dict[str, Json]] = {
+    "date": {"type": "string", "format": "date"},
+    "boolean": {"type": "boolean"},
+    "binary": {"type": "string", "contentEncoding": "base64"},
+    "json": {"type": "object"},
+    "object": {"type": "object"},
+    "vector": {"type": "array", "items": {"type": "number"}},
+}
+
+
+def write(contract: Contract, dialect: str = "2020-12") -> Written:
+    """Write a contract as one schema; several objects are offered side by side."""
+    plain = with_objects(contract, TITLE)
+    address, definitions = DIALECTS[dialect]
+    writer = _Writer(plain)
+    objects = [writer.object(item, index) for index, item in enumerate(plain.schema)]
+    schema: dict[str, Json] = {"$schema": address}
+    if len(objects) == 1:
+        schema |= objects[0]
+    else:
+        names = fields_named([item.name for item in plain.schema])
+        schema["anyOf"] = [{"$ref": f"#/{definitions}/{name}"} for name in names]
+        schema[definitions] = dict(zip(names, objects, strict=True))
+    text = write_json(schema)
+    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+
+
+class _Writer:
+    """Writes one contract."""
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self.closed = contract.treaty.content == "closed"
+        self.fields = Fields(contract.id, {})
+        self.fields.closed = self.closed
+
+    def object(self, item: SchemaObject, index: int) -> dict[str, Json]:
+        node: dict[str, Json] = {"title": item.name}
+        if item.description:
+            node["description"] = item.description
+        node |= self._inside(item.fields)
+        native = Reader(self.contract.id, {**node, "properties": {}}).part({**node, "properties": {}}).contract
+        return node | noted(object_note(self.contract, index, native))
+
+    def _inside(self, fields: tuple[Field, ...]) -> dict[str, Json]:
+        node: dict[str, Json] = {"type": "object", "properties": {one.name or "": self._field(one) for one in fields}}
+        if needed := [field.name for field in fields if field.is_required]:
+            node["required"] = needed
+        return node | ({"additionalProperties": False} if self.closed else {})
+
+    def _field(self, field: Field) -> dict[str, Json]:
+        """Write a field; a value that may be missing may be null."""
+        node = self._node(field)
+        if not field.is_required:
+            node["type"] = [node["type"], "null"]
+            if "enum" in node:
+                node["enum"] = [*node["enum"], None]
+        native = self.fields.field(field.name, node, FieldPath(), required=field.is_required)
+        return node | noted(note(field, native))
+
+    def _element(self, field: Field) -> dict[str, Json]:
+        node = self._node(field)
+        return node | noted(note(field, self.fields.field(None, node, FieldPath())))
+
+    def _node(self, field: Field) -> dict[str, Json]:
+        node = self._typed(field)
+        if field.business_name:
+            node["title"] = field.business_name
+        if field.description:
+            node["description"] = field.description
+        if field.enum and not any(item["value"] is None for item in field.enum):
+            node["enum"] = [thaw(item["value"]) for item in field.enum]
+        for key in OPTIONS.get(field.logical_type or "", ()):
+            if key in (options := field.options or EMPTY) and not isinstance(options[key], bool | None):
+                node[key] = thaw(options[key])
+        if (field.options or EMPTY).get("uniqueItems") is True:
+            node["uniqueItems"] = True
+        if (default := field.treaty.get("default")) is not None:
+            node["default"] = thaw(default)
+        if field.deprecated:
+            node["deprecated"] = True
+        if examples := field.more.get("examples"):
+            node["examples"] = thaw(examples)
+        return node
+
+    def _typed(self, field: Field) -> dict[str, Json]:
+        kind = field.type.name if field.type else "string"
+        match kind:
+            case "object" if field.properties is not None:
+                return self._inside(field.properties)
+            case "array":
+                return {"type": "array"} | ({"items": self._element(field.items)} if field.items else {})
+            case "map":
+                return self._map(field)
+            case "integer" | "number":
+                return _number(field.type)
+            case "time" | "timestamp":
+                return _moment(field, kind)
+            case "string":
+                told = (field.options or EMPTY).get("format")
+                keeps = told and ("string", told) not in TYPES
+                return {"type": "string"} | ({"format": told} if keeps else {})
+            case _:
+                return dict(_SCALARS.get(kind, {"type": "string"}))
+
+    def _map(self, field: Field) -> dict[str, Json]:
+        value = self._element(field.map_value) if field.map_value else {"type": "string"}
+        node: dict[str, Json] = {"type": "object", "additionalProperties": value}
+        key = self._element(field.map_key) if field.map_key else {"type": "string"}
+        return node | ({"propertyNames": key} if key != {"type": "string"} else {})
+
+
+def _number(stated: DataType | None) -> dict[str, Json]:
+    if stated is None:
+        return {"type": "number"}
+    if stated.detail == "decimal":
+        return {"type": "integer"} if stated.name == "integer" else {"type": "number", "format": "decimal"}
+    for (kind, told), field in TYPES.items():
+        if kind == stated.name and field.type == stated:
+            return {"type": kind} | ({"format": told} if told else {})
+    return {"type": stated.name}
+
+
+def _moment(field: Field, kind: str) -> dict[str, Json]:
+    told = {"time": "time", "timestamp": "date-time"}[kind]
+    bare = (field.options or EMPTY).get("timezone") is False or (
+        field.type and field.type.detail == "without time zone"
+    )
+    return {"type": "string", "format": f"{told}-local" if bare else told}

@@ -1,0 +1,189 @@
+"""What the classes of a contract are: planned once, then drawn as source and built as models."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import Field as Column
+from pydantic import Field as PydanticField
+from pydantic.errors import PydanticUserError
+from pydantic_core import SchemaError
+
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.values import EMPTY, Json, thaw
+from treaty.formats.json_schema.reader import Fields
+from treaty.formats.naming import identifier, is_identifier, type_name
+from treaty.formats.notes import note, noted, object_note
+from treaty.formats.pydantic.reader import model_part
+from treaty.formats.pydantic.types import STRING, Typed, entries_of, list_of, scalar
+
+_CONSTRAINTS = {
+    "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
+    "array": {"minItems": "min_length", "maxItems": "max_length"},
+}
+_RANGE = {
+    "minimum": "ge",
+    "exclusiveMinimum": "gt",
+    "maximum": "le",
+    "exclusiveMaximum": "lt",
+    "multipleOf": "multiple_of",
+}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of a class: its Python name, its type, and what its Field says."""
+
+    name: str
+    typed: Typed
+    says: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Class:
+    """One class: its name, what it says of itself, and its attributes."""
+
+    name: str
+    config: dict[str, Any]
+    doc: str | None
+    attributes: tuple[Attribute, ...]
+
+    def build(self) -> type[BaseModel]:
+        """Build the model that the source of the class defines."""
+        columns: dict[str, Any] = {one.name: (one.typed.kind, Column(**one.says)) for one in self.attributes}
+        config = ConfigDict(**self.config)  # type: ignore[typeddict-item]
+        built: type[BaseModel] = create_model(self.name, __config__=config, __doc__=self.doc, **columns)
+        return built
+
+
+class Plan:
+    """The classes of one contract, those that others use first."""
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract = contract
+        self.closed = contract.treaty.content == "closed"
+        self.classes: list[Class] = []
+        self.roots = [self._root(item, index) for index, item in enumerate(contract.schema)]
+
+    def _root(self, item: SchemaObject, index: int) -> Class:
+        made = self._class(type_name(item.name), item.name, item.fields, item.description)
+        kept = object_note(self.contract, index, model_part(made.build())[0].contract)
+        self.classes[-1] = replace(made, config=made.config | ({"json_schema_extra": noted(kept)} if kept else {}))
+        return self.classes[-1]
+
+    def _class(self, wanted: str, title: str, fields: tuple[Field, ...], doc: str | None = None) -> Class:
+        name = identifier(wanted, {*USED, *(one.name for one in self.classes)})
+        config: dict[str, Any] = {"title": title} | ({"extra": "forbid"} if self.closed else {})
+        taken: set[str] = {*USED, name}
+        attributes = tuple(self._attribute(field, name, taken) for field in fields)
+        if any("alias" in one.says for one in attributes):
+            config["populate_by_name"] = True
+        self.classes.append(Class(name, config, doc or None, attributes))
+        return self.classes[-1]
+
+    def _attribute(self, field: Field, owner: str, taken: set[str]) -> Attribute:
+        name = attribute_name(field.name or "", taken)
+        taken.add(name)
+        typed = self._typed(field, type_name(owner, field.name or ""))
+        says: dict[str, Any] = {}
+        if not field.is_required:
+            typed, says = typed.or_none(), {"default": None}
+        if name != field.name:
+            says["alias"] = field.name or ""
+        if field.business_name:
+            says["title"] = field.business_name
+        if field.description:
+            says["description"] = field.description
+        if field.deprecated:
+            says["deprecated"] = True
+        says |= {key: value for key, value in _constraints(field) if works(typed, {key: value})}
+        default = thaw(field.treaty.get("default"))
+        if isinstance(default, str | int | float) and accepts(typed, says, default):
+            says["default"] = default
+        extra = {"format": typed.told} if typed.told else {}
+        if extra:
+            says["json_schema_extra"] = extra
+        native = self._read(Attribute(name, typed, says))
+        if kept := noted(note(field, native)):
+            says["json_schema_extra"] = extra | kept
+        return Attribute(name, typed, says)
+
+    def _read(self, attribute: Attribute) -> Field:
+        """Read an attribute as its JSON schema alone says it."""
+        schema = Class("Trial", {}, None, (attribute,)).build().model_json_schema()
+        fields = Fields(self.contract.id, schema)
+        fields.closed = self.closed
+        return fields.inside(schema, FieldPath(), ())[0]
+
+    def _typed(self, field: Field, name: str) -> Typed:
+        kind = field.type.name if field.type else "string"
+        if kind == "object" and field.properties is not None:
+            made = self._class(name, field.name or name, field.properties)
+            return Typed(made.name, made.build())
+        if kind == "array":
+            return list_of(self._typed(field.items, name) if field.items else Typed("Any", Any))
+        if kind == "map":
+            return entries_of(self._typed(field.map_value, name) if field.map_value else STRING)
+        return scalar(field)
+
+
+def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
+    options, stated = field.options or EMPTY, field.type
+    kind = field.logical_type or ""
+    known = _RANGE if kind in ("integer", "number") else _CONSTRAINTS.get(kind, {})
+    for option, name in known.items():
+        if option in options and not isinstance(options[option], bool):
+            yield name, options[option]
+    if stated and stated.detail == "decimal" and stated.precision is not None:
+        yield "max_digits", stated.precision
+        yield "decimal_places", stated.scale or 0
+
+
+USED = frozenset(
+    {
+        *("Any", "AwareDatetime", "BaseModel", "ConfigDict", "Decimal", "Field", "Literal", "NaiveDatetime", "UUID"),
+        *("bool", "bytes", "dict", "dt", "float", "int", "list", "model_config", "str"),
+    }
+)
+"""Names that the source itself uses."""
+
+
+def attribute_name(name: str, taken: set[str]) -> str:
+    """Return a name for an attribute that is not taken, close to the field's own."""
+    plain = identifier(name).lstrip("_") or "value"
+    if not is_identifier(plain):
+        plain = f"value_{plain}"
+    if keyword.iskeyword(plain) or hasattr(BaseModel, plain) or plain.startswith("model_"):
+        plain = f"{plain}_" if not plain.startswith("model_") else f"the_{plain}"
+    return identifier(plain, taken)
+
+
+_TROUBLE = (PydanticUserError, SchemaError, TypeError, ValueError, OverflowError)
+_LIMITS = frozenset(
+    {"min_length", "max_length", "pattern", "ge", "gt", "le", "lt", "multiple_of", "max_digits", "decimal_places"}
+)
+
+
+def works(typed: Typed, says: dict[str, Any]) -> bool:
+    """Tell whether a type takes a constraint."""
+    try:
+        create_model("Trial", value=(typed.kind, PydanticField(**says))).model_json_schema()
+    except _TROUBLE:
+        return False
+    return True
+
+
+def accepts(typed: Typed, says: dict[str, Any], default: Json) -> bool:
+    """Tell whether a value is one of the type as it stands, without being converted."""
+    limits = {key: value for key, value in says.items() if key in _LIMITS}
+    try:
+        trial = create_model("Trial", value=(typed.kind, PydanticField(**limits)))
+        TypeAdapter(trial).validate_python({"value": default}, strict=True)
+    except _TROUBLE:
+        return False
+    return True

@@ -1,0 +1,105 @@
+"""Contracts to the source of Pydantic models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from treaty.contracts.model import Contract
+from treaty.formats.losses import lost
+from treaty.formats.notes import assembled, with_objects
+from treaty.formats.pydantic.model_plan import Attribute, Class, Plan
+from treaty.formats.pydantic.reader import model_part
+from treaty.formats.results import Written
+
+TITLE = "Pydantic"
+REASONS = {"*": "a model has no place for it"}
+
+
+def write(contract: Contract) -> Written:
+    """Write a contract as a module with one model for each object, and for each object inside it."""
+    plan = Plan(with_objects(contract, TITLE))
+    text = module(f"Models of the contract {contract.id} {contract.version}.", plan.classes)
+    back = assembled([model_part(root.build())[0] for root in plan.roots], contract.id)
+    return Written(text, lost(contract, back, REASONS))
+
+
+_WIDTH = 110
+_PLAIN_DOC = re.compile(r"[^\\\"\x00-\x09\x0b-\x1f\x7f-\x9f]*[^\\\"\s\x00-\x1f\x7f-\x9f]")
+_TYPING = ("Any", "Literal")
+_PYDANTIC = ("AwareDatetime", "BaseModel", "ConfigDict", "Field", "NaiveDatetime")
+
+
+def module(title: str, classes: Iterable[Class]) -> str:
+    """Return a module that defines the classes."""
+    bodies = [_class(one) for one in classes]
+    return "\n\n\n".join([f"{_docstring(title)}\n\n{_imports(bodies)}", *bodies]) + "\n"
+
+
+def _imports(bodies: list[str]) -> str:
+    whole = "\n".join(bodies)
+    lines: list[str] = []
+    if "dt." in whole:
+        lines.append("import datetime as dt")
+    if _uses(whole, "Decimal"):
+        lines.append("from decimal import Decimal")
+    if typing := [name for name in _TYPING if _uses(whole, name)]:
+        lines.append(f"from typing import {', '.join(typing)}")
+    if _uses(whole, "UUID"):
+        lines.append("from uuid import UUID")
+    names = [name for name in _PYDANTIC if _uses(whole, name)]
+    return "\n".join([*lines, *([""] if lines else []), f"from pydantic import {', '.join(names)}"])
+
+
+def _uses(text: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", text) is not None
+
+
+def _class(one: Class) -> str:
+    lines = [f"class {one.name}(BaseModel):"]
+    if one.doc:
+        lines += [f"    {_docstring(one.doc)}", ""]
+    lines.append(f"    model_config = ConfigDict({_arguments(one.config, 4)})")
+    if one.attributes:
+        lines.append("")
+    lines += [_attribute(attribute) for attribute in one.attributes]
+    return "\n".join(lines)
+
+
+def _attribute(one: Attribute) -> str:
+    head = f"    {one.name}: {one.typed.text}"
+    if not one.says:
+        return head
+    if one.says == {"default": None}:
+        return f"{head} = None"
+    return f"{head} = Field({_arguments(one.says, 4)})"
+
+
+def _arguments(says: dict[str, Any], indent: int) -> str:
+    """Return keyword arguments, on one line where they fit."""
+    texts = [f"{key}={_literal(value)}" for key, value in says.items()]
+    line = ", ".join(texts)
+    if len(line) <= _WIDTH - 40 and "\n" not in line:
+        return line
+    space = "\n" + " " * (indent + 4)
+    inner = "".join(f"{space}{text.replace(chr(10), space)}," for text in texts)
+    return f"{inner}\n{' ' * indent}"
+
+
+def _literal(value: Any) -> str:
+    """Return a value as source: on one line, or one line for each of its parts."""
+    line = repr(value)
+    if len(line) <= _WIDTH - 50 or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, dict):
+        parts, ends = [f"{key!r}: {_literal(inner)}" for key, inner in value.items()], "{}"
+    else:
+        parts, ends = [_literal(inner) for inner in value], "[]"
+    inner = "".join(f"    {part},\n".replace("\n", "\n    ").removesuffix("    ") for part in parts)
+    return f"{ends[0]}\n{inner}{ends[1]}"
+
+
+def _docstring(text: str) -> str:
+    """Return a text as a docstring; one with odd signs is written as a literal that holds them."""
+    return f'"""{text}"""' if _PLAIN_DOC.fullmatch(text) and "\n" not in text else repr(text)

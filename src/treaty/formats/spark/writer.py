@@ -1,0 +1,96 @@
+"""A contract to a StructType in JSON."""
+
+from __future__ import annotations
+
+import json
+
+from treaty.contracts.model import Contract, Field
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.values import EMPTY, Json
+from treaty.contracts.writing import write_json
+from treaty.formats.losses import lost
+from treaty.formats.notes import NOTE, note, with_objects
+from treaty.formats.results import Written
+from treaty.formats.spark.reader import Reader, read
+
+TITLE = "Spark StructType"
+REASONS = {
+    "*": "a StructType describes the columns of a row, nothing around them",
+    "object": "a StructType describes one table",
+}
+_INTEGERS = {
+    "i8": "byte",
+    "i16": "short",
+    "u8": "short",
+    "i32": "integer",
+    "u16": "integer",
+    "i64": "long",
+    "u32": "long",
+    "u64": "decimal(20,0)",
+    "i128": "decimal(38,0)",
+    "u128": "decimal(38,0)",
+}
+_MOST_DIGITS = 38
+
+
+def write(contract: Contract) -> Written:
+    """Write the columns of a contract's first object as a StructType."""
+    plain = with_objects(contract, TITLE)
+    text = write_json(_struct(plain.schema[0].fields))
+    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+
+
+def _struct(fields: tuple[Field, ...]) -> dict[str, Json]:
+    return {"type": "struct", "fields": [_written(field) for field in fields]}
+
+
+def _written(field: Field) -> dict[str, Json]:
+    metadata: dict[str, Json] = {"comment": field.description} if field.description else {}
+    node: dict[str, Json] = {
+        "name": field.name or "",
+        "type": _type(field),
+        "nullable": not field.is_required,
+        "metadata": metadata,
+    }
+    if kept := note(field, Reader("").field(node, FieldPath())):
+        metadata[NOTE] = json.dumps(kept, ensure_ascii=False)
+    return node
+
+
+def _type(field: Field) -> Json:
+    stated = field.type
+    if stated is None:
+        return "string"
+    match stated.name:
+        case "object" if field.properties is not None:
+            return _struct(field.properties)
+        case "array":
+            element = _type(field.items) if field.items else "string"
+            return {"type": "array", "elementType": element, "containsNull": not (field.items and field.items.required)}
+        case "map":
+            value = _type(field.map_value) if field.map_value else "string"
+            open_to_null = not (field.map_value and field.map_value.required)
+            key = _type(field.map_key) if field.map_key else "string"
+            return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": open_to_null}
+        case "vector":
+            return {"type": "array", "elementType": "float", "containsNull": False}
+        case "integer" if stated.detail != "decimal":
+            return _INTEGERS.get(stated.detail or "i32", "long")
+        case "integer" | "number" if stated.detail == "decimal":
+            return _decimal(stated.precision, stated.scale, whole=stated.name == "integer")
+        case "number":
+            return "float" if stated.detail == "f32" else "double"
+        case "timestamp":
+            bare = stated.detail == "without time zone" or (field.options or EMPTY).get("timezone") is False
+            return "timestamp_ntz" if bare else "timestamp"
+        case "json" if field.physical_type == "variant":
+            return "variant"
+        case name:
+            return name if name in ("boolean", "date", "binary") else "string"
+
+
+def _decimal(precision: int | None, scale: int | None, *, whole: bool) -> str:
+    if precision is None:
+        return f"decimal({_MOST_DIGITS},{0 if whole else 18})"
+    digits = min(precision, _MOST_DIGITS)
+    return f"decimal({digits},{min(scale or 0, digits)})"

@@ -1,0 +1,203 @@
+"""SQL text to contracts."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from treaty.contracts.findings import Place
+from treaty.contracts.model import Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.reading.limits import Limits, refuse
+from treaty.contracts.values import FrozenMap
+from treaty.errors import InvalidDocument
+from treaty.formats.notes import checked, contract_of
+from treaty.formats.results import Loss, Read
+from treaty.formats.sql.columns import column, columns_in, constrained, is_reference, referring
+from treaty.formats.sql.dialects import dialect_of
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it passes over is named as a loss, once
+
+
+def read(text: str, name: str, dialect: str | None = None) -> Read:
+    """Read every table that a text creates with columns."""
+    spoken = dialect or dialect_of(text)
+    losses: list[Loss] = []
+    tables: dict[str, Table] = {}
+    for statement in _statements(text, name, spoken):
+        _take(statement, tables, losses, spoken)
+    if not tables:
+        raise refuse("no table is created with columns", Place(name), "write CREATE TABLE name (column type, …)")
+    contracts = [contract_of(identity, table.object(several=len(tables) > 1)) for identity, table in tables.items()]
+    return Read(checked(contracts, name), (*losses, *(loss for table in tables.values() for loss in table.losses)))
+
+
+def _statements(text: str, source: str, dialect: str) -> list[Any]:
+    if len(text) > Limits().bytes:
+        raise refuse("the file is too large", Place(source), "split it")
+    try:
+        return [one for one in sqlglot.parse(text, read=dialect) if one is not None]
+    except (SqlglotError, RecursionError, ValueError) as error:
+        raise _unread(error, source, dialect) from None
+
+
+def _take(statement: Any, tables: dict[str, Table], losses: list[Loss], dialect: str) -> None:
+    """Take what a statement says of a table; statements that say nothing of tables are passed over."""
+    target = statement.this if isinstance(statement, exp.Expression) else None
+    if isinstance(statement, exp.Create) and statement.kind == "TABLE":
+        if isinstance(target, exp.Schema) and target.expressions and isinstance(target.this, exp.Table):
+            tables[_full(target.this)] = Table(statement, dialect)
+        else:
+            losses.append(
+                Loss(
+                    "",
+                    f"table {target.sql(dialect=dialect) if target else ''}",
+                    "it is created without a list of columns",
+                )
+            )
+        return
+    table = tables.get(_full(target)) if isinstance(target, exp.Table) else None
+    if isinstance(statement, exp.Comment) and isinstance(target, exp.Column):
+        owner = tables.get(".".join(part.name for part in target.parts[:-1]))
+        if owner is not None:
+            owner.describe(target.name, statement.expression.name)
+    elif isinstance(statement, exp.Comment) and table is not None:
+        table.description = statement.expression.name or None
+    elif isinstance(statement, exp.Alter) and table is not None:
+        for action in statement.args.get("actions") or ():
+            table.alter(action)
+
+
+def _full(table: exp.Table) -> str:
+    return ".".join(part.name for part in table.parts)
+
+
+def _unread(error: Exception, source: str, dialect: str) -> InvalidDocument:
+    details = getattr(error, "errors", None) or [{}]
+    line = details[0].get("line")
+    told = (details[0].get("description") or str(error).splitlines()[0]).partition(" but got <")[0]
+    near = f" near {details[0]['highlight']!r}" if details[0].get("highlight") else ""
+    message = f"cannot read SQL as {dialect}: {told}{near}"
+    return refuse(message, Place(source, line), "say the dialect in a first line: -- dialect: snowflake")
+
+
+_STORAGE = "a contract does not say how rows are stored"
+
+
+class Table:
+    """One table while its statements are read."""
+
+    def __init__(self, statement: exp.Create, dialect: str) -> None:
+        self.dialect = dialect
+        self.name: str = statement.this.this.name
+        self.full = ".".join(part.name for part in statement.this.this.parts)
+        self.description: str | None = None
+        self.losses: list[Loss] = []
+        self.relationships: list[FrozenMap] = []
+        self.fields: dict[str, Field] = {}
+        for part in statement.this.expressions:
+            if isinstance(part, exp.ColumnDef):
+                self.fields[part.name] = column(part, dialect, self.lose)
+        for part in statement.this.expressions:
+            if not isinstance(part, exp.ColumnDef):
+                self.constrain(part)
+        for part in getattr(statement.args.get("properties"), "expressions", ()):
+            self._property(part)
+
+    def object(self, *, several: bool) -> SchemaObject:
+        """Return the object; its losses are told with its name where there are several."""
+        if several:
+            self.losses = [replace(loss, path=str(self._path(loss.path))) for loss in self.losses]
+        return SchemaObject(
+            self.name,
+            physical_name=self.full if self.full != self.name else None,
+            description=self.description,
+            properties=tuple(self.fields.values()),
+            relationships=tuple(self.relationships) or None,
+        )
+
+    def describe(self, name: str, text: str) -> None:
+        """Take the comment on a column."""
+        if name in self.fields:
+            self.fields[name] = replace(self.fields[name], description=text or None)
+
+    def alter(self, action: Any) -> None:
+        """Take what an ALTER TABLE adds."""
+        if isinstance(action, exp.ColumnDef):
+            self.fields[action.name] = column(action, self.dialect, self.lose)
+        elif isinstance(action, exp.AddConstraint):
+            for part in action.expressions:
+                self.constrain(part)
+        else:
+            self.lose("", f"ALTER TABLE {action.sql(dialect=self.dialect)}", "only what is added is read")
+
+    def constrain(self, part: Any) -> None:
+        """Take a constraint of the table."""
+        match part:
+            case exp.Constraint():
+                for inner in part.expressions:
+                    self.constrain(inner)
+            case exp.PrimaryKey():
+                single = len(part.expressions) == 1
+                for place, one in enumerate(part.expressions, start=1):
+                    self._update(one.name, primary_key=True, primary_key_position=None if single else place)
+            case exp.UniqueColumnConstraint() if isinstance(part.this, exp.Schema) and len(part.this.expressions) == 1:
+                self._update(part.this.expressions[0].name, unique=True)
+            case exp.CheckColumnConstraint() if (
+                len(names := columns_in(part.this)) == 1 and names <= self.fields.keys()
+            ):
+                (name,) = names
+                self.fields[name] = constrained(self.fields[name], part, self.dialect, self.lose)
+            case exp.ForeignKey() if part.args.get("reference") is not None:
+                self._refer([one.name for one in part.expressions], part.args["reference"])
+            case _:
+                self.lose("", part.sql(dialect=self.dialect), "a contract has no such rule")
+
+    def lose(self, field: str, what: str, why: str) -> None:
+        """Note a loss."""
+        self.losses.append(Loss(str(FieldPath().field(field)) if field else "", what, why))
+
+    def _path(self, text: str) -> str:
+        return f"{FieldPath(object=self.name)}{text}"
+
+    def _update(self, name: str, **terms: Any) -> None:
+        if name in self.fields:
+            self.fields[name] = replace(self.fields[name], **terms)
+
+    def _refer(self, names: list[str], reference: exp.Reference) -> None:
+        if len(names) == 1 and names[0] in self.fields:
+            self.fields[names[0]] = referring(self.fields[names[0]], reference, self.lose)
+            return
+        target = reference.this
+        table = target.find(exp.Table) if target is not None else None
+        others = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
+        ends = ([f"{self.name}.{name}" for name in names], [f"{table.name}.{name}" for name in others] if table else [])
+        if len(names) == len(others) and all(map(is_reference, (*ends[0], *ends[1]))):
+            self.relationships.append(FrozenMap({"type": "foreignKey", "from": ends[0], "to": ends[1]}))
+        else:
+            self.lose("", reference.sql(dialect=self.dialect), "a contract refers to named columns")
+
+    def _property(self, part: Any) -> None:
+        match part:
+            case exp.SchemaCommentProperty():
+                self.description = part.name or None
+            case exp.Property() if part.name.lower() == "description" and self.dialect == "bigquery":
+                self.description = part.args["value"].name or None
+            case exp.PartitionedByProperty() if all(one.name in self.fields for one in _listed(part)):
+                for place, one in enumerate(_listed(part), start=1):
+                    kept = FrozenMap({**self.fields[one.name].more, "partitioned": True, "partitionKeyPosition": place})
+                    self._update(one.name, more=kept)
+            case _:
+                self.lose("", part.sql(dialect=self.dialect), _STORAGE)
+
+
+def _listed(part: exp.PartitionedByProperty) -> list[Any]:
+    """Return the columns that rows are parted by; none where it is an expression."""
+    inner = part.this
+    listed = inner.expressions if isinstance(inner, exp.Schema) else [inner]
+    return listed if all(isinstance(one, exp.Identifier | exp.Column) for one in listed) else [exp.Null()]

@@ -1,0 +1,175 @@
+"""Names, texts and types as a dialect of SQL spells them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from treaty.contracts.model import Field
+from treaty.contracts.types import DataType
+from treaty.contracts.values import EMPTY
+from treaty.formats.sql.dialects import DIALECTS, Comments, Dialect
+from treaty.formats.sql.types import field_of
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FOLDING = frozenset({"postgres"})
+"""Dialects that read a plain name in small letters, so that other letters need quotes."""
+_INTEGERS = {
+    "i8": "TINYINT",
+    "i16": "SMALLINT",
+    "i32": "INT",
+    "i64": "BIGINT",
+    "i128": "INT128",
+    "u8": "UTINYINT",
+    "u16": "USMALLINT",
+    "u32": "UINT",
+    "u64": "UBIGINT",
+    "u128": "UINT128",
+}
+_UNSIGNED = {"u8": "SMALLINT", "u16": "INT", "u32": "BIGINT", "u64": "DECIMAL(20, 0)"}
+_HUGE = "DECIMAL(38, 0)"
+_SCALARS = {
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "time": "TIME",
+    "binary": "VARBINARY",
+    "json": "JSON",
+    "object": "JSON",
+}
+_NO_TIME = frozenset({"spark", "databricks"})
+_NO_JSON = frozenset({"spark", "databricks"})
+_MOST_DIGITS = 38
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Spells for one dialect."""
+
+    name: str
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the dialect has words for."""
+        return DIALECTS[self.name]
+
+    def identifier(self, name: str) -> str:
+        """Return a name, quoted where it has to be."""
+        plain = _PLAIN.fullmatch(name) and name.lower() not in RESERVED
+        quoted = not plain or (self.name in _FOLDING and name != name.lower())
+        return exp.to_identifier(name, quoted=quoted).sql(dialect=self.name)
+
+    def text(self, text: str) -> str:
+        """Return a text as a literal."""
+        return exp.Literal.string(text).sql(dialect=self.name)
+
+    def value(self, value: Any) -> str | None:
+        """Return a value as a literal, if it is one that SQL has."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        return repr(value) if isinstance(value, int) else None if not isinstance(value, float) else f"{value:f}"
+
+    def type(self, field: Field) -> str:
+        """Return the type that holds a field's values."""
+        return self._stored(field) or self._made(field)
+
+    def _stored(self, field: Field) -> str | None:
+        """Return the stored type as the contract names it, where the dialect knows it by that name."""
+        if not field.physical_type or field.properties is not None or field.children:
+            return None
+        try:
+            kind = exp.DataType.build(field.physical_type, dialect=self.name)
+        except (SqlglotError, ValueError):
+            return None
+        read = field_of(kind, self.name)
+        known = read.type is not None and read.type == field.type and read.physical_type is not None
+        bare = (field.options or EMPTY).get("timezone") == (read.options or EMPTY).get("timezone")
+        return kind.sql(dialect=self.name) if known and bare else None
+
+    def _made(self, field: Field) -> str:
+        stated = field.type
+        options = field.options or EMPTY
+        match stated.name if stated else "string":
+            case "object" if field.properties:
+                members = ", ".join(self._member(child) for child in field.properties)
+                return self.dialect.struct.format(members)
+            case "array":
+                return self.dialect.array.format(self.type(field.items) if field.items else self._known("TEXT"))
+            case "vector":
+                return self.dialect.array.format(self._known("FLOAT"))
+            case "map" if field.map_key and field.map_value:
+                return self.dialect.entries.format(self.type(field.map_key), self.type(field.map_value))
+            case "integer" | "number" if stated:
+                return self._number(stated)
+            case "timestamp":
+                bare = options.get("timezone") is False or (stated and stated.detail == "without time zone")
+                return self._known("TIMESTAMPNTZ" if bare else "TIMESTAMPTZ")
+            case "string":
+                return self._string(options)
+            case "time" if self.name in _NO_TIME:
+                return self._known("TEXT")
+            case "json" | "object" if self.name in _NO_JSON:
+                return "VARIANT" if self.name == "databricks" else self._known("TEXT")
+            case "json" | "object":
+                return {"postgres": "JSONB", "snowflake": "VARIANT"}.get(self.name, "JSON")
+            case kind:
+                return self._known(_SCALARS.get(kind, "TEXT"))
+
+    def _string(self, options: Any) -> str:
+        if options.get("format") == "uuid" and self.name in ("postgres", "duckdb"):
+            return "UUID"
+        length = options.get("maxLength")
+        bounded = isinstance(length, int) and 0 < length <= 10_000_000 and self.name != "duckdb"
+        return self._known(f"VARCHAR({length})" if bounded else "TEXT")
+
+    def _number(self, stated: DataType) -> str:
+        if stated.detail == "decimal":
+            if stated.precision is None:
+                return self._known(_HUGE if stated.name == "integer" else "DECIMAL(38, 9)")
+            digits = min(stated.precision, _MOST_DIGITS)
+            return self._known(f"DECIMAL({digits}, {min(stated.scale or 0, digits)})")
+        if stated.name == "number":
+            return self._known("FLOAT" if stated.detail == "f32" else "DOUBLE")
+        width = stated.detail or "i32"
+        if width not in _INTEGERS:
+            return self._known("BIGINT")
+        if self.name != "duckdb" and (width in _UNSIGNED or width.endswith("128")):
+            return self._known(_UNSIGNED.get(width, _HUGE))
+        return self._known(_INTEGERS[width])
+
+    def _member(self, field: Field) -> str:
+        text = self.dialect.member.format(name=self.identifier(field.name or ""), type=self.type(field))
+        if self.dialect.not_null_inside and field.is_required:
+            text += " NOT NULL"
+        if field.description and self.dialect.not_null_inside and self.dialect.comments is not Comments.STATEMENTS:
+            text += self.comment(field.description) if self.name != "snowflake" else ""
+        return text
+
+    def comment(self, text: str) -> str:
+        """Return the description of a column, where the dialect has it in the column's line."""
+        if self.dialect.comments is Comments.INLINE:
+            return f" COMMENT {self.text(text)}"
+        return f" OPTIONS (description = {self.text(text)})" if self.dialect.comments is Comments.OPTIONS else ""
+
+    def _known(self, kind: str) -> str:
+        return exp.DataType.build(kind).sql(dialect=self.name)
+
+
+_WORDS = """
+    all alter analyse analyze and any array as asc authorization between both by case cast check collate column
+    comment constraint create cross current current_date current_time current_timestamp current_user database
+    default deferrable delete desc describe distinct do drop else end escape except exclude exists extract false
+    fetch filter first following for foreign from full function global grant group having if ignore ilike in index
+    initially inner insert interval intersect into is join key language lateral leading left like limit local
+    localtime localtimestamp map merge natural new not null nulls of offset old on only option options or order
+    outer over overlaps partition percent pivot position preceding primary properties qualify range references
+    replace returning right row rows sample schema select session_user set show some start struct symmetric system
+    table tablesample then time timestamp to trailing trigger true truncate try_cast unbounded union unique unnest
+    unpivot update user using values variadic view when where window with within
+"""
+RESERVED = frozenset(_WORDS.split())

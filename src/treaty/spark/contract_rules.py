@@ -1,0 +1,136 @@
+"""Every rule of an object, gathered from its fields, its quality rules, its relationships and its service levels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from pyspark.sql import Column
+from pyspark.sql import types as spark
+
+from treaty.contracts.findings import Severity
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.errors import InvalidDocument
+from treaty.spark.checks import Check, Kind
+from treaty.spark.freshness import freshness_rules
+from treaty.spark.input_layout import Prepared
+from treaty.spark.quality_rules import quality_rules
+from treaty.spark.references import reference_rules
+from treaty.spark.rules import AnyRule, Policy, ReferenceRule, RowRule, Rule, RuleSet, Scope, Unchecked, UniqueRule
+from treaty.spark.schema import column_name, is_classified, spark_type
+from treaty.spark.value_checks import holds_maps, unchecked_options
+
+_ALWAYS_ERRORS = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.MALFORMED})
+"""Without these, `valid` would not have the contract's schema."""
+
+
+def rules_of(
+    contract: Contract,
+    schema: SchemaObject,
+    prepared: Prepared,
+    policy: Policy,
+    given: frozenset[str],
+    *,
+    streams: bool,
+) -> RuleSet:
+    """Gather the rules; what cannot be checked here is listed with the reason."""
+    found: list[AnyRule | Unchecked] = [_row_rule(check, value) for check, value in prepared.checks]
+    found += _unique(schema)
+    found += quality_rules(contract, schema, prepared)
+    found += reference_rules(contract, schema, given)
+    found += freshness_rules(contract, schema)
+    found += _unread(schema)
+    found = [
+        _unchecked_on_stream(item) if streams and not isinstance(item, RowRule | ReferenceRule | Unchecked) else item
+        for item in found
+    ]
+    named_apart = _told_apart([item for item in found if not isinstance(item, Unchecked)])
+    weighed = [replace(item, rule=_weighed(item.rule, policy)) for item in named_apart]
+    _refuse_unknown_weights(policy, [item.rule for item in weighed])
+    asked_for = tuple(item for item in weighed if _is_in(item, policy.scope))
+    return RuleSet(asked_for, tuple(item for item in found if isinstance(item, Unchecked)))
+
+
+def _is_in(item: AnyRule, scope: Scope) -> bool:
+    return scope is Scope.ALL or isinstance(item, RowRule) is (scope is Scope.ROWS)
+
+
+def _row_rule(check: Check, value: Column) -> RowRule:
+    path = str(check.path)
+    where = "#".join(part for part in (path, check.name) if part)
+    rule_id = f"{check.kind}:{where}" if where else check.kind.value
+    rule = Rule(rule_id, check.kind, path, check.says, check.severity, check.allows)
+    return RowRule(rule, partial(check.broken, value), partial(check.shown, value), check.is_secret)
+
+
+def _unique(schema: SchemaObject) -> Iterator[UniqueRule | Unchecked]:
+    by_name = {field.name: field for field in schema.fields}
+    if schema.primary_key:
+        key = tuple(by_name[name] for name in schema.primary_key)
+        yield _unique_rule(key, ", ".join(schema.primary_key), "must be a key that no other row has")
+    for field in schema.fields:
+        if field.unique and schema.primary_key != (field.name,):
+            yield _unique_rule((field,), field.name or "", "must be a value that no other row has")
+
+
+def _unique_rule(fields: tuple[Field, ...], where: str, says: str) -> UniqueRule | Unchecked:
+    if any(holds_maps(spark_type(field) or spark.NullType()) for field in fields):
+        return Unchecked(f"unique:{where}", "maps cannot be compared with each other")
+    columns = tuple(column_name(field) for field in fields)
+    secret = any(map(is_classified, fields))
+    return UniqueRule(Rule(f"unique:{where}", Kind.UNIQUE, where, says), columns, secret)
+
+
+def _unread(schema: SchemaObject) -> Iterator[Unchecked]:
+    """Yield what fields at any depth say that no check reads."""
+
+    def walk(fields: tuple[Field, ...], path: FieldPath) -> Iterator[Unchecked]:
+        for field in fields:
+            here = path.field(field.name or "")
+            yield from (Unchecked(str(here), why) for why in unchecked_options(field))
+            yield from walk(field.properties or (), here)
+            for mark, child in field.children:
+                yield from (Unchecked(str(here.into(mark)), why) for why in unchecked_options(child))
+                yield from walk(child.properties or (), here.into(mark))
+
+    yield from walk(schema.fields, FieldPath())
+
+
+def _unchecked_on_stream(item: AnyRule | Unchecked) -> AnyRule | Unchecked:
+    if isinstance(item, Unchecked):
+        return item
+    return Unchecked(item.rule.id, "a rule on the whole dataset has no answer on an endless one; use each_batch")
+
+
+def _told_apart(found: list[AnyRule]) -> list[AnyRule]:
+    """Give rules with the same id a number, in the order they stand."""
+    taken: Counter[str] = Counter()
+    apart = []
+    for item in found:
+        taken[item.rule.id] += 1
+        count = taken[item.rule.id]
+        apart.append(replace(item, rule=replace(item.rule, id=f"{item.rule.id}~{count}")) if count > 1 else item)
+    return apart
+
+
+def _weighed(rule: Rule, policy: Policy) -> Rule:
+    severity = policy.severity.get(rule.id, policy.severity.get(rule.kind, rule.severity))
+    if severity is not Severity.ERROR and rule.kind in _ALWAYS_ERRORS:
+        if rule.id in policy.severity or rule.kind in policy.severity:
+            raise InvalidDocument(
+                f"rule {rule.id} cannot weigh less than an error: valid rows would not have the contract's schema; "
+                "change the contract where the field may be missing or of another type"
+            )
+        return rule
+    return replace(rule, severity=severity)
+
+
+def _refuse_unknown_weights(policy: Policy, rules: list[Rule]) -> None:
+    known = {rule.id for rule in rules} | set(Kind)
+    unknown = [name for name in policy.severity if name not in known]
+    if unknown:
+        listed = ", ".join(sorted(rule.id for rule in rules))
+        raise InvalidDocument(f"there is no rule {unknown[0]!r} to weigh anew; the rules are: {listed}")

@@ -1,0 +1,193 @@
+"""Rows that keep a contract, made from it: the same in every run, with nulls and edges among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from random import Random
+from typing import Any
+
+from pyspark.sql import types as spark
+
+from treaty.compatibility.terms.values import allowed_values, item_count
+from treaty.contracts.model import Field, SchemaObject
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
+from treaty.contracts.values import EMPTY, brief
+from treaty.errors import InvalidDocument
+from treaty.spark.migration.generated_values import days, floats, moments, numbers, text_for, text_maker
+from treaty.spark.schema import column_name, spark_type, struct_type
+
+_WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.DecimalType)
+_PATIENCE = 50
+_NULL_EVERY = 5
+_FEW_ITEMS = 3
+
+
+def rows_of(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple[Any, ...]]:
+    """Make so many rows of an object, or as many as its keys allow; the same seed gives the same rows."""
+    columns = [_Column(field, FieldPath().field(field.name or ""), f"{seed}/{item.name}") for field in item.fields]
+    keys = [place for place, field in enumerate(item.fields) if field.primary_key]
+    alone = [place for place, field in enumerate(item.fields) if field.unique]
+    seen: set[tuple[Any, ...]] = set()
+    rows: list[tuple[Any, ...]] = []
+    while len(rows) < wanted:
+        row = [column.value(len(rows)) for column in columns]
+        for _ in range(_PATIENCE):
+            marks = _marks(row, keys, alone)
+            if seen.isdisjoint(marks):
+                break
+            for place in {*keys, *alone}:  # the rest of the row stays: an edge is not to be lost
+                row[place] = columns[place].value(len(rows))
+        else:
+            break
+        seen.update(marks)
+        rows.append(tuple(row))
+    return rows
+
+
+def _marks(row: Sequence[Any], keys: Sequence[int], alone: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Return what no other row may share with this one."""
+    marks: list[tuple[Any, ...]] = [("key", *(_mark(row[place]) for place in keys))] if keys else []
+    return marks + [(place, _mark(row[place])) for place in alone if row[place] is not None]
+
+
+def schema_of(item: SchemaObject) -> spark.StructType:
+    """Return the schema that the rows have; every column may be null, so that nothing is judged twice."""
+    return spark.StructType([spark.StructField(one.name, one.dataType, True) for one in struct_type(item).fields])
+
+
+class _Column:
+    """Makes the values of one column, row by row."""
+
+    def __init__(self, field: Field, path: FieldPath, seed: str) -> None:
+        self.field = field
+        self.random = Random(f"{seed}/{path}")  # noqa: S311 - rows to try things on, not secrets
+        self.values = _values(field, path, self.random)
+        self.path = path
+
+    def value(self, number: int) -> Any:
+        """Return the value of a row; the first row is as empty as the contract allows, the second as full."""
+        if not self.field.is_required and number != 1 and (number == 0 or self.random.randrange(_NULL_EVERY) == 0):
+            return None
+        value = next(self.values, None)
+        if value is None and self.field.is_required:
+            raise InvalidDocument(
+                f"cannot make rows: no value of {self.path} was found that keeps its terms; give rows with --data"
+            )
+        return value
+
+
+def _values(field: Field, path: FieldPath, random: Random) -> Iterator[Any]:
+    """Return values of a field, without end, or none where its terms leave none."""
+    kind = spark_type(field) or spark.StringType()
+    listed = allowed_values(field)
+    if listed is not None:
+        return _listed(listed, kind, random)
+    if isinstance(kind, spark.StructType) and field.properties:
+        return _objects(field, path, random)
+    if isinstance(kind, spark.ArrayType):
+        return _arrays(field, kind, path, random)
+    if isinstance(kind, spark.MapType):
+        return _maps(field, path, random)
+    return _scalars(field, kind, random)
+
+
+def _scalars(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
+    if isinstance(kind, _WHOLE):
+        return numbers(field, kind, random)
+    if isinstance(kind, (spark.FloatType, spark.DoubleType)):
+        return floats(field, kind, random)
+    if isinstance(kind, spark.BooleanType):
+        return (number % 2 == 0 for number in count())
+    if isinstance(kind, spark.DateType):
+        return days(field, random)
+    if isinstance(kind, (spark.TimestampType, spark.TimestampNTZType)):
+        return moments(field, random, aware=isinstance(kind, spark.TimestampType))
+    if isinstance(kind, spark.BinaryType):
+        return (bytearray(random.randbytes(number % 9)) for number in count())
+    return _texts(field, random)
+
+
+def _texts(field: Field, random: Random) -> Iterator[str]:
+    make = text_maker(field)
+    for number in count():
+        text = text_for(field, make, random, number)
+        if text is None:
+            return
+        yield text
+
+
+def _listed(values: tuple[Any, ...], kind: spark.DataType, random: Random) -> Iterator[Any]:
+    """Yield every value of a list once, then any of them."""
+    typed = [one for one in (_typed(value, kind) for value in values) if one is not None]
+    yield from typed
+    while typed:
+        yield random.choice(typed)
+
+
+def _typed(value: Any, kind: spark.DataType) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, spark.StringType):
+        return value if isinstance(value, str) else brief(value)
+    if isinstance(kind, spark.DecimalType):
+        from decimal import Decimal
+
+        return Decimal(str(value)) if not isinstance(value, (bool, str)) else None
+    if isinstance(kind, (spark.FloatType, spark.DoubleType)):
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(kind, spark.BooleanType):
+        return value if isinstance(value, bool) else None
+    is_whole = isinstance(kind, _WHOLE) and isinstance(value, (int, float)) and not isinstance(value, bool)
+    return int(value) if is_whole and value == int(value) else None
+
+
+def _objects(field: Field, path: FieldPath, random: Random) -> Iterator[dict[str, Any]]:
+    needed = (field.options or EMPTY).get("required") or ()
+    parts = [
+        (item.name in needed, _Column(item, path.field(item.name or ""), str(random.random())))
+        for item in field.properties or ()
+    ]
+    for number in count(1):
+        yield {column_name(part.field): part.value(1 if must else number) for must, part in parts}
+
+
+def _arrays(field: Field, kind: spark.ArrayType, path: FieldPath, random: Random) -> Iterator[list[Any]]:
+    options, limits = field.options or EMPTY, item_count(field)
+    fixed = options.get("dimensions")
+    low = fixed if isinstance(fixed, int) else limits.low or 0
+    high = (
+        fixed if isinstance(fixed, int) else min(limits.high if limits.high is not None else low + _FEW_ITEMS, low + 9)
+    )
+    element = field.items
+    inside: Iterator[Any]
+    if element is None:
+        inside = _scalars(Field(), kind.elementType, random)
+    else:
+        inside = _values(element, path.into(ITEMS), random)
+    apart = options.get("uniqueItems") is True
+    for number in count():
+        wanted = (low, high)[number] if number < 2 else random.randint(low, high)
+        items = list(islice(inside, wanted))
+        if apart:
+            items = list({_mark(one): one for one in items}.values())
+        if len(items) < low:
+            return
+        if element is not None and not element.is_required and items and number % 6 == 5 and not apart:
+            items[-1] = None
+        yield items
+
+
+def _maps(field: Field, path: FieldPath, random: Random) -> Iterator[dict[Any, Any]]:
+    keys = _values(field.map_key or Field(), path.into(MAP_KEYS), random)
+    values = _values(field.map_value or Field(), path.into(MAP_VALUES), random)
+    for number in count():
+        names = islice(keys, number % _FEW_ITEMS)
+        yield {name if not isinstance(name, bytearray) else bytes(name): next(values, None) for name in names}
+
+
+def _mark(value: Any) -> Any:
+    """Return something that tells values apart."""
+    if isinstance(value, (str, int, float)) or value is None:
+        return (type(value).__name__, value)
+    return (type(value).__name__, repr(value))

@@ -1,0 +1,292 @@
+"""Numbers and moments that keep a field's terms, edges first."""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import re2
+from pyspark.sql import types as spark
+
+from treaty.compatibility.comparing import Bounds, instant
+from treaty.compatibility.terms.values import text_length, value_range
+from treaty.contracts.model import Field
+from treaty.contracts.values import EMPTY
+from treaty.spark.patterns.parsing import parsed
+from treaty.spark.patterns.tree import Again, At, Either, Node, One, Then
+
+_BITS: dict[type[spark.DataType], int] = {
+    spark.ByteType: 8,
+    spark.ShortType: 16,
+    spark.IntegerType: 32,
+    spark.LongType: 64,
+}
+_SPAN = 10_000
+_DAYS = (date(1970, 1, 1), date(2024, 2, 29), date(1999, 12, 31), date(1, 1, 1), date(9999, 12, 31))
+_MICROS = timedelta(microseconds=1)
+
+
+def numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
+    """Yield whole or decimal numbers of a type within the field's range, without end."""
+    low, high, digits = _limits(field, kind)
+    step = _step(field, digits)
+    lowest, highest = math.ceil(low / step), math.floor(high / step)
+    if lowest > highest:
+        return
+    edges = [lowest, highest, 0, 1, -1, lowest + 1, highest - 1]
+    for number in edges:
+        if lowest <= number <= highest:
+            yield _as(kind, number * step)
+    near = (max(lowest, -_SPAN), min(highest, _SPAN))
+    while True:
+        wide = near[0] > near[1] or random.random() < 0.2
+        first, last = (lowest, highest) if wide else near
+        yield _as(kind, random.randint(first, last) * step)
+
+
+def floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float]:
+    """Yield floating numbers within the field's range, without end."""
+    limits = value_range(field)
+    low = float(limits.low) if isinstance(limits.low, (int, float)) else -math.inf
+    high = float(limits.high) if isinstance(limits.high, (int, float)) else math.inf
+    multiple = (field.options or EMPTY).get("multipleOf")
+    edges = [0.0, 1.0, -1.0, 0.1, 1e-3, 1e9, -1e9, low, high]
+    if limits.low is None and limits.high is None and multiple is None:
+        edges += [math.nan, math.inf, -math.inf]
+    first, last = max(low, -1e6), min(high, 1e6)
+    if first > last:
+        first, last = (low, low + abs(low)) if math.isfinite(low) else (high - abs(high), high)
+    for number in edges:
+        if math.isfinite(number) or len(edges) > 9:
+            yield from _rounded(number, kind, multiple, limits)
+    while True:
+        yield from _rounded(random.uniform(first, last), kind, multiple, limits)
+
+
+def days(field: Field, random: Random) -> Iterator[date]:
+    """Yield days within the field's range, without end."""
+    first, last = _moments(field)
+    edges = (*_DAYS, first.date(), last.date())
+    yield from (one for one in edges if first.date() <= one <= last.date())
+    near = _near(first, last)
+    while True:
+        yield (near[0] + (near[1] - near[0]) * random.random()).date()
+
+
+def moments(field: Field, random: Random, *, aware: bool) -> Iterator[datetime]:
+    """Yield moments within the field's range, without end; in UTC, or without a zone."""
+    first, last = _moments(field)
+    edges = [datetime(one.year, one.month, one.day, 12, 30, 0, 123456, UTC) for one in _DAYS]
+    near = _near(first, last)
+
+    def told(one: datetime) -> datetime:
+        return one if aware else one.replace(tzinfo=None)
+
+    yield from (told(one) for one in (*edges, first, last) if first <= one <= last)
+    while True:
+        micros = random.randint(0, max(0, (near[1] - near[0]) // _MICROS))
+        yield told(near[0] + micros * _MICROS)
+
+
+def _rounded(number: float, kind: spark.DataType, multiple: Any, limits: Bounds) -> Iterator[float]:
+    if isinstance(multiple, (int, float)) and multiple > 0 and math.isfinite(number):
+        number = round(number / multiple) * multiple
+    if isinstance(kind, spark.FloatType):
+        number = struct.unpack("f", struct.pack("f", number))[0]
+    if _inside(number, limits):
+        yield number
+
+
+def _inside(number: float, limits: Bounds) -> bool:
+    low, high = limits.low, limits.high
+    above = not isinstance(low, (int, float)) or (number > low if limits.low_open else number >= low)
+    return above and (not isinstance(high, (int, float)) or (number < high if limits.high_open else number <= high))
+
+
+def _limits(field: Field, kind: spark.DataType) -> tuple[Decimal, Decimal, int]:
+    """Return the smallest and the largest number, and how many decimals there are."""
+    if isinstance(kind, spark.DecimalType):
+        digits, most = kind.scale, Decimal(10) ** (kind.precision - kind.scale) - Decimal(1).scaleb(-kind.scale)
+        low, high = -most, most
+    else:
+        bits = _BITS[type(kind)]
+        digits, low, high = 0, Decimal(-(2 ** (bits - 1))), Decimal(2 ** (bits - 1) - 1)
+    detail = field.type.detail if field.type else None
+    if detail and detail.startswith("u") and detail[1:].isdigit():
+        low, high = Decimal(0), min(high, Decimal(2 ** int(detail[1:]) - 1))
+    said, tiny = value_range(field), Decimal(1).scaleb(-digits)
+    if isinstance(said.low, (int, float)):
+        low = max(low, Decimal(str(said.low)) + (tiny if said.low_open else 0))
+    if isinstance(said.high, (int, float)):
+        high = min(high, Decimal(str(said.high)) - (tiny if said.high_open else 0))
+    return low, high, digits
+
+
+def _step(field: Field, digits: int) -> Decimal:
+    multiple = (field.options or EMPTY).get("multipleOf")
+    tiny = Decimal(1).scaleb(-digits)
+    if isinstance(multiple, (int, float)) and not isinstance(multiple, bool) and multiple > 0:
+        wanted = Decimal(str(multiple))
+        return wanted if wanted % tiny == 0 else wanted * (tiny / wanted).to_integral_value().max(Decimal(1))
+    return tiny
+
+
+def _as(kind: spark.DataType, number: Decimal) -> Any:
+    return number if isinstance(kind, spark.DecimalType) else int(number)
+
+
+def _moments(field: Field) -> tuple[datetime, datetime]:
+    said = value_range(field)
+    low = instant(said.low) if isinstance(said.low, str) else None
+    high = instant(said.high) if isinstance(said.high, str) else None
+    day = timedelta(days=1)
+    first = low + (day if said.low_open else timedelta()) if low else datetime(1, 1, 1, tzinfo=UTC)
+    last = high - (day if said.high_open else timedelta()) if high else datetime(9999, 12, 31, 23, tzinfo=UTC)
+    return first, last
+
+
+def _near(first: datetime, last: datetime) -> tuple[datetime, datetime]:
+    """Stay in our time where the range allows it."""
+    near = max(first, datetime(1990, 1, 1, tzinfo=UTC)), min(last, datetime(2040, 1, 1, tzinfo=UTC))
+    return near if near[0] <= near[1] else (first, last)
+
+
+_TRIES = 200
+_MOST_REPEATS = 4
+_LONGEST = 200
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_UNUSUAL = ("", " ", "ß", "日本", "it's", 'a "b"', "back\\slash", "a`b", "ünï", "🙂", "${x}", "line\nbreak", "\t")
+_READABLE = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x20, 0x7E))
+"""Characters to take from a set first, so that rows can be read."""
+
+Make = Callable[[Random, int], str]
+
+
+def text_maker(field: Field) -> Make:
+    """Return what makes texts for a field, the number of the row leading to a different one as far as there are any."""
+    options = field.options or EMPTY
+    pattern, named = options.get("pattern"), options.get("format")
+    if isinstance(pattern, str):
+        tree = parsed(pattern)
+        return lambda random, number: _walked(tree, random)
+    if isinstance(named, str) and named in _FORMATS:
+        return _FORMATS[named]
+    if field.type is not None and field.type.name == "time":
+        return _FORMATS["time"] if not isinstance(named, str) else _clock(named)
+    if field.type is not None and field.type.name in ("json", "object"):
+        return lambda random, number: f'{{"n": {number}, "t": "{_word(random, 3)}"}}'
+    return _plain(field)
+
+
+def keeps(field: Field, text: str) -> bool:
+    """Tell whether a text keeps the field's pattern and length."""
+    limits = text_length(field)
+    if (limits.low is not None and len(text) < limits.low) or (limits.high is not None and len(text) > limits.high):
+        return False
+    pattern = (field.options or EMPTY).get("pattern")
+    return not isinstance(pattern, str) or re2.search(pattern, text) is not None
+
+
+def text_for(field: Field, make: Make, random: Random, number: int) -> str | None:
+    """Make a text that keeps the field's terms; None where none was found."""
+    for attempt in range(_TRIES):
+        text = make(random, number + attempt)
+        if keeps(field, text):
+            return text
+    return None
+
+
+def _plain(field: Field) -> Make:
+    limits = text_length(field)
+    low = limits.low or 0
+    high = min(limits.high if limits.high is not None else max(low, 12), max(_LONGEST, low))
+
+    def make(random: Random, number: int) -> str:
+        if number % 4 == 0 and number // 4 < len(_UNUSUAL):
+            return _UNUSUAL[number // 4]
+        if number % 7 == 1:
+            return _word(random, low)
+        if number % 7 == 2:
+            return _word(random, high)
+        return _word(random, random.randint(max(low, min(4, high)), high))
+
+    return make
+
+
+def _word(random: Random, length: int) -> str:
+    return "".join(random.choice(_PLAIN) for _ in range(length))
+
+
+def _walked(node: Node, random: Random) -> str:
+    """Walk a pattern and write down what it asks for."""
+    match node:
+        case One(among):
+            return _character(among.ranges, random)
+        case Then(parts):
+            return "".join(_walked(part, random) for part in parts)
+        case Either(options):
+            return _walked(random.choice(options), random) if options else ""
+        case Again(part, least, most):
+            upper = least + _MOST_REPEATS if most is None else min(most, least + _MOST_REPEATS)
+            return "".join(_walked(part, random) for _ in range(random.randint(least, upper)))
+        case At():
+            return ""
+
+
+def _character(ranges: tuple[tuple[int, int], ...], random: Random) -> str:
+    readable = [
+        (max(first, low), min(last, high))
+        for first, last in ranges
+        for low, high in _READABLE
+        if max(first, low) <= min(last, high)
+    ]
+    chosen = random.choice(readable or list(ranges) or [(0x61, 0x61)])
+    return chr(random.randint(*chosen))
+
+
+def _moment(random: Random) -> str:
+    return f"{random.randint(0, 23):02}:{random.randint(0, 59):02}:{random.randint(0, 59):02}"
+
+
+def _day(random: Random) -> str:
+    return f"{random.randint(1970, 2037)}-{random.randint(1, 12):02}-{random.randint(1, 28):02}"
+
+
+def _clock(pattern: str) -> Make:
+    """Write a time of day by a Java pattern, as far as hours, minutes and seconds go."""
+
+    def make(random: Random, number: int) -> str:
+        hour, minute, second = _moment(random).split(":")
+        return pattern.replace("HH", hour).replace("mm", minute).replace("ss", second).replace("'", "")
+
+    return make
+
+
+def _uuid(random: Random, number: int) -> str:
+    return str(UUID(int=random.getrandbits(128)))
+
+
+def _bytes_text(random: Random, number: int) -> str:
+    return base64.b64encode(random.randbytes(random.randint(0, 9))).decode()
+
+
+_FORMATS: Mapping[str, Make] = {
+    "email": lambda random, number: f"{_word(random, 5).lower()}.{number}@example.org",
+    "uuid": _uuid,
+    "uri": lambda random, number: f"https://example.org/{_word(random, 4)}/{number}?q={_word(random, 2)}",
+    "url": lambda random, number: f"https://example.org/{_word(random, 4)}/{number}",
+    "hostname": lambda random, number: f"{_word(random, 4).lower()}-{number}.example.org",
+    "ipv4": lambda random, number: ".".join(str(random.randint(0, 255)) for _ in range(4)),
+    "ipv6": lambda random, number: ":".join(f"{random.randint(0, 65535):x}" for _ in range(8)),
+    "date": lambda random, number: _day(random),
+    "time": lambda random, number: _moment(random),
+    "date-time": lambda random, number: f"{_day(random)}T{_moment(random)}Z",
+    "byte": _bytes_text,
+}

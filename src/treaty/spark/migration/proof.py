@@ -1,0 +1,255 @@
+"""Running the shims of a path on rows, there and back, and counting what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.compatibility.migration import Fidelity, MigrationPath, ObjectPath, Shim, Step, Way, projection
+from treaty.compatibility.migration.proof import FieldProof, Proof, Rows, ShimProof, shims_digest
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.errors import InvalidDocument
+from treaty.spark import enforce
+from treaty.spark.columns import named
+from treaty.spark.migration.generated_rows import rows_of, schema_of
+from treaty.spark.schema import column_name
+from treaty.spark.value_checks import holds_maps
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Rows of a line that somebody gave, and what they are called."""
+
+    frame: DataFrame
+    name: str
+
+
+@dataclass(frozen=True)
+class _Line:
+    contract: Contract
+    item: SchemaObject
+
+
+def prove(
+    spark: SparkSession,
+    path: MigrationPath,
+    now: datetime,
+    *,
+    given: Mapping[Way, Given] | None = None,
+    rows: int = 500,
+    tell: Tell = lambda said: None,
+) -> Proof:
+    """Run every shim both ways: the result is held to its contract, and rows that return are compared.
+
+    `given` are rows to serve a way from: those of the new line for the way back, those of the old one for the way
+    forward. Where none are given they are made from the contract. Rows that break their own contract are left out.
+    """
+    if given and len(path.objects) != 1:
+        raise InvalidDocument(
+            "rows can be given for a contract with one object; this one is proven on rows made for it"
+        )
+    proofs: list[ShimProof] = []
+    for item in path.objects:
+        proofs += _Proving(spark, path, item, given or {}, rows, tell).proofs()
+    return Proof(path.before, path.after, now, tuple(proofs), shims_digest(path))
+
+
+class _Proving:
+    """Proves one object of a path."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        path: MigrationPath,
+        item: ObjectPath,
+        given: Mapping[Way, Given],
+        rows: int,
+        tell: Tell,
+    ) -> None:
+        self.spark = spark
+        self.item = item
+        self.given = given
+        self.wanted = rows
+        self.tell = tell
+        old, new = _Line(path.before, item.before), _Line(path.after, item.after)
+        self.ends = {Way.BACK: (new, old), Way.FORWARD: (old, new)}
+        self.shims = {Way.BACK: item.back, Way.FORWARD: item.forward}
+
+    def proofs(self) -> tuple[ShimProof, ...]:
+        """Serve both ways; what a way serves is broken or not, what returns by it differs or not."""
+        runs = {way: self._run(way) for way in (Way.BACK, Way.FORWARD) if not self.shims[way].blocked}
+        return tuple(self._proof(way, runs) for way in (Way.BACK, Way.FORWARD))
+
+    def _run(self, way: Way) -> _Run:
+        source, target = self.ends[way]
+        rows, origin = self._rows(way, source)
+        kept = enforce(rows, source.contract, object_name=source.item.name).valid.persist()
+        try:
+            self.tell(f"serving {way.meaning}")
+            made = served(kept, self.shims[way])
+            found = enforce(made, target.contract, object_name=target.item.name).measures()
+            broken: Counter[str] = Counter()
+            for one in found.results:
+                if one.broken:
+                    broken[one.rule.field or ""] += one.broken
+            returned = {}
+            other = self.shims[_other(way)]
+            if not other.blocked:
+                self.tell(f"comparing what returned of {source.contract.id} {source.contract.version}")
+                returned = differences(kept, self.shims[way], other)
+            counted = Rows(
+                f"{source.contract.id} {source.contract.version}",
+                origin,
+                rows.count() if way in self.given else self.made,
+                found.rows,
+            )
+            return _Run(counted, found.valid, broken, returned)
+        finally:
+            kept.unpersist()
+
+    def _rows(self, way: Way, source: _Line) -> tuple[DataFrame, str]:
+        if way in self.given:
+            return self.given[way].frame, self.given[way].name
+        self.tell(f"making rows of {source.contract.id} {source.contract.version}")
+        made = rows_of(source.item, self.wanted, f"{source.contract.id}@{source.contract.version}")
+        self.made = len(made)
+        return self.spark.createDataFrame(made, schema_of(source.item)), "made from the contract"
+
+    def _proof(self, way: Way, runs: Mapping[Way, _Run]) -> ShimProof:
+        shim, run = self.shims[way], runs.get(way)
+        there = runs.get(_other(way))
+        fields = []
+        for step in (one for one in shim.walk() if not one.inside):
+            name, own = str(step.target), str(FieldPath(step.target.steps))
+            back = None if there is None else there.returned.get(own)
+            fields.append(
+                FieldProof(
+                    name,
+                    step.fidelity,
+                    step.reason or None,
+                    None if run is None else run.broken.get(own, 0),
+                    back,
+                    back is not None and must_return(step, shim, self.shims[_other(way)]),
+                )
+            )
+        blocked = tuple(str(step.target) for step in shim.blocked)
+        name = shim.target.name
+        if run is None:
+            return ShimProof(way, name, None, None, 0, blocked, tuple(fields))
+        return ShimProof(way, name, run.rows, run.conforming, run.broken.get("", 0), blocked, tuple(fields))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What serving one way came to."""
+
+    rows: Rows
+    conforming: int
+    broken: Mapping[str, int]
+    returned: Mapping[str, int]
+
+
+def _other(way: Way) -> Way:
+    return Way.FORWARD if way is Way.BACK else Way.BACK
+
+
+_SENT = "__treaty_sent"
+
+
+def differences(frame: DataFrame, there: Shim, back: Shim) -> dict[str, int]:
+    """Send rows through one shim and back through the other; count, by field, those that came back different."""
+    sent = F.struct(*map(named, frame.columns)).alias(_SENT)
+    middle = frame.select("*", sent).selectExpr(*projection(there), _SENT)
+    returned = middle.selectExpr(*projection(back), _SENT)
+    served(frame, there)  # says what Spark has against a shim in words of the migration
+    fields = list(_comparable(there.source.fields, FieldPath(), frame.schema))
+    if not fields:
+        return {}
+    counts = [
+        F.count_if(~_same(_at(named(names[0]), names[1:]), _at(named(_SENT), names), kind)).alias(f"c{place}")
+        for place, (_, names, kind) in enumerate(fields)
+    ]
+    row = returned.agg(*counts).first()
+    return {path: int(row[place]) for place, (path, _, _) in enumerate(fields)} if row is not None else {}
+
+
+def must_return(step: Step, back: Shim, there: Shim) -> bool:
+    """Tell whether a field has to come back as it went: it is made exactly, from what was made exactly.
+
+    What stands in a list or map is compared with all of that list or map, so all of it has to.
+    """
+    together = [one for one in back.walk() if not one.inside and _container(step).covers(one.target)]
+    return all(
+        one.fidelity is Fidelity.EXACT and one.sources and all(_is_exact(source, there) for source in one.sources)
+        for one in together
+    )
+
+
+def _container(step: Step) -> FieldPath:
+    """Return the path of what a field is compared with: itself, or the outermost list or map it stands in."""
+    steps = step.target.steps
+    marks = [place for place, one in enumerate(steps) if one.is_mark]
+    return FieldPath(steps[: marks[0]], step.target.object) if marks else step.target
+
+
+def _is_exact(path: FieldPath, shim: Shim) -> bool:
+    """Tell whether a field was made exactly, all of it."""
+    touching = [one for one in shim.walk() if not one.inside and (path.covers(one.target) or one.target.covers(path))]
+    return bool(touching) and all(one.fidelity is Fidelity.EXACT for one in touching)
+
+
+def _comparable(
+    fields: tuple[Field, ...], parent: FieldPath, schema: spark.StructType, above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...], spark.DataType]]:
+    """Yield every field that can be compared by itself; lists and maps are compared as a whole, under each leaf."""
+    kinds = {item.name: item.dataType for item in schema.fields}
+    for field in fields:
+        name, path = column_name(field), parent.field(field.name or "")
+        kind = kinds.get(name)
+        if kind is None:
+            continue
+        if isinstance(kind, spark.StructType) and field.properties:
+            yield from _comparable(field.properties, path, kind, (*above, name))
+        else:
+            yield from ((str(one), (*above, name), kind) for one in _leaves(field, path))
+
+
+def _leaves(field: Field, path: FieldPath) -> Iterator[FieldPath]:
+    inside = [(path.field(item.name or ""), item) for item in field.properties or ()]
+    inside += [(path.into(mark), child) for mark, child in field.children]
+    if not inside:
+        yield path
+    for at, child in inside:
+        yield from _leaves(child, at)
+
+
+def _at(column: Column, names: tuple[str, ...]) -> Column:
+    for name in names:
+        column = column.getField(name)
+    return column
+
+
+def _same(one: Column, other: Column, kind: spark.DataType) -> Column:
+    """Compare two values, null being like null; maps are compared as they are written."""
+    if holds_maps(kind):
+        return F.to_json(F.struct(one.alias("v"))).eqNullSafe(F.to_json(F.struct(other.alias("v"))))
+    return one.eqNullSafe(other)
+
+
+def served(frame: DataFrame, shim: Shim) -> DataFrame:
+    """Return rows of one line in the shape of the other; nothing runs until the frame is used."""
+    try:
+        return frame.selectExpr(*projection(shim))
+    except PySparkException as error:
+        said = str(error).splitlines()[0]
+        raise InvalidDocument(f"Spark cannot make {shim.way.meaning}: {said}") from None

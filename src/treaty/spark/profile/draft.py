@@ -1,0 +1,201 @@
+"""A draft contract from a profile; pure, so that the same facts give the same draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pyspark.sql import types as spark
+
+from treaty.contracts.locating import locate_fields
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.odcs import LATEST_API_VERSION
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
+from treaty.contracts.values import FrozenMap
+from treaty.spark.columns import MALFORMED
+from treaty.spark.profile.facts import LITTLE, Profile, Typing
+from treaty.spark.profile.guesses import GUESSED, Confidence, Guess, Terms, at_most, guessed_of, marked
+from treaty.spark.profile.name_hints import is_identifier
+from treaty.spark.profile.term_guesses import Freshness, Subject, guess_freshness, guess_terms
+from treaty.spark.profile.type_guesses import TYPE, guess_type
+
+TODO = "TODO"
+_FIRST = "0.1.0"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a draft is made from, and what it is to be called."""
+
+    contract_id: str
+    object_name: str
+    profile: Profile
+    typing: Typing
+    personal: Mapping[FieldPath, Guess]
+    now: datetime
+
+    def contract(self) -> Contract:
+        """Draft the contract; what only people know is left to do."""
+        fields = tuple(self._column(item) for item in self.profile.schema.fields if item.name != MALFORMED)
+        freshness = self._freshness(fields)
+        schema = SchemaObject(self.object_name, properties=fields)
+        return Contract(
+            self.contract_id,
+            _FIRST,
+            LATEST_API_VERSION,
+            status="draft",
+            description=FrozenMap({"purpose": TODO}),
+            objects=(schema,),
+            sla=self._sla(freshness),
+            custom_properties=self._notes(freshness),
+            plain_keys=("owners",),
+        )
+
+    def _column(self, item: spark.StructField) -> Field:
+        path = FieldPath().field(item.name)
+        terms = self._terms(path, item.name, item.dataType)
+        if item.name in self.profile.key:
+            terms = terms.guess(self._key_guess(), primary_key=True, primary_key_position=self._position(item.name))
+        if item.name in self.profile.partitions:
+            place = self.profile.partitions.index(item.name) + 1
+            guess = Guess("partitioned", Confidence.HIGH, "the folders of the files are named by it")
+            terms = terms.guess(guess, more=FrozenMap({"partitioned": True, "partitionKeyPosition": place}))
+        return marked(terms)
+
+    def _position(self, name: str) -> int | None:
+        key = self.profile.key
+        return key.index(name) + 1 if len(key) > 1 else None
+
+    def _key_guess(self) -> Guess:
+        several = ", ".join(self.profile.key) if len(self.profile.key) > 1 else "it"
+        if self.profile.sample:
+            evidence = f"no two rows of the sample share {several}; the other rows were not looked at"
+        else:
+            evidence = f"no two of {self.profile.rows:,} rows share {several}, counted exactly"
+        limit = Confidence.HIGH if any(map(is_identifier, self.profile.key)) else Confidence.LOW
+        return Guess("primaryKey", at_most(limit, self.profile), evidence)
+
+    def _field(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Field:
+        return marked(self._terms(path, name, kind))
+
+    def _terms(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Terms:
+        facts = self.profile.by_path[path]
+        terms = self._typed(path, name, kind)
+        terms = replace(terms, field=replace(terms.field, description=TODO if name else None))
+        return guess_terms(terms, Subject(facts, self.profile, self.personal.get(path)))
+
+    def _typed(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Terms:
+        stored = Guess(TYPE, Confidence.HIGH, f"stored as {kind.typeName()}")
+        if isinstance(kind, spark.StructType):
+            parts = tuple(self._field(path.field(item.name), item.name, item.dataType) for item in kind.fields)
+            whole = Field(name, logical_type="object", physical_type="struct", properties=parts)
+            return Terms(whole).guess(stored)
+        if isinstance(kind, spark.ArrayType):
+            items = self._field(path.into(ITEMS), None, kind.elementType)
+            return Terms(Field(name, logical_type="array", physical_type="array", items=items)).guess(stored)
+        if isinstance(kind, spark.MapType):
+            key = self._field(path.into(MAP_KEYS), None, kind.keyType)
+            value = self._field(path.into(MAP_VALUES), None, kind.valueType)
+            entries = Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value)
+            return Terms(entries).guess(stored)
+        return guess_type(self.profile.by_path[path], self.profile, self.typing)
+
+    def _freshness(self, fields: tuple[Field, ...]) -> Freshness | None:
+        moments = [field.name or "" for field in fields if field.logical_type == "timestamp"]
+        return guess_freshness(self.profile, moments, set(self.personal), self.now)
+
+    def _sla(self, freshness: Freshness | None) -> tuple[FrozenMap, ...] | None:
+        if freshness is None or freshness.days is None:
+            return None
+        level = {
+            "property": "freshness",
+            "value": freshness.days,
+            "unit": "d",
+            "element": f"{self.object_name}.{freshness.column}",
+            "description": f"{GUESSED}, {freshness.guess}",
+        }
+        return (FrozenMap(level),)
+
+    def _notes(self, freshness: Freshness | None) -> tuple[FrozenMap, ...]:
+        seen = self.profile.sample or f"all {self.profile.rows:,} rows"
+        said = {"from": seen} | ({} if freshness is None else {"freshness": str(freshness.guess)})
+        owners = FrozenMap({"property": "owners", "value": [{"team": TODO}]})
+        return FrozenMap({"property": GUESSED, "value": said}), owners
+
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to look at, and why."""
+
+    topic: str
+    says: str
+
+
+def advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
+    """Return what to look at, the gravest first."""
+    return tuple(one for topic in _TOPICS for one in topic(contract, profile))
+
+
+def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    if profile.sample:
+        yield Advice("sample", f"{profile.sample}; nothing is known of the other rows")
+    if not profile.rows:
+        yield Advice("evidence", "there are no rows: only names and stored types are drafted")
+    elif profile.is_little:
+        yield Advice(
+            "evidence", f"{profile.rows:,} rows are few: below {LITTLE} hardly anything is concluded from them"
+        )
+    if profile.malformed:
+        yield Advice("malformed", f"{profile.malformed:,} rows could not be read; treaty test sets them apart")
+
+
+def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    key = [field for item in contract.schema for field in item.fields if field.primary_key]
+    if not profile.rows:
+        return
+    if not key:
+        yield Advice("key", "none was found: no column, or pair of them, that looks like a key tells all rows apart")
+        return
+    names = ", ".join(contract.schema[0].primary_key)
+    yield Advice("key", f"{names} ({guessed_of(key[0]).get('primaryKey', '')})")
+
+
+def _personal(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    if named := _names(contract, lambda field: field.classification is not None):
+        yield Advice("personal data", f"{named}: classified as restricted; is that all, and is it right?")
+
+
+def _choices(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    if named := _names(contract, lambda field: field.enum is not None):
+        yield Advice("choices", f"{named}: only the values that were seen are allowed; are there others?")
+
+
+def _patterns(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    shaped = {"pattern", "length", "range"}
+    if named := _names(contract, lambda field: bool(shaped & guessed_of(field).keys())):
+        yield Advice("limits", f"{named}: a pattern, length or range that all values happen to keep; is it meant?")
+
+
+def _freshness(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    for level in contract.sla or ():
+        yield Advice("freshness", f"{level.get('value')} {level.get('unit')} by {level.get('element')}: promise it?")
+    if not contract.sla:
+        yield Advice("freshness", "nothing is promised: no moment in the data says how often they are refreshed")
+
+
+def _left(contract: Contract, profile: Profile) -> Iterator[Advice]:
+    fields = [field for _, field, _ in locate_fields(contract) if field.name]
+    yield Advice("to do", f"the purpose, the owner, and what each of {len(fields):,} fields means")
+
+
+def _names(contract: Contract, chosen: Callable[[Field], bool]) -> str:
+    found = [str(path) for path, field, _ in locate_fields(contract) if chosen(field)]
+    more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
+    return ", ".join(found[:_MOST_NAMED]) + more
+
+
+_TOPICS = (_evidence, _key, _personal, _choices, _patterns, _freshness, _left)

@@ -1,0 +1,218 @@
+"""From data to a draft contract: look twice, find the key, draft, and hold the data to the draft."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame
+
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
+from treaty.contracts.values import FrozenMap
+from treaty.errors import InvalidDocument
+from treaty.spark.checks import Kind
+from treaty.spark.columns import MALFORMED
+from treaty.spark.enforcement import enforce
+from treaty.spark.input_layout import prepare
+from treaty.spark.profile.draft import Draft
+from treaty.spark.profile.facts import Profile, Typing
+from treaty.spark.profile.guesses import without_guesses
+from treaty.spark.profile.key_detection import find_key
+from treaty.spark.profile.personal_data import personal_fields
+from treaty.spark.profile.text_statistics import second_look
+from treaty.spark.profile.value_statistics import first_look, folders_of
+
+_SEED = 20_240_229
+_SHARE = re.compile(r"(?P<percent>[0-9]+(?:\.[0-9]+)?)\s*%")
+_NUMBER = re.compile(r"[1-9][0-9_,]*")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How much is looked at: a share in percent, or a number of rows."""
+
+    percent: float | None = None
+    rows: int | None = None
+
+    def of(self, frame: DataFrame) -> DataFrame:
+        """Return the part of the frame; the same each time it is read, as far as Spark can tell."""
+        if self.percent is not None:
+            return frame.sample(fraction=self.percent / 100, seed=_SEED)
+        return frame.limit(self.rows or 1)
+
+    def words(self, rows: int) -> str:
+        """Say what was looked at."""
+        if self.percent is not None:
+            return f"a random sample of {self.percent:g} %: {rows:,} rows"
+        return f"the first {rows:,} rows that Spark met, which is no random sample"
+
+
+def parse_sample(text: str) -> Sample:
+    """Read a share such as 5%, or a number of rows such as 100000."""
+    if found := _SHARE.fullmatch(text.strip()):
+        percent = float(found["percent"])
+        if 0 < percent <= 100:
+            return Sample(percent=percent)
+    elif _NUMBER.fullmatch(text.strip()):
+        return Sample(rows=int(text.replace(",", "")))
+    raise InvalidDocument(f"{text!r} is no sample; write a number of rows such as 100000, or a share such as 5%")
+
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A draft, and what it was drafted from."""
+
+    contract: Contract
+    profile: Profile
+
+
+def infer(
+    frame: DataFrame,
+    contract_id: str,
+    object_name: str,
+    *,
+    typing: Typing = Typing.STORED,
+    sample: Sample | None = None,
+    now: datetime | None = None,
+    say: Say = lambda step: None,
+) -> Inferred:
+    """Draft a contract that every row of the frame (or of the sample) keeps; each term is marked as a guess."""
+    if frame.isStreaming:
+        raise InvalidDocument("an endless stream has no profile; infer from a table or file that it was written to")
+    if not [name for name in frame.schema.names if name != MALFORMED]:
+        raise InvalidDocument("the data have no columns; there is nothing to draft a contract from")
+    prepare(frame, SchemaObject(object_name), closed=False)  # refuses names that no contract can stand for
+    moment = now or datetime.now(UTC)
+    with _part_of(frame, sample) as looked_at:
+        say("looking at every column")
+        profile = first_look(looked_at)
+        if sample is not None:
+            profile = replace(profile, sample=sample.words(profile.rows))
+        say("looking closer at texts")
+        profile = second_look(looked_at, profile)
+        draft = Draft(contract_id, object_name, profile, typing, {}, moment)
+        personal = personal_fields(draft.contract(), profile)
+        say("looking for a key")
+        key = find_key(looked_at, profile, object_name, set(personal))
+        profile = replace(profile, key=key, partitions=_partitions(frame))
+        say("holding the data to the draft")
+        drafted = replace(draft, profile=profile, personal=personal).contract()
+        return Inferred(proved(looked_at, drafted, moment), profile)
+
+
+@contextmanager
+def _part_of(frame: DataFrame, sample: Sample | None) -> Iterator[DataFrame]:
+    """Give the part to look at; first rows are kept, for Spark may meet others the next time."""
+    if sample is None:
+        yield frame
+    elif sample.rows is None:
+        yield sample.of(frame)
+    else:
+        kept = sample.of(frame).persist()
+        try:
+            yield kept
+        finally:
+            kept.unpersist()
+
+
+def _partitions(frame: DataFrame) -> tuple[str, ...]:
+    names = set(frame.schema.names)
+    return tuple(name for name in folders_of(frame) if name in names)
+
+
+_TERMS = {
+    Kind.REQUIRED: "required",
+    Kind.ENUM: "enum",
+    Kind.PATTERN: "pattern",
+    Kind.FORMAT: "format",
+    Kind.RANGE: "range",
+    Kind.LENGTH: "length",
+    Kind.UNIQUE: "primaryKey",
+}
+"""Which guess stands behind which kind of rule."""
+_OPTIONS = {
+    Kind.PATTERN: ("pattern",),
+    Kind.FORMAT: ("format",),
+    Kind.RANGE: ("minimum", "maximum"),
+    Kind.LENGTH: ("minLength", "maxLength"),
+}
+_STRUCTURES = ("object", "array", "map")
+
+
+def proved(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
+    """Return the draft without what the data themselves break, by the very rules they will be held to."""
+    breaches = enforce(frame, contract).measures(now=now).breaches
+    if any(broken.rule.kind is Kind.FRESHNESS for broken in breaches):
+        contract = replace(contract, sla=None)
+    keyless = any(broken.rule.kind is Kind.UNIQUE for broken in breaches)
+    kinds: dict[str, set[Kind]] = {}
+    for broken in breaches:
+        kinds.setdefault(broken.rule.field, set()).add(broken.rule.kind)
+
+    def change(path: FieldPath, field: Field) -> Field:
+        taken_back = kinds.get(str(path), set()) & _TERMS.keys() | ({Kind.UNIQUE} if keyless else set())
+        if Kind.TYPE in kinds.get(str(path), ()):
+            return _untyped(field)
+        return _loosened(field, taken_back)
+
+    return _each_field(contract, change) if breaches else contract
+
+
+def _each_field(contract: Contract, change: Callable[[FieldPath, Field], Field]) -> Contract:
+    def inside(path: FieldPath, field: Field) -> Field:
+        parts = field.properties
+        changed = replace(
+            field,
+            properties=None if parts is None else tuple(inside(path.field(part.name or ""), part) for part in parts),
+            items=field.items and inside(path.into(ITEMS), field.items),
+            map_key=field.map_key and inside(path.into(MAP_KEYS), field.map_key),
+            map_value=field.map_value and inside(path.into(MAP_VALUES), field.map_value),
+        )
+        return change(path, changed)
+
+    objects = tuple(
+        replace(item, properties=tuple(inside(FieldPath().field(field.name or ""), field) for field in item.fields))
+        for item in contract.schema
+    )
+    return replace(contract, objects=objects)
+
+
+def _loosened(field: Field, kinds: set[Kind]) -> Field:
+    """Return the field without the terms behind some kinds of rules."""
+    drafted = {kind for kind in kinds if kind is not Kind.UNIQUE or field.primary_key}
+    if not drafted:
+        return field
+    gone = {option for kind in drafted for option in _OPTIONS.get(kind, ())}
+    options = {name: value for name, value in (field.options or {}).items() if name not in gone}
+    loosened = replace(
+        field,
+        options=FrozenMap(options) if options else None,
+        required=None if Kind.REQUIRED in drafted else field.required,
+        enum=None if Kind.ENUM in drafted else field.enum,
+        primary_key=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key,
+        primary_key_position=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key_position,
+    )
+    return without_guesses(loosened, [_TERMS[kind] for kind in drafted], "rows of the data break it")
+
+
+def _untyped(field: Field) -> Field:
+    """Return the field as the text, or the JSON in a text, that it is stored as."""
+    kept = Field(
+        field.name,
+        description=field.description,
+        classification=field.classification,
+        required=field.required,
+        custom_properties=field.custom_properties,
+    )
+    stored = ("object", "json") if field.logical_type in _STRUCTURES else ("string", "string")
+    plain = replace(kept, logical_type=stored[0], physical_type=stored[1])
+    return without_guesses(
+        plain, ["logicalType", "range", "primaryKey"], "not all values can be read as more than text"
+    )

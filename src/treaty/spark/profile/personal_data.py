@@ -1,0 +1,132 @@
+"""What gives values away as personal data: an address, a phone, an account, a card, a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from treaty.contracts.model import Contract
+from treaty.contracts.names import words_of_name
+from treaty.contracts.paths import FieldPath
+from treaty.governance.lint import RULES
+from treaty.governance.lint.catalogue import spots
+from treaty.spark.profile.facts import Facts, Profile
+from treaty.spark.profile.guesses import Confidence, Guess, at_most
+from treaty.spark.profile.text_types import DIGITS
+from treaty.spark.type_conversion import OfColumn
+
+_LONGEST_SEARCHED = 500
+_EMAIL = r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,20}"
+_IP = r"^[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$"
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A kind of personal data that values show, and which share of them makes it likely."""
+
+    name: str
+    what: str
+    shown: OfColumn
+    share: float
+
+
+def _email(value: Column) -> Column:
+    return F.when(F.contains(value, F.lit("@")), F.left(value, F.lit(_LONGEST_SEARCHED)).rlike(_EMAIL))
+
+
+def _phone(value: Column) -> Column:
+    bare = F.translate(value, " -()./", "")
+    digits = (F.translate(bare, DIGITS, "") == F.lit("+")) & F.length(bare).between(9, 16)
+    return F.when(value.startswith("+"), digits)
+
+
+def _iban(value: Column) -> Column:
+    """Check the digits too: the account behind its country and check digits must leave 1 when divided by 97."""
+    bare = F.translate(value, " ", "")
+    moved = F.concat(F.substring(bare, 5, 30), F.substring(bare, 1, 4))
+
+    def carried(sofar: Column, sign: Column) -> Column:
+        digit = F.ascii(sign) - F.lit(ord("0"))
+        letter = F.ascii(sign) - F.lit(ord("A") - 10)
+        return (F.when(sign <= F.lit("9"), sofar * 10 + digit).otherwise(sofar * 100 + letter)) % F.lit(97)
+
+    rest = F.aggregate(F.split(moved, ""), F.lit(0), carried)
+    written = F.when(F.substring(bare, 3, 2).between("00", "99"), bare.rlike("^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$"))
+    return F.when(written, rest == F.lit(1))
+
+
+def _card(value: Column) -> Column:
+    bare = F.translate(value, " -", "")
+    issued = F.length(bare).between(13, 19) & F.left(bare, F.lit(1)).between("2", "6")
+    return F.when(issued & (F.translate(bare, DIGITS, "") == F.lit("")), F.call_function("luhn_check", bare))
+
+
+def _ip(value: Column) -> Column:
+    return F.when(F.length(value).between(7, 15) & F.contains(value, F.lit(".")), value.rlike(_IP))
+
+
+TRAITS = (
+    Trait("email", "an email address", _email, 0.01),
+    Trait("phone", "a phone number with its country", _phone, 0.5),
+    Trait("iban", "an IBAN with right check digits", _iban, 0.5),
+    Trait("card", "a card number with a right check digit", _card, 0.9),
+    Trait("ip", "an IP address", _ip, 0.9),
+)
+
+
+TERM = "classification"
+_RULE = "pii-unclassified"
+_NATIONAL = frozenset(
+    {
+        *("bsn", "nino", "cpf", "curp", "nif", "nie", "pesel", "aadhaar", "steuerid", "ahv", "cnp", "egn", "oib"),
+        *("username", "login", "nickname"),
+    }
+)
+"""Numbers of persons in one country or another, and names they go by, that lint does not know by name."""
+
+
+def personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Guess]:
+    """Return the fields that seem to be about persons, each with the evidence."""
+    by_name = _by_name(contract)
+    found: dict[FieldPath, Guess] = {}
+    for facts in profile.facts:
+        named, shown = by_name.get(_field_of(facts.path)), _by_content(facts)
+        if named or shown:
+            found[facts.path] = _guess(named, shown, profile)
+    return found
+
+
+def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
+    evidence = "; ".join(part for part in (named, shown) if part)
+    if named and shown:
+        return Guess(TERM, at_most(Confidence.HIGH, profile), evidence)
+    return Guess(TERM, at_most(Confidence.MEDIUM, profile), evidence)
+
+
+def _by_name(contract: Contract) -> dict[FieldPath, str]:
+    fields = tuple(spots(contract))
+    remarked = {path for path, _ in RULES[_RULE].run(contract, fields)}
+    named = {spot.path for spot in fields if str(spot.path) in remarked or _is_national(spot.name)}
+    return dict.fromkeys(named, "its name says so")
+
+
+def _is_national(name: str) -> bool:
+    return bool(set(words_of_name(name)) & _NATIONAL)
+
+
+def _by_content(facts: Facts) -> str | None:
+    shown = [
+        f"{facts.persons[trait.name]:,} of {facts.present:,} values show {trait.what}"
+        for trait in TRAITS
+        if facts.shows(trait.name, trait.share)
+    ]
+    return "; ".join(shown) or None
+
+
+def _field_of(path: FieldPath) -> FieldPath:
+    """Return the field that elements belong to."""
+    while path.steps and path.steps[-1].is_mark:
+        path = path.parent
+    return path

@@ -1,0 +1,205 @@
+"""Guessing what all values of a field have in common: an ordered table of small functions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from treaty.contracts.paths import MAP_KEYS, FieldPath
+from treaty.contracts.values import EMPTY, FrozenMap
+from treaty.spark.profile.facts import LITTLE, Facts, Profile
+from treaty.spark.profile.guesses import Confidence, Guess, Terms, at_most
+from treaty.spark.profile.name_hints import freshness_rank, is_choice, is_identifier, limits_of
+from treaty.spark.profile.text_shapes import alphabet_pattern, fixed_pattern, varying_pattern
+
+_MOST_CHOICES = 20
+_ROWS_PER_CHOICE = 10
+_FEWEST_SHAPED = 10
+"""With fewer different values than this, a shared shape or length may be chance."""
+_SHORTEST_CODE = 4
+_LONGEST_FIXED = 64
+_HAS_DIGIT = re.compile("[0-9]")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is guessed about: the facts, the data they are from, and what gives the values away as personal data."""
+
+    facts: Facts
+    profile: Profile
+    personal: Guess | None = None
+
+    def weigh(self, limit: Confidence) -> Confidence:
+        """Return how sure a guess can be."""
+        return at_most(limit, self.profile)
+
+
+_Term: TypeAlias = Callable[[Terms, Subject], Terms]
+
+
+def guess_terms(terms: Terms, subject: Subject) -> Terms:
+    """Add every guess that the facts give reason for."""
+    for guess in _TERMS:
+        terms = guess(terms, subject)
+    return terms
+
+
+def _required(terms: Terms, subject: Subject) -> Terms:
+    facts, profile = subject.facts, subject.profile
+    if facts.missing or not facts.present or facts.path.steps[-1].text == MAP_KEYS:
+        return terms
+    what = "rows" if facts.is_column else "values"
+    if profile.is_little:
+        note = f"0 nulls, but {profile.rows:,} rows are little evidence: not marked as required"
+        return terms.guess(Guess("required", Confidence.LOW, note))
+    evidence = f"0 nulls in {facts.present:,} {what}"
+    return terms.guess(Guess("required", subject.weigh(Confidence.HIGH), evidence), required=True)
+
+
+def _classification(terms: Terms, subject: Subject) -> Terms:
+    if subject.personal is None:
+        return terms
+    return terms.guess(subject.personal, classification="restricted")
+
+
+def _format(terms: Terms, subject: Subject) -> Terms:
+    facts = subject.facts
+    if terms.field.logical_type != "string" or not facts.formats:
+        return terms
+    name = facts.formats[0]
+    evidence = f"all {facts.present:,} values are of this format"
+    return terms.guess_options(Guess("format", subject.weigh(Confidence.HIGH), evidence), format=name)
+
+
+def _enum(terms: Terms, subject: Subject) -> Terms:
+    facts, values = subject.facts, subject.facts.values
+    if not _is_free_text(terms, subject) or values is None or not 2 <= len(values) <= _MOST_CHOICES:
+        return terms
+    enough = facts.present >= max(LITTLE, _ROWS_PER_CHOICE * len(values))
+    clean = all(value.strip() and value.isprintable() for value in values)
+    told_apart = is_identifier(facts.name) or all(_HAS_DIGIT.search(value) for value in values)
+    if not enough or not clean or (told_apart and not is_choice(facts.name)):
+        return terms
+    limit = Confidence.HIGH if is_choice(facts.name) else Confidence.MEDIUM
+    evidence = f"{len(values)} distinct values in {facts.present:,}"
+    listed = tuple(FrozenMap({"value": value}) for value in values)
+    return terms.guess(Guess("enum", subject.weigh(limit), evidence), enum=listed)
+
+
+def _pattern(terms: Terms, subject: Subject) -> Terms:
+    facts = subject.facts
+    if not _is_free_text(terms, subject) or terms.field.enum or not _is_various(facts):
+        return terms
+    least, greatest = str(facts.least), str(facts.greatest)
+    if facts.shape and (pattern := fixed_pattern(facts.shape, least, greatest)):
+        evidence = f"all {facts.present:,} values have this shape"
+    elif facts.runs and (pattern := varying_pattern(facts.runs, least, greatest)):
+        evidence = f"all {facts.present:,} values have this shape; their lengths differ"
+    elif facts.alphabet and (facts.longest or 0) >= _SHORTEST_CODE:
+        pattern = alphabet_pattern(facts.alphabet, facts.longest or 0)
+        evidence = f"all {facts.present:,} values are {facts.longest} of these characters"
+    else:
+        return terms
+    return terms.guess_options(Guess("pattern", subject.weigh(Confidence.MEDIUM), evidence), pattern=pattern)
+
+
+def _length(terms: Terms, subject: Subject) -> Terms:
+    facts = subject.facts
+    options = terms.field.options or EMPTY
+    told = terms.field.enum or "{" in str(options.get("pattern", ""))
+    fixed = facts.shortest == facts.longest and 0 < (facts.longest or 0) <= _LONGEST_FIXED
+    if not _is_free_text(terms, subject) or told or not fixed or not _is_various(facts):
+        return terms
+    evidence = f"all {facts.present:,} values are {facts.longest} long"
+    guess = Guess("length", subject.weigh(Confidence.MEDIUM), evidence)
+    return terms.guess_options(guess, minLength=facts.longest, maxLength=facts.longest)
+
+
+def _range(terms: Terms, subject: Subject) -> Terms:
+    facts = subject.facts
+    low, high = _bounds(facts)
+    if terms.field.logical_type not in ("integer", "number") or low is None or high is None:
+        return terms
+    if subject.profile.is_little or is_identifier(facts.name):
+        return terms
+    implied = limits_of(facts.name)
+    if implied and implied.low <= low and (implied.high is None or high <= implied.high):
+        guess = Guess("range", subject.weigh(Confidence.MEDIUM), f"all {facts.present:,} values fit {implied.why}")
+        options = {"minimum": implied.low} | ({} if implied.high is None else {"maximum": implied.high})
+        return terms.guess_options(guess, **options)
+    if low < 0:
+        return terms
+    guess = Guess("range", subject.weigh(Confidence.MEDIUM), f"none of {facts.present:,} values is below 0")
+    return terms.guess_options(guess, minimum=0)
+
+
+def _bounds(facts: Facts) -> tuple[float | None, float | None]:
+    """Return the least and the greatest number, or nothing where there is none or one is not a number."""
+    bounds = (facts.least, facts.greatest)
+    if facts.is_text:
+        bounds = (facts.numbers.least, facts.numbers.greatest) if facts.numbers else (None, None)
+    if any(bound is None or (isinstance(bound, float) and math.isnan(bound)) for bound in bounds):
+        return None, None
+    return bounds
+
+
+def _is_free_text(terms: Terms, subject: Subject) -> bool:
+    """Tell whether a text has no format, and nothing in it that must not be written down."""
+    named = (terms.field.options or EMPTY).get("format")
+    return terms.field.logical_type == "string" and not named and subject.personal is None
+
+
+def _is_various(facts: Facts) -> bool:
+    different = facts.least != facts.greatest if facts.distinct is None else facts.distinct >= _FEWEST_SHAPED
+    return facts.present >= LITTLE and different
+
+
+_TERMS: tuple[_Term, ...] = (_required, _classification, _format, _enum, _pattern, _length, _range)
+
+
+_LADDER = (1, 2, 7, 31)
+_DAY = timedelta(days=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """The moment to measure freshness by, what it says now, and the days that could be promised, if any."""
+
+    column: str
+    days: int | None
+    guess: Guess
+
+
+def guess_freshness(
+    profile: Profile, moments: Iterable[str], apart: Collection[FieldPath], now: datetime
+) -> Freshness | None:
+    """Guess from the timestamp that says when rows were changed, or else when they happened."""
+    names = set(moments)
+    ranked = [
+        (rank, item)
+        for item in profile.facts
+        if item.name in names and item.is_column and item.path not in apart and item.newest is not None
+        if (rank := freshness_rank(item.name)) is not None
+    ]
+    return _from(min(ranked, key=lambda pair: pair[0])[1], now) if ranked else None
+
+
+def _from(facts: Facts, now: datetime) -> Freshness | None:
+    try:
+        newest = _EPOCH + timedelta(microseconds=facts.newest or 0)
+    except OverflowError:  # a year that Python does not know
+        return None
+    age = now - newest
+    seen = f"the newest {facts.name} is {newest:%Y-%m-%d %H:%M} UTC"
+    if age < timedelta():
+        return Freshness(facts.name, None, Guess("freshness", Confidence.LOW, f"{seen}, in the future: look at it"))
+    days = next((days for days in _LADDER if age * 2 <= days * _DAY), None)
+    if days is None:
+        note = f"{seen}, too long ago to tell how often rows come: not drafted"
+        return Freshness(facts.name, None, Guess("freshness", Confidence.LOW, note))
+    return Freshness(facts.name, days, Guess("freshness", Confidence.LOW, seen))

@@ -1,0 +1,148 @@
+"""The second look, at texts: what they can be read as, their shape, their values, and what they give away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.spark.columns import all_of
+from treaty.spark.profile import text_types
+from treaty.spark.profile.facts import Facts, Numbers, Profile
+from treaty.spark.profile.personal_data import TRAITS
+from treaty.spark.profile.text_shapes import ALPHABETS, runs, shape, uses_only
+from treaty.spark.profile.text_types import NUMBERS, Reading
+from treaty.spark.profile.value_paths import places_in
+from treaty.spark.profile.value_statistics import PLACE, VALUE, ask_of_texts
+from treaty.spark.readers.json_reader import variant_type
+from treaty.spark.text_formats import FORMATS
+from treaty.spark.type_conversion import OfColumn
+
+_MOST_VALUES = 40
+_LONGEST_VALUE = 60
+_SHORTEST_CARD = 10**12
+_SIGNS = {"uuid": "-", "email": "@", "uri": "://", "ipv4": ".", "ipv6": ":", "time": ":"}
+"""What a value of a format must contain: looked for first, for it costs little."""
+_DAYS = ("dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy/MM/dd", "dd-MM-yyyy")
+_PATTERNS = tuple("".join(parts) for parts in product(_DAYS, ("", " HH:mm", " HH:mm:ss")))
+_WHOLE = (spark.LongType, spark.DecimalType)
+
+
+def second_look(frame: DataFrame, profile: Profile) -> Profile:
+    """Look at every text once more, in one job."""
+    found = dict(profile.by_path)
+    places = [place for place in places_in(frame.schema) if _is_worth_it(found[place.path])]
+    if not places:
+        return profile
+    few = [number for number, place in enumerate(places) if _has_few_values(found[place.path])]
+    for place, answers in ask_of_texts(frame, places, _questions(few)):
+        found[place.path] = _closer(found[place.path], answers)
+    return replace(profile, facts=tuple(found.values()))
+
+
+def _is_worth_it(facts: Facts) -> bool:
+    """Tell a text, or a number long enough for a card."""
+    if isinstance(facts.kind, _WHOLE):
+        return facts.least is not None and facts.least >= _SHORTEST_CARD
+    return facts.is_text and facts.present > 0
+
+
+def _has_few_values(facts: Facts) -> bool:
+    return facts.distinct is not None and facts.distinct <= _MOST_VALUES and (facts.longest or 0) <= _LONGEST_VALUE
+
+
+def _questions(few: list[int]) -> dict[str, Column]:
+    """Return all that is asked of texts; values are listed only at the few places that have few of them."""
+    value = F.col(VALUE)
+    parsed = F.when(value.startswith("{") | value.startswith("["), F.try_parse_json(value))
+    number = F.when(text_types.reading(value).bitwiseAND(F.lit(int(NUMBERS))) != F.lit(0), value)
+    return {
+        "readings": F.bit_or(text_types.reading(value)),
+        "digits": F.max(text_types.digits(number)),
+        "fewest_decimals": F.min(text_types.decimals(number)),
+        "most_decimals": F.max(text_types.decimals(number)),
+        "least": F.min(text_types.number(number)),
+        "greatest": F.max(text_types.number(number)),
+        "least_shape": F.min(shape(value)),
+        "greatest_shape": F.max(shape(value)),
+        "least_runs": F.min(runs(value)),
+        "greatest_runs": F.max(runs(value)),
+        "held": F.bit_and(_bits(value)),
+        **{trait.name: F.count_if(trait.shown(value)) for trait in TRAITS},
+        "values": F.collect_set(F.when(F.col(PLACE).isin(*few), value) if few else F.lit(None).cast("string")),
+        "json_read": F.count(parsed),
+        "json_type": F.schema_of_variant_agg(parsed),
+    }
+
+
+def _conditions() -> dict[str, OfColumn]:
+    """Return what could hold for every text at a place, by name."""
+    found: dict[str, OfColumn] = {name: _of_format(name, sign) for name, sign in _SIGNS.items() if name in FORMATS}
+    found |= {pattern: _written_like(pattern) for pattern in _PATTERNS}
+    return found | {written: uses_only(letters) for written, letters in ALPHABETS.items()}
+
+
+def _bits(value: Column) -> Column:
+    parts = [
+        F.when(condition(value), F.lit(1 << place)).otherwise(F.lit(0))
+        for place, condition in enumerate(_conditions().values())
+    ]
+    return _joined(parts)
+
+
+def _joined(parts: list[Column]) -> Column:
+    """Join bits pair by pair: Spark Connect refuses an expression that nests a hundred deep."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return _joined(parts[:half]).bitwiseOR(_joined(parts[half:]))
+
+
+def _of_format(name: str, sign: str) -> OfColumn:
+    return lambda value: F.when(F.contains(value, F.lit(sign)), ~FORMATS[name].broken(value))
+
+
+def _written_like(pattern: str) -> OfColumn:
+    """Return whether a text is written like a pattern; its signs are looked for first, for not to fit costs more."""
+    signs = [(place, sign) for place, sign in enumerate(pattern, start=1) if not sign.isalpha()]
+
+    def written(value: Column) -> Column:
+        found = [F.substring(value, place, 1) == F.lit(sign) for place, sign in signs]
+        same = all_of(found) & (F.length(value) == F.lit(len(pattern)))
+        return F.when(same, F.try_to_timestamp(value, F.lit(pattern)).isNotNull())
+
+    return written
+
+
+def _closer(facts: Facts, answers: dict[str, Any]) -> Facts:
+    held = [name for place, name in enumerate(_conditions()) if answers["held"] >> place & 1]
+    return replace(
+        facts,
+        readings=Reading(answers["readings"]),
+        shape=_shared(answers, "shape"),
+        runs=_shared(answers, "runs"),
+        values=tuple(sorted(answers["values"])) or None,
+        alphabet=next((written for written in ALPHABETS if written in held), None),
+        formats=tuple(name for name in _SIGNS if name in held),
+        moment_patterns=tuple(pattern for pattern in _PATTERNS if pattern in held),
+        persons={trait.name: answers[trait.name] for trait in TRAITS if answers[trait.name]},
+        numbers=_numbers(answers),
+        json_type=variant_type(answers["json_type"]) if answers["json_read"] == facts.present else None,
+    )
+
+
+def _shared(answers: dict[str, Any], name: str) -> str | None:
+    """Return what all values have: where the least and the greatest are the same, so are all between."""
+    least, greatest = answers[f"least_{name}"], answers[f"greatest_{name}"]
+    return str(least) if least == greatest else None
+
+
+def _numbers(answers: dict[str, Any]) -> Numbers | None:
+    if answers["digits"] is None:
+        return None
+    names = ("digits", "fewest_decimals", "most_decimals", "least", "greatest")
+    return Numbers(*(answers[name] for name in names))

@@ -1,0 +1,220 @@
+"""Guessing the type of a field: as it is stored, or, for a text, what all of its values can be read as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from pyspark.sql import types as spark
+
+from treaty.contracts.model import Field
+from treaty.contracts.values import FrozenMap
+from treaty.spark.profile.facts import Facts, Profile, Typing
+from treaty.spark.profile.guesses import Confidence, Guess, Terms, at_most
+from treaty.spark.profile.name_hints import is_identifier, is_label
+from treaty.spark.profile.text_types import NUMBERS, Reading
+from treaty.spark.schema import field_from
+
+TYPE = "logicalType"
+_I32_WITH_ROOM = 2**30
+_PRECISIONS = (9, 12, 18, 28, 38)
+_ROOM = 2
+_MOST_DECIMALS = 4
+_MOSTLY = 0.9
+_DECIMAL = Reading.WHOLE | Reading.PLAIN
+_DOUBLE = Field(logical_type="number", physical_type="double", options=FrozenMap({"format": "f64"}))
+
+_Said: TypeAlias = tuple[Field, str] | None
+_Reader: TypeAlias = Callable[[Facts, Typing], _Said]
+
+
+def guess_type(facts: Facts, profile: Profile, typing: Typing) -> Terms:
+    """Guess the type of the values at a place that holds no others inside."""
+    name = None if facts.path.steps[-1].is_mark else facts.path.steps[-1].text
+    if not facts.is_text:
+        return _stored(facts, profile, name, typing)
+    if not facts.present:
+        text = Field(name, logical_type="string", physical_type="string")
+        return Terms(text).guess(Guess(TYPE, Confidence.LOW, "stored as text; no value was seen"))
+    for reader in _READERS:
+        if said := reader(facts, typing):
+            field, evidence = said
+            stored_as = field.physical_type if typing is Typing.NONE or _is_decimal(field) else "string"
+            typed = Terms(_named(field, name, stored_as))
+            return typed.guess(Guess(TYPE, at_most(Confidence.HIGH, profile), evidence))
+    text = Field(name, logical_type="string", physical_type="string")
+    return Terms(text).guess(
+        Guess(TYPE, at_most(Confidence.HIGH, profile), "stored as text, and no narrower type fits all values")
+    )
+
+
+def _stored(facts: Facts, profile: Profile, name: str | None, typing: Typing) -> Terms:
+    kind = facts.kind
+    if typing is Typing.SEEN and isinstance(kind, spark.DecimalType) and kind.scale:
+        # its digits are those that were seen, not those that there is room for
+        wide = Field(name, logical_type="number", physical_type=_decimal_type(kind.precision, kind.scale))
+        evidence = f"{_all(facts)} numbers of up to {kind.precision} digits, {kind.scale} of them decimals"
+        return Terms(wide).guess(Guess(TYPE, at_most(Confidence.HIGH, profile), evidence))
+    stored = _plainly(field_from(kind, name))
+    return Terms(stored).guess(Guess(TYPE, Confidence.HIGH, f"stored as {kind.simpleString()}"))
+
+
+def _decimal_type(digits: int, scale: int) -> str:
+    """Return a type with some room for larger numbers."""
+    precision = next((size for size in _PRECISIONS if size >= digits + _ROOM), _PRECISIONS[-1])
+    return f"decimal({precision},{scale})"
+
+
+def _plainly(field: Field) -> Field:
+    zoned = {"timestamp": True, "timestamp_ntz": False}.get(field.physical_type or "")
+    options = {**(field.options or {}), **({} if zoned is None else {"timezone": zoned})}
+    return replace(field, options=FrozenMap(options) if options else None)
+
+
+def _named(field: Field, name: str | None, physical: str | None) -> Field:
+    return replace(field, name=name, physical_type=physical)
+
+
+def _is_decimal(field: Field) -> bool:
+    return (field.physical_type or "").startswith("decimal")
+
+
+def _all(facts: Facts) -> str:
+    return f"all {facts.present:,} values are"
+
+
+def _truth(facts: Facts, typing: Typing) -> _Said:
+    words = {word.lower()[:1] for word in facts.values or ()}  # true, yes; false, no: told by their first letters
+    both = bool(words & set("ty")) and bool(words & set("fn"))
+    if facts.are_all(Reading.TRUTH) or (facts.are_all(Reading.TRUTH | Reading.AGREEMENT) and both):
+        return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for yes or no"
+    return None
+
+
+def _day(facts: Facts, typing: Typing) -> _Said:
+    if not facts.are_all(Reading.DATE):
+        return None
+    return Field(logical_type="date", physical_type="date"), f"{_all(facts)} days in ISO 8601"
+
+
+def _moment(facts: Facts, typing: Typing) -> _Said:
+    zoned = facts.are_all(Reading.ZONED)
+    if not zoned and not facts.are_all(Reading.LOCAL):
+        return None
+    physical = "timestamp" if zoned else "timestamp_ntz"
+    kind = Field(logical_type="timestamp", physical_type=physical, options=FrozenMap({"timezone": zoned}))
+    return kind, f"{_all(facts)} moments in ISO 8601, {'each with' if zoned else 'none with'} a time zone"
+
+
+def _time(facts: Facts, typing: Typing) -> _Said:
+    if "time" not in facts.formats:
+        return None
+    return Field(logical_type="time", physical_type="string"), f"{_all(facts)} times of day"
+
+
+def _whole(facts: Facts, typing: Typing) -> _Said:
+    known_apart = is_identifier(facts.name)
+    if not facts.are_all(Reading.WHOLE) or facts.numbers is None or not _is_quantity(facts, typing):
+        return None
+    largest = max(abs(facts.numbers.least), abs(facts.numbers.greatest))
+    narrow = largest < _I32_WITH_ROOM and not known_apart  # identifiers grow
+    kind = Field(
+        logical_type="integer",
+        physical_type="int" if narrow else "bigint",
+        options=FrozenMap({"format": "i32" if narrow else "i64"}),
+    )
+    return kind, f"{_all(facts)} whole numbers"
+
+
+def _decimal(facts: Facts, typing: Typing) -> _Said:
+    found = facts.numbers
+    if not facts.are_all(_DECIMAL) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
+        return None
+    fewest, most = found.fewest_decimals, found.most_decimals
+    if most > _MOST_DECIMALS and most != fewest:
+        return _DOUBLE, f"{_all(facts)} numbers, with {fewest} to {most} decimals"
+    kind = Field(logical_type="number", physical_type=_decimal_type(found.digits + most, most))
+    return kind, f"{_all(facts)} numbers of up to {found.digits} digits and {most} decimals"
+
+
+def _floating(facts: Facts, typing: Typing) -> _Said:
+    found = facts.numbers
+    if not facts.are_all(NUMBERS) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
+        return None
+    return _DOUBLE, f"{_all(facts)} numbers, some with an exponent"
+
+
+def _is_quantity(facts: Facts, typing: Typing) -> bool:
+    """Tell whether digits stand for a number; in data with types, an identifier kept as text is meant as text."""
+    kept_as_text = is_identifier(facts.name) and typing is not Typing.NONE
+    return not kept_as_text and not is_label(facts.name) and not facts.shows("card", _MOSTLY)
+
+
+def _json(facts: Facts, typing: Typing) -> _Said:
+    if facts.json_type is None:
+        return None
+    return json_field(facts.json_type), f"{_all(facts)} JSON, kept in a text"
+
+
+def _by_pattern(facts: Facts, typing: Typing) -> _Said:
+    if len(facts.moment_patterns) != 1:
+        return None
+    (pattern,) = facts.moment_patterns
+    logical = "timestamp" if "HH" in pattern else "date"
+    options: dict[str, object] = {"format": pattern}
+    if logical == "timestamp":
+        options["timezone"] = False
+    physical = "timestamp_ntz" if logical == "timestamp" else "date"
+    kind = Field(logical_type=logical, physical_type=physical, options=FrozenMap(options))
+    return kind, f"{_all(facts)} written like {pattern}"
+
+
+_READERS: tuple[_Reader, ...] = (
+    _truth,
+    _day,
+    _moment,
+    _time,
+    _whole,
+    _decimal,
+    _floating,
+    _json,
+    _by_pattern,
+)
+
+
+_MOST_PARTS = 60
+"""With more keys than this, an object is used as a map, and its keys are data."""
+_NUMBERS = (spark.DecimalType, spark.FloatType, spark.DoubleType)
+
+
+def json_field(kind: spark.DataType) -> Field:
+    """Return the field for texts that hold JSON of this type; JSON of no one shape is left as it is."""
+    found = _field(None, kind)
+    if found.properties is None and found.items is None:
+        return Field(logical_type="object", physical_type="json")
+    return replace(found, physical_type="string")
+
+
+def _field(name: str | None, kind: spark.DataType) -> Field:
+    if isinstance(kind, spark.StructType) and 0 < len(kind.fields) <= _MOST_PARTS:
+        parts = tuple(_field(item.name, item.dataType) for item in kind.fields)
+        return Field(name, logical_type="object", properties=parts, description=_todo(name))
+    if isinstance(kind, spark.ArrayType):
+        return Field(name, logical_type="array", items=_field(None, kind.elementType), description=_todo(name))
+    logical, options = _simple(kind)
+    return Field(name, logical_type=logical, options=options, description=_todo(name))
+
+
+def _simple(kind: spark.DataType) -> tuple[str, FrozenMap | None]:
+    if isinstance(kind, spark.BooleanType):
+        return "boolean", None
+    if isinstance(kind, spark.LongType):
+        return "integer", FrozenMap({"format": "i64"})
+    if isinstance(kind, _NUMBERS):
+        return "number", FrozenMap({"format": "f64"})
+    return "string", None
+
+
+def _todo(name: str | None) -> str | None:
+    return "TODO" if name else None

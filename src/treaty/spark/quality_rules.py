@@ -1,0 +1,192 @@
+"""Quality rules that look at more than one value: counts, duplicates, and SQL, sorted by how they can be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.compatibility.quality import essence, rule_name
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.values import EMPTY, brief
+from treaty.errors import InvalidDocument
+from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold, threshold_of
+from treaty.spark.columns import named
+from treaty.spark.guarded_sql import AggregateMetric, RowCondition, RowsCounted, Scope, read_rule_sql
+from treaty.spark.input_layout import Prepared
+from treaty.spark.rules import AnyRule, MetricRule, RowRule, Rule, Unchecked, UniqueRule
+from treaty.spark.schema import column_name, is_classified, spark_type
+from treaty.spark.value_checks import METRICS, holds_maps, severity_of
+
+_TOP = FieldPath()
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a rule stands: the object, and the field if it stands on one."""
+
+    contract: Contract
+    schema: SchemaObject
+    prepared: Prepared
+    field: Field | None = None
+    path: FieldPath = _TOP
+
+    @property
+    def is_top(self) -> bool:
+        """Whether the rule stands on a column of its own."""
+        return len(self.path.steps) == 1
+
+
+def quality_rules(contract: Contract, schema: SchemaObject, prepared: Prepared) -> Iterator[AnyRule | Unchecked]:
+    """Yield the rules of the object and of its fields; those on single values are the fields' own checks."""
+    for site, rule in _rules(Site(contract, schema, prepared)):
+        yield _read(site, rule)
+
+
+def _rules(top: Site) -> Iterator[tuple[Site, Mapping[str, Any]]]:
+    for rule in top.schema.quality or ():
+        yield top, rule
+    yield from _in_fields(top, top.schema.fields, FieldPath())
+
+
+def _in_fields(top: Site, fields: tuple[Field, ...], path: FieldPath) -> Iterator[tuple[Site, Mapping[str, Any]]]:
+    for field in fields:
+        yield from _in_field(top, field, path.field(field.name or ""))
+
+
+def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, Mapping[str, Any]]]:
+    site = Site(top.contract, top.schema, top.prepared, field, here)
+    for rule in field.quality or ():
+        if essence(rule).get("metric") not in METRICS:
+            yield site, rule
+    yield from _in_fields(top, field.properties or (), here)
+    for mark, child in field.children:
+        yield from _in_field(top, child, here.into(mark))
+
+
+def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
+    checked = essence(rule)
+    metric, kind = checked.get("metric"), checked.get("type")
+    if metric == "rowCount":
+        stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", threshold_of(rule) or NONE_AT_ALL)
+        return MetricRule(replace(stated, of_rows=False), aggregate="count(1)")
+    if metric in ("duplicateValues", "duplicateCount", "duplicates"):
+        return _duplicates(site, rule)
+    if kind == "sql" or (kind is None and "query" in checked):
+        return _sql(site, rule)
+    why = {
+        "text": "it is a sentence for people",
+        "custom": f"it is written for {checked.get('engine')}",
+    }.get(str(kind), f"metric {metric!r} is not one of ODCS's")
+    return Unchecked(_id(site, rule, Kind.SQL).removeprefix("sql:"), why)
+
+
+def _id(site: Site, rule: Mapping[str, Any], kind: Kind) -> str:
+    where = "#".join(part for part in (str(site.path), rule_name(rule)) if part)
+    return f"{kind}:{where}"
+
+
+def _stated(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
+    words = str(rule.get("description") or says)
+    return Rule(_id(site, rule, kind), kind, str(site.path), brief(words, 200), severity_of(rule), allows)
+
+
+def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
+    arguments = rule.get("arguments")
+    asked = (arguments if isinstance(arguments, Mapping) else EMPTY).get("properties") or ()
+    names = asked if isinstance(asked, tuple) and asked else ((site.field.name,) if site.field and site.is_top else ())
+    by_name = {field.name: field for field in site.schema.fields}
+    fields = [by_name[name] for name in names if name in by_name]
+    rule_id = _id(site, rule, Kind.UNIQUE)
+    if not names or len(fields) != len(names):
+        return Unchecked(
+            rule_id, "it does not say which fields at the top of the object must differ (arguments: properties)"
+        )
+    if any(holds_maps(spark_type(field) or spark.NullType()) for field in fields):
+        return Unchecked(rule_id, "maps cannot be compared with each other")
+    says = f"{', '.join(map(str, names))} must differ from row to row"
+    stated = _stated(site, rule, Kind.UNIQUE, says, threshold_of(rule) or NONE_AT_ALL)
+    return UniqueRule(stated, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
+
+
+def _row_rule(site: Site, stated: Rule, broken: Column, fields: tuple[str, ...]) -> RowRule:
+    return RowRule(stated, lambda: broken, lambda: _row_shown(site, fields), _reads_classified(site, fields))
+
+
+def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
+    query = str(rule.get("query") or "")
+    rule_id = _id(site, rule, Kind.SQL)
+    try:
+        found = read_rule_sql(query, _scope(site))
+    except InvalidDocument as error:
+        raise InvalidDocument(f"rule {rule_id} of {site.contract.id} {site.contract.version}: {error}") from None
+    allows = threshold_of(rule)
+    if isinstance(found, RowCondition):
+        return _row_condition(site, rule, found, allows)
+    if isinstance(found, RowsCounted) and allows is not None and allows.holds(0, 1):
+        broken = _analysed(site, rule_id, found.condition)
+        stated = _stated(site, rule, Kind.SQL, f"must not be: {found.condition}", allows)
+        return _row_rule(site, stated, broken, found.fields)
+    if isinstance(found, RowsCounted):
+        _analysed(site, rule_id, found.condition)
+        aggregate = f"count_if({found.condition})"
+    elif isinstance(found, AggregateMetric):
+        _analysed(site, rule_id, found.expression, boolean=False)
+        aggregate = found.expression
+    else:
+        stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
+        return MetricRule(replace(stated, of_rows=False), query=found)
+    stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
+    return MetricRule(replace(stated, of_rows=False), aggregate=aggregate)
+
+
+def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, allows: Threshold | None) -> RowRule:
+    """Read a condition on the row: it must be true (or false, if that is what must be), for as many rows as asked."""
+    holds = _analysed(site, _id(site, rule, Kind.SQL), found.condition)
+    broken, says = ~holds, f"must be: {found.condition}"
+    if allows is not None and isinstance(allows.value, bool):
+        wanted = allows.value == (allows.operator == "mustBe")
+        broken, says = (broken, says) if wanted else (holds, f"must not be: {found.condition}")
+        allows = NONE_AT_ALL
+    stated = _stated(site, rule, Kind.SQL, says, allows or NONE_AT_ALL)
+    return _row_rule(site, stated, broken, found.fields)
+
+
+def _scope(site: Site) -> Scope:
+    return Scope.of(site.contract, site.schema, site.path if site.field is not None else None)
+
+
+def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Column:
+    """Return the column of an expression that Spark takes, and that is a condition where one is needed."""
+    column = F.expr(sql)
+    try:
+        kind = site.prepared.frame.select(column.alias("answer")).schema["answer"].dataType
+    except PySparkException as error:
+        raise InvalidDocument(f"rule {rule_id} cannot be evaluated: {str(error).splitlines()[0]}") from None
+    if boolean and not isinstance(kind, spark.BooleanType):
+        raise InvalidDocument(
+            f"rule {rule_id} must be a condition that is true or false, but it gives {kind.simpleString()}"
+        )
+    return column
+
+
+def _row_shown(site: Site, fields: tuple[str, ...]) -> Column:
+    tops = list(dict.fromkeys(name.partition(".")[0] for name in fields))
+    known = [name for name in tops if name in site.prepared.typed]
+    return F.to_json(F.struct(*map(named, known))) if known else F.lit(None)
+
+
+def _reads_classified(site: Site, fields: tuple[str, ...]) -> bool:
+    tops = {name.partition(".")[0] for name in fields}
+    return any(_holds_classified(field) for field in site.schema.fields if column_name(field) in tops)
+
+
+def _holds_classified(field: Field) -> bool:
+    inside = (*(field.properties or ()), *(child for _, child in field.children))
+    return is_classified(field) or any(map(_holds_classified, inside))

@@ -1,0 +1,113 @@
+"""Reading a source as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as spark_types
+
+from treaty.contracts.model import SchemaObject
+from treaty.errors import NotFound
+from treaty.spark.readers.csv_reader import read_csv
+from treaty.spark.readers.file_listing import Listed, listed, partition_names
+from treaty.spark.readers.json_reader import read_json_lines
+from treaty.spark.readers.read_errors import explained
+from treaty.spark.readers.sources import Database, DataFormat, Source, Table, parse_source
+
+_NONE: Mapping[str, str] = {}
+_SQLITE = "jdbc:sqlite:"
+
+
+@dataclass(frozen=True)
+class Data:
+    """A frame, the format of the files it was read from, if it was, and whether its texts stand for any type."""
+
+    frame: DataFrame
+    format: DataFormat | None = None
+    untyped: bool = False
+
+    @property
+    def keeps_columns_apart(self) -> bool:
+        """Whether reading some columns spares the others."""
+        return self.format in (DataFormat.PARQUET, DataFormat.ORC)
+
+
+def read_data(
+    spark: SparkSession,
+    source: Source | str,
+    *,
+    declared: SchemaObject | None = None,
+    data_format: DataFormat | str | None = None,
+    table: str | None = None,
+    options: Mapping[str, str] = _NONE,
+) -> DataFrame:
+    """Return the frame of a source; see `open_data`."""
+    return open_data(spark, source, declared=declared, data_format=data_format, table=table, options=options).frame
+
+
+def open_data(
+    spark: SparkSession,
+    source: Source | str,
+    *,
+    declared: SchemaObject | None = None,
+    data_format: DataFormat | str | None = None,
+    table: str | None = None,
+    options: Mapping[str, str] = _NONE,
+) -> Data:
+    """Open files, a table or a database; columns that are not declared are there too, and so are malformed rows."""
+    source = parse_source(source, data_format, table) if isinstance(source, str) else source
+    with explained(source):
+        data = _opened(spark, source, declared, options)
+        data.frame.schema  # noqa: B018  (over Connect, it is only now that anybody looks whether the data are there)
+        return data
+
+
+def _opened(spark: SparkSession, source: Source, declared: SchemaObject | None, options: Mapping[str, str]) -> Data:
+    if isinstance(source, Table):
+        return Data(spark.table(source.name))
+    if isinstance(source, Database):
+        return Data(_from_database(spark, source, options))
+    files = listed(spark, source)
+    form = files.kind.format
+    untyped = form is DataFormat.CSV or (form is DataFormat.JSON_LINES and declared is not None)
+    return Data(_READERS[form](spark, files, declared, options), form, untyped)
+
+
+def _from_database(spark: SparkSession, source: Database, options: Mapping[str, str]) -> DataFrame:
+    file = source.url.removeprefix(_SQLITE).partition("?")[0]
+    if source.url.startswith(_SQLITE) and not Path(file).is_file():
+        raise NotFound(f"there is no database at {file}")  # its driver would make one
+    return spark.read.format("jdbc").options(**options).option("url", source.url).option("dbtable", source.table).load()
+
+
+def _read_typed(
+    spark: SparkSession, files: Listed, declared: SchemaObject | None, options: Mapping[str, str]
+) -> DataFrame:
+    """Read files that know their types, and all columns of all of them."""
+    several = {"mergeSchema": "true"} if files.count > 1 else {}
+    reader = spark.read.format(files.kind.format).options(**{**several, **options})
+    frame = reader.load(files.path)
+    partitions = partition_names(spark, files.path) if declared is not None else []
+    if not partitions:
+        return frame
+    # the names of folders are texts: 007 is not 7 unless the contract says so
+    fields = [
+        spark_types.StructField(item.name, spark_types.StringType() if item.name in partitions else item.dataType)
+        for item in frame.schema
+    ]
+    return reader.schema(spark_types.StructType(fields)).load(files.path)
+
+
+_READERS: Mapping[
+    DataFormat,
+    Callable[[SparkSession, Listed, SchemaObject | None, Mapping[str, str]], DataFrame],
+] = {
+    DataFormat.PARQUET: _read_typed,
+    DataFormat.ORC: _read_typed,
+    DataFormat.AVRO: _read_typed,
+    DataFormat.CSV: read_csv,
+    DataFormat.JSON_LINES: read_json_lines,
+}

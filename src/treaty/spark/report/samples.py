@@ -1,0 +1,69 @@
+"""The worst offenders: for each rule the values that break it most often, with the key of one such row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from treaty.contracts.model import Field, SchemaObject
+from treaty.spark.columns import VIOLATIONS, any_of, named
+from treaty.spark.schema import child_of, column_name, is_classified
+from treaty.spark.violations import MASKED
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A value that breaks a rule, in how many rows, and the key of one of them."""
+
+    rule: str
+    value: str | None
+    rows: int
+    key: tuple[tuple[str, str | None], ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the sample as JSON would say it."""
+        return {"rule": self.rule, "value": self.value, "rows": self.rows, "key": dict(self.key)}
+
+
+def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> tuple[Sample, ...]:
+    """Collect up to so many samples in one job: one of every rule before a second of any."""
+    key = list(_key(quarantined, schema))
+    names = [name for name, _ in key]
+    # the least key is shown: a whole one, if any row has one, goes before those with a part that is missing
+    missing = any_of(column.isNull() for _, column in key)
+    keyed = F.struct(missing.alias("missing"), *[column.alias(f"k{place}") for place, (_, column) in enumerate(key)])
+    broken = quarantined.select(keyed.alias("key"), F.explode(VIOLATIONS).alias("violation"))
+    values = broken.groupBy(F.col("violation.rule").alias("rule"), F.col("violation.value").alias("value")).agg(
+        F.count(F.lit(1)).alias("rows"), F.min("key").alias("key")
+    )
+    commonest = Window.partitionBy("rule").orderBy(F.desc("rows"), F.asc_nulls_first("value"))
+    ranked = values.select("*", F.row_number().over(commonest).alias("place"))
+    few = ranked.where(F.col("place") <= most)  # so that Spark sorts no more than it must
+    found = few.orderBy("place", F.desc("rows"), "rule").limit(most).collect()
+    worst = {row["rule"]: place for place, row in enumerate(found) if row["place"] == 1}
+    samples = [
+        Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"][1:], strict=True))) for row in found
+    ]
+    return tuple(sorted(samples, key=lambda item: worst[item.rule]))
+
+
+def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Column]]:
+    """Yield the parts of the primary key as texts; what is classified, or has parts that may be, is not shown."""
+    by_name = {field.name: field for field in schema.fields}
+    for name in schema.primary_key:
+        field = by_name[name]
+        found = child_of(quarantined.schema, column_name(field))
+        if found is not None:
+            yield name, _shown(named(found.name), field)
+
+
+def _shown(value: Column, field: Field) -> Column:
+    if is_classified(field) or field.properties or field.children:
+        return F.when(value.isNotNull(), F.lit(MASKED))
+    return F.substring(value.cast("string"), 1, _LONGEST)
