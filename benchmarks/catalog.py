@@ -11,8 +11,8 @@ from urllib.parse import quote
 from benchmarks.http_load import contract, load, post
 from benchmarks.measuring import medians, table
 from benchmarks.servers import Server, treaty_server
-from treaty.catalog import places
-from treaty.catalog.places import Live
+from treaty.catalog import links
+from treaty.catalog.links import LiveUrls
 
 _INSIDE = 10_000
 _FIELDS = 1_000
@@ -55,18 +55,18 @@ def _large(version: str) -> dict[str, Any]:
 
 
 _LARGE = "large.contract"
-_AT = Live().to
+_AT = LiveUrls().url
 _PAGES = {
-    "the list": _AT(places.contracts()),
-    "the list, searched for a name": _AT(places.contracts(q="data_4711")),
-    "the list, searched for a field and an owner": _AT(places.contracts(q="plan growth")),
-    "the list, searched for what is not there": _AT(places.contracts(q=quote("nowhere to be found"))),
-    "a contract of 10 fields": _AT(places.contract("team1.data_1")),
-    f"a contract of {_FIELDS:,} fields": _AT(places.contract(_LARGE)),
-    f"two versions of {_FIELDS:,} fields side by side": _AT(places.compare(_LARGE, "1.0.0", "1.1.0")),
-    "the graph of all": _AT(places.graph()),
-    "the graph around a contract": _AT(places.graph("team1.data_1")),
-    "changes": _AT(places.changes()),
-    "health": _AT(places.health()),
-    "teams": _AT(places.teams()),
+    "the list": _AT(links.contracts()),
+    "the list, searched for a name": _AT(links.contracts(q="data_4711")),
+    "the list, searched for a field and an owner": _AT(links.contracts(q="plan growth")),
+    "the list, searched for what is not there": _AT(links.contracts(q=quote("nowhere to be found"))),
+    "a contract of 10 fields": _AT(links.contract("team1.data_1")),
+    f"a contract of {_FIELDS:,} fields": _AT(links.contract(_LARGE)),
+    f"two versions of {_FIELDS:,} fields side by side": _AT(links.compare(_LARGE, "1.0.0", "1.1.0")),
+    "the graph of all": _AT(links.graph()),
+    "the graph around a contract": _AT(links.graph("team1.data_1")),
+    "changes": _AT(links.changes()),
+    "health": _AT(links.health()),
+    "teams": _AT(links.teams()),
 }

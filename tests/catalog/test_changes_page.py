@@ -14,10 +14,10 @@ from tests.catalog.moving_town import HOSTILE, PLAN, MovingTown, moving_town
 from tests.catalog.visitor import Browser, words
 from tests.registry.offers import ID, PLAN_FIELD, orders
 from tests.server.conftest import Clock
-from treaty.catalog.pages.changes import Wanted, changes_at_once, changes_page
-from treaty.catalog.pages.migration import migration_page
-from treaty.catalog.places import file_of
-from treaty.catalog.rendering import Setting, Visitor, render
+from treaty.catalog.links import file_path
+from treaty.catalog.pages.changes import ActivityFilter, changes_page, static_changes_page
+from treaty.catalog.pages.migrations import migration_page
+from treaty.catalog.rendering import RenderContext, Visitor, render
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loading import contract_from
 from treaty.registry.local import Registry
@@ -162,9 +162,9 @@ def test_hostile_words_stay_words(place: MovingTown, browser: Browser) -> None:
 
 def test_the_static_page_has_no_form_and_no_days_left(place: MovingTown) -> None:
     today = place.clock.now.date()
-    setting = Setting(place.clock.now, is_static=True)
+    setting = RenderContext(place.clock.now, is_static=True)
 
-    board = render(changes_at_once(place.registry, today), setting)
+    board = render(static_changes_page(place.registry, today), setting)
     move = render(migration_page(place.registry, place.open, today), setting)
 
     for drawn in (board, move):
@@ -189,20 +189,20 @@ def test_a_rule_waived_for_what_is_not_registered_leads_nowhere(tmp_path: Path) 
 
 def test_what_was_asked_is_part_of_the_place_but_not_of_the_file(place: MovingTown) -> None:
     today = place.clock.now.date()
-    found = changes_page(place.registry, today, Wanted(kind="lifecycle", team="bi"))
+    found = changes_page(place.registry, today, ActivityFilter(kind="lifecycle", team="bi"))
     visitor = Visitor(can_sign_in=True)
 
-    page = render(found, Setting(place.clock.now, visitor))
+    page = render(found, RenderContext(place.clock.now, visitor))
 
     assert "sign-in?then=%2Fcatalog%2Fchanges%3Fkind%3Dlifecycle%26team%3Dbi" in page
-    assert file_of(found.place) == "changes/index.html"
+    assert file_path(found.place) == "changes/index.html"
     assert page.count("<div") == page.count("</div>")
 
 
 def test_an_empty_registry_says_that_nothing_happened(tmp_path: Path) -> None:
     clock = Clock()
     with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
-        drawn = render(changes_page(registry, clock.now.date()), Setting(clock.now))
+        drawn = render(changes_page(registry, clock.now.date()), RenderContext(clock.now))
 
     assert "Nothing has happened yet." in drawn
     assert "Nobody has to move" in drawn

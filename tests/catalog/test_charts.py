@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from treaty.catalog.drawing.charts import Point, Window, chart
-from treaty.catalog.drawing.scales import scale_of
+from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.observability import State
 from treaty.observability.known import KNOWN
 
@@ -23,7 +22,7 @@ def point(days_ago: float, hours: float, promise: float | None = 24, state: Stat
 
 
 def drawn(*points: Point) -> str:
-    return str(chart(points, FRESHNESS, "s", WINDOW, "how old"))
+    return str(render_chart(points, FRESHNESS, "s", WINDOW, "how old"))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def drawn(*points: Point) -> str:
 def test_an_axis_has_round_numbers(
     values: list[float], unit: str, near_all: bool, labels: list[str], name: str
 ) -> None:
-    scale = scale_of(values, unit, near_all)
+    scale = make_scale(values, unit, near_all)
 
     assert ([scale.label(mark) for mark in scale.marks], scale.unit) == (labels, name)
 
@@ -48,7 +47,7 @@ def test_an_axis_has_round_numbers(
 @pytest.mark.parametrize("value", [1.75e308, -1.75e308, 1e15, 1e-323, 1e-9, 99.999_999_999_999])
 @pytest.mark.parametrize(("unit", "near_all"), [("rows", False), ("s", False), ("%", True)])
 def test_absurd_numbers_have_an_axis_too(value: float, unit: str, near_all: bool) -> None:
-    scale = scale_of([value], unit, near_all)
+    scale = make_scale([value], unit, near_all)
 
     assert scale.low < scale.high
     assert 2 <= len(scale.marks) <= 12
@@ -82,6 +81,6 @@ def test_few_points_make_a_chart_too(points: list[Point]) -> None:
 
 
 def test_what_a_chart_says_is_escaped() -> None:
-    page = str(chart([point(0, 1)], FRESHNESS, "s", WINDOW, '"><script>'))
+    page = str(render_chart([point(0, 1)], FRESHNESS, "s", WINDOW, '"><script>'))
 
     assert "<script>" not in page

@@ -17,13 +17,13 @@ from tests.catalog.contract_shop import Shop, field, shop
 from tests.catalog.visitor import Browser, words
 from tests.documents import document
 from tests.registry.offers import orders
-from treaty.catalog.pages.contract import compared_pairs, contract_page, contract_pages
-from treaty.catalog.pages.contract.apart import apart
-from treaty.catalog.pages.contract.contacts import safe_address
-from treaty.catalog.pages.contract.dossier import contract_of, dossier_of
-from treaty.catalog.pages.contract.narrowing import narrowed
-from treaty.catalog.places import file_of
-from treaty.catalog.rendering import Setting, render
+from treaty.catalog.contacts import safe_address
+from treaty.catalog.links import file_path
+from treaty.catalog.pages.contract import contract_page, contract_pages, version_pairs
+from treaty.catalog.pages.contract.compare import summarize_difference
+from treaty.catalog.pages.contract.contract_data import load_contract_data, parse_contract
+from treaty.catalog.pages.contract.field_history import without_shared_fields
+from treaty.catalog.rendering import RenderContext, render
 from treaty.cli.app import build_app
 from treaty.compatibility.diffing import diff
 from treaty.registry.client import RegistryClient
@@ -102,9 +102,9 @@ def test_a_field_says_in_which_version_it_came_and_changed(browser: Browser) -> 
 )
 def test_documents_without_what_they_share_differ_in_the_same_fields(place: Shop, before: str, after: str) -> None:
     one, other = (place.registry.get("orders", number) for number in (before, after))
-    whole = [change for change in diff(contract_of(one), contract_of(other)) if change.field]
+    whole = [change for change in diff(parse_contract(one), parse_contract(other)) if change.field]
 
-    assert [change for change in diff(*apart(one, other)) if change.field] == whole
+    assert [change for change in diff(*without_shared_fields(one, other)) if change.field] == whole
 
 
 def test_a_version_that_goes_away_says_when_and_where_to_go(browser: Browser) -> None:
@@ -273,15 +273,15 @@ def test_only_mail_and_https_become_links(text: str | None, address: str | None)
 def test_long_values_are_told_by_what_differs() -> None:
     one = {"contract": "a", "fields": ["x", "y"]}
 
-    assert narrowed([one, {"source": "s"}], [one, {"source": "t"}]) == ("source: s", "source: t")
-    assert narrowed({"a": 1, "b": 2}, {"a": 1, "b": 3}) == ("b: 2", "b: 3")
-    assert narrowed(["x"], ["x", "y"]) == ("x", "x, y")
-    assert narrowed(True, None) == ("yes", None)
+    assert summarize_difference([one, {"source": "s"}], [one, {"source": "t"}]) == ("source: s", "source: t")
+    assert summarize_difference({"a": 1, "b": 2}, {"a": 1, "b": 3}) == ("b: 2", "b: 3")
+    assert summarize_difference(["x"], ["x", "y"]) == ("x", "x, y")
+    assert summarize_difference(True, None) == ("yes", None)
 
 
 def test_a_folder_of_files_holds_every_page_that_its_pages_link_to(place: Shop) -> None:
     pages = list(contract_pages(place.registry, "orders", NOW))
-    drawn = {file_of(page.place): render(page, Setting(NOW, is_static=True)) for page in pages}
+    drawn = {file_path(page.place): render(page, RenderContext(NOW, is_static=True)) for page in pages}
     linked = {
         f"contracts/orders/{way.partition('#')[0]}"
         for text in drawn.values()
@@ -298,7 +298,7 @@ def test_who_owned_an_older_version_is_a_link_only_while_there_is_a_page(tmp_pat
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         registry.register(orders(owners=[{"team": "gone", "contact": "#gone"}, {"team": "stays", "contact": "#s"}]))
         registry.register(orders("1.0.1", owners=[{"team": "stays", "contact": "#s"}]))
-        page = render(contract_page(registry, "orders", "1.0.0"), Setting(NOW, is_static=is_static))
+        page = render(contract_page(registry, "orders", "1.0.0"), RenderContext(NOW, is_static=is_static))
 
     assert "<bdi>gone</bdi>" in page
     assert "teams/gone" not in page
@@ -308,19 +308,19 @@ def test_who_owned_an_older_version_is_a_link_only_while_there_is_a_page(tmp_pat
 def test_a_domain_is_a_link_only_where_a_list_can_be_narrowed(place: Shop) -> None:
     page = contract_page(place.registry, "orders", "1.0.0")
 
-    assert 'href="/?domain=sales"' in render(page, Setting(NOW))
-    assert "<bdi>sales</bdi></a>" not in render(page, Setting(NOW, is_static=True))
+    assert 'href="/?domain=sales"' in render(page, RenderContext(NOW))
+    assert "<bdi>sales</bdi></a>" not in render(page, RenderContext(NOW, is_static=True))
 
 
 def test_pairs_to_compare_are_neighbours_and_each_with_the_highest(place: Shop) -> None:
-    pairs = compared_pairs(dossier_of(place.registry, "orders"))
+    pairs = version_pairs(load_contract_data(place.registry, "orders"))
 
     assert pairs == [("1.2.0", "2.0.0"), ("1.1.0", "1.2.0"), ("1.0.0", "1.1.0"), ("1.1.0", "2.0.0"), ("1.0.0", "2.0.0")]
 
 
 def test_pages_are_the_same_from_a_registry_at_hand_and_by_its_address(place: Shop) -> None:
     def drawn(source: Registry | RegistryClient) -> list[str]:
-        return [render(page, Setting(NOW)) for page in contract_pages(source, "orders", NOW)]
+        return [render(page, RenderContext(NOW)) for page in contract_pages(source, "orders", NOW)]
 
     with RegistryClient(place.address) as far:
         assert drawn(far) == drawn(place.registry)
@@ -331,7 +331,7 @@ def test_a_page_of_a_thousand_fields_is_small(tmp_path: Path) -> None:
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         registry.register(wide)
         registry.register({**wide, "version": "1.0.1", "name": "Wide"})
-        page = render(contract_page(registry, "orders", now=NOW), Setting(NOW))
+        page = render(contract_page(registry, "orders", now=NOW), RenderContext(NOW))
 
     assert page.count("<tr id=") == 1_000
     assert len(compress(page.encode(), 6)) < 250_000

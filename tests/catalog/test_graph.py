@@ -14,9 +14,9 @@ import pytest
 from tests.catalog.visitor import Browser
 from tests.registry.offers import made_from, orders
 from tests.server.running import running
-from treaty.catalog.drawing.lineage import lineage_of
-from treaty.catalog.pages.graph import Asked, around_page, domain_page, graph_page
-from treaty.catalog.rendering import Page, Setting, render
+from treaty.catalog.pages.graph import GraphOptions, around_page, domain_page, graph_page
+from treaty.catalog.rendering import Page, RenderContext, render
+from treaty.catalog.svg.graph_nodes import contract_lineage
 from treaty.errors import NotFound
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
@@ -45,7 +45,7 @@ def subscribe(registry: Registry, consumer: str, line: str, **more: Any) -> None
 
 
 def drawn(page: Page, static: bool = False) -> str:
-    return render(page, Setting(NOW, is_static=static))
+    return render(page, RenderContext(NOW, is_static=static))
 
 
 def boxes(html: str) -> dict[str, str]:
@@ -88,15 +88,15 @@ def test_the_same_stands_in_a_list(shop: Registry) -> None:
 
 
 def test_hops_and_direction_narrow_the_graph(shop: Registry) -> None:
-    near = drawn(around_page(shop, "orders", Asked(hops=1)))
-    upstream = drawn(around_page(shop, "marts", Asked(direction="upstream")))
+    near = drawn(around_page(shop, "orders", GraphOptions(hops=1)))
+    upstream = drawn(around_page(shop, "marts", GraphOptions(direction="upstream")))
 
     assert set(boxes(near)) == {"Orders", "marts@1"}
     assert set(boxes(upstream)) == {"Orders", "marts@1"}
 
 
 def test_a_box_says_how_much_of_it_is_not_drawn(shop: Registry) -> None:
-    html = drawn(around_page(shop, "orders", Asked(hops=1)))
+    html = drawn(around_page(shop, "orders", GraphOptions(hops=1)))
 
     assert "marts@1, contract, version 1.0.0, active, owned by checkout, 1 dependence not drawn" in html
     assert ">+1</text>" in html
@@ -110,7 +110,7 @@ def test_a_contract_without_any_edge_is_drawn_alone(shop: Registry) -> None:
 
 
 def test_a_line_opens_into_the_fields_that_others_read(shop: Registry) -> None:
-    html = drawn(around_page(shop, "orders", Asked(columns="orders@1")))
+    html = drawn(around_page(shop, "orders", GraphOptions(columns="orders@1")))
 
     assert 'aria-label="ltv, read by 1"' in html
     assert 'data-from="0.0" data-to="1"' in html
@@ -119,7 +119,7 @@ def test_a_line_opens_into_the_fields_that_others_read(shop: Registry) -> None:
 
 def test_only_lines_that_are_drawn_can_be_opened(shop: Registry) -> None:
     with pytest.raises(NotFound, match="not in this part of the graph"):
-        around_page(shop, "alone", Asked(columns="orders@1"))
+        around_page(shop, "alone", GraphOptions(columns="orders@1"))
 
 
 def test_a_consumer_that_reads_what_goes_away_is_marked(shop: Registry) -> None:
@@ -184,7 +184,7 @@ def test_a_hub_with_very_many_readers_is_drawn_in_part(registry: Registry) -> No
     for number in range(65):
         subscribe(registry, f"reader {number:03}", "orders@1")
 
-    drawing = lineage_of(registry, "orders")
+    drawing = contract_lineage(registry, "orders")
 
     assert len(drawing.boxes) == 60
     assert drawing.left_out == "6 boxes more are not drawn; the nearest are."

@@ -8,26 +8,23 @@ from itertools import pairwise
 
 import pytest
 
-from treaty.catalog import places
-from treaty.catalog.drawing import layout as laying
-from treaty.catalog.drawing.columns import MOST_ROWS, opened
-from treaty.catalog.drawing.figures import compose
-from treaty.catalog.drawing.layout import Arrow, Layout, Point, Size, lay_out
-from treaty.catalog.drawing.parties import Parties, bounded
-from treaty.catalog.drawing.pieces import Piece, Tie
-from treaty.catalog.drawing.texts import shortened
+from treaty.catalog import links
+from treaty.catalog.svg import graph_layout as laying
+from treaty.catalog.svg.graph_figure import Edge, Node, compose, shorten_text
+from treaty.catalog.svg.graph_layout import Arrow, Layout, Point, Size, compute_layout
+from treaty.catalog.svg.graph_nodes import MOST_ROWS, NodesAndEdges, expand_fields, limit_size
 
 BOX = Size(200, 50)
 
 
 def laid(boxes: int, *arrows: tuple[int, int], sizes: list[Size] | None = None) -> Layout:
-    found = lay_out(sizes or [BOX] * boxes, [Arrow(*ends) for ends in arrows])
+    found = compute_layout(sizes or [BOX] * boxes, [Arrow(*ends) for ends in arrows])
     assert found is not None
     return found
 
 
-def piece(name: str) -> Piece:
-    return Piece(name, "line", name, name, "", name, places.graph(name))
+def piece(name: str) -> Node:
+    return Node(name, "line", name, name, "", name, links.graph(name))
 
 
 def points_on(curve: tuple[Point, ...]) -> list[Point]:
@@ -95,13 +92,13 @@ def test_a_lone_box_and_none_at_all_are_drawn() -> None:
 
 def test_several_threads_may_draw_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda width: lay_out([Size(width, 40)] * 2, [Arrow(0, 1)]), range(100, 140)))
+        found = list(pool.map(lambda width: compute_layout([Size(width, 40)] * 2, [Arrow(0, 1)]), range(100, 140)))
 
     assert all(found)
 
 
 def test_arrows_begin_at_the_row_they_name() -> None:
-    found = lay_out([Size(200, 40 + 5 * 20, 7), BOX], [Arrow(0, 1, 2), Arrow(0, 1, 6)])
+    found = compute_layout([Size(200, 40 + 5 * 20, 7), BOX], [Arrow(0, 1, 2), Arrow(0, 1, 6)])
 
     assert found is not None
     upper, lower = (curve[0].y - found.corners[0].y for curve in found.curves)
@@ -112,7 +109,7 @@ def test_arrows_begin_at_the_row_they_name() -> None:
 def test_a_layout_that_fails_leaves_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laying._ENGINE, "ask", lambda dot: 1 / 0)
 
-    drawing = compose("all", [piece("a"), piece("only when it fails")], [Tie("a", "only when it fails", "reads")] * 7)
+    drawing = compose("all", [piece("a"), piece("only when it fails")], [Edge("a", "only when it fails", "reads")] * 7)
 
     assert drawing.boxes == ()
     assert [entry.piece.name for entry in drawing.entries] == ["a", "only when it fails"]
@@ -123,46 +120,46 @@ def test_a_layout_that_failed_is_tried_again(monkeypatch: pytest.MonkeyPatch) ->
     for nonsense in (lambda dot: 1 / 0, lambda dot: "no JSON", lambda dot: "{}"):
         with monkeypatch.context() as failing:
             failing.setattr(laying._ENGINE, "ask", nonsense)
-            assert lay_out(sizes, [Arrow(0, 1)]) is None
+            assert compute_layout(sizes, [Arrow(0, 1)]) is None
 
-    assert lay_out(sizes, [Arrow(0, 1)]) is not None
+    assert compute_layout(sizes, [Arrow(0, 1)]) is not None
 
 
 def test_no_name_reaches_the_layout() -> None:
     sizes = [Size(244, 54)] * 2
 
     assert "digraph" in laying._dot(sizes, [Arrow(0, 1)])
-    assert compose("x", [piece('"];evil'), piece("</svg>")], [Tie('"];evil', "</svg>", "reads")]).curves
+    assert compose("x", [piece('"];evil'), piece("</svg>")], [Edge('"];evil', "</svg>", "reads")]).curves
 
 
 def test_boxes_come_in_the_order_one_reads_them() -> None:
-    drawing = compose("x", [piece("end"), piece("start")], [Tie("start", "end", "reads")])
+    drawing = compose("x", [piece("end"), piece("start")], [Edge("start", "end", "reads")])
 
     assert [(box.piece.name, box.number) for box in drawing.boxes] == [("start", 1), ("end", 0)]
 
 
 def test_as_many_boxes_are_kept_as_their_arrows_allow() -> None:
     names = [str(number) for number in range(10)]
-    ties = tuple(Tie(tail, head, "reads") for tail in names for head in names if tail < head)
+    ties = tuple(Edge(tail, head, "reads") for tail in names for head in names if tail < head)
 
-    kept, left_out = bounded(Parties(tuple(map(piece, names)), ties), boxes=8, arrows=6)
+    kept, left_out = limit_size(NodesAndEdges(tuple(map(piece, names)), ties), boxes=8, arrows=6)
 
     assert (len(kept.pieces), left_out, len(kept.ties)) == (4, 6, 6)
 
 
 def test_an_opened_box_has_a_row_for_each_field_that_is_read() -> None:
-    found = Parties(
+    found = NodesAndEdges(
         tuple(map(piece, ("source", "orders", "ml", "bi"))),
         (
-            Tie("source", "orders", "made_from"),
-            Tie("source", "bi", "reads"),
-            Tie("orders", "ml", "reads", ("id", "ltv")),
-            Tie("orders", "bi", "reads"),
+            Edge("source", "orders", "made_from"),
+            Edge("source", "bi", "reads"),
+            Edge("orders", "ml", "reads", ("id", "ltv")),
+            Edge("orders", "bi", "reads"),
         ),
     )
-    fields = {name: places.contract("orders") for name in ("id", "name", "ltv", "zip")}
+    fields = {name: links.contract("orders") for name in ("id", "name", "ltv", "zip")}
 
-    after, arrows = opened(found, "orders", fields, places.contract("orders"))
+    after, arrows = expand_fields(found, "orders", fields, links.contract("orders"))
 
     rows = next(one for one in after.pieces if one.name == "orders").rows
     assert [(row.name, row.readers) for row in rows] == [("id", 1), ("ltv", 1), ("2 more, read by none", 0)]
@@ -173,9 +170,9 @@ def test_an_opened_box_has_a_row_for_each_field_that_is_read() -> None:
 
 def test_an_opened_box_has_an_end() -> None:
     fields = tuple(f"field {number}" for number in range(300))
-    found = Parties((piece("a"), piece("b")), (Tie("a", "b", "reads", fields),))
+    found = NodesAndEdges((piece("a"), piece("b")), (Edge("a", "b", "reads", fields),))
 
-    after, arrows = opened(found, "a", {}, places.contract("a"))
+    after, arrows = expand_fields(found, "a", {}, links.contract("a"))
 
     assert len(after.pieces[0].rows) == MOST_ROWS + 1
     assert after.pieces[0].rows[-1].name == "260 more"
@@ -194,8 +191,8 @@ def test_an_opened_box_has_an_end() -> None:
     ],
 )
 def test_texts_are_shortened_where_they_say_least(text: str, short: str) -> None:
-    assert shortened(text, 200, 12) == short
+    assert shorten_text(text, 200, 12) == short
 
 
 def test_wide_signs_take_more_room() -> None:
-    assert len(shortened("注" * 60, 200, 12)) < len(shortened("a" * 60, 200, 12))
+    assert len(shorten_text("注" * 60, 200, 12)) < len(shorten_text("a" * 60, 200, 12))

@@ -13,8 +13,8 @@ import pytest
 from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
 from tests.catalog.visitor import Browser
 from tests.server.running import running
-from treaty.catalog.pages.health import Wanted, health_page
-from treaty.catalog.rendering import Setting, render
+from treaty.catalog.pages.health import HealthFilter, health_page
+from treaty.catalog.rendering import RenderContext, render
 from treaty.observability import Measure
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
@@ -32,8 +32,8 @@ def browser(registry: Registry) -> Iterator[Browser]:
         yield one
 
 
-def drawn(registry: Registry, wanted: Wanted | None = None, *, is_static: bool = False) -> str:
-    return render(health_page(registry, wanted, NOW), Setting(NOW, is_static=is_static))
+def drawn(registry: Registry, wanted: HealthFilter | None = None, *, is_static: bool = False) -> str:
+    return render(health_page(registry, wanted, NOW), RenderContext(NOW, is_static=is_static))
 
 
 def test_the_heat_map_says_in_words_how_each_day_went(registry: Registry) -> None:
@@ -108,11 +108,11 @@ def test_a_domain_narrows_the_map(browser: Browser) -> None:
 def test_a_long_list_goes_on_on_the_next_page(registry: Registry) -> None:
     page = health_page(registry, now=NOW, limit=1)
     (cursor,) = [value for name, value in page.values["onward"].query if name == "cursor"]
-    rest = health_page(registry, Wanted(cursor=cursor), NOW, limit=1)
+    rest = health_page(registry, HealthFilter(cursor=cursor), NOW, limit=1)
 
     assert [row.contract for row in (*page.values["rows"], *rest.values["rows"])] == [LATE, WELL]
     assert rest.values["onward"] is None
-    assert "The 1 that are worst" in render(page, Setting(NOW, is_static=True))
+    assert "The 1 that are worst" in render(page, RenderContext(NOW, is_static=True))
 
 
 def test_a_page_of_a_folder_has_no_form_and_no_server_address(registry: Registry) -> None:

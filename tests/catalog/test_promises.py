@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
-from treaty.catalog.pages.promises import Promise, behaviour_of, promises_of
+from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_charts
 from treaty.contracts.loading import contract_from
 from treaty.observability import Measure
 from treaty.registry.local import Registry
@@ -21,7 +21,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 
 def promises(registry: Registry, identity: str, **more: object) -> dict[str, Promise]:
-    return {one.name: one for one in promises_of(registry, contract_from(contract(identity, **more)))}
+    return {one.name: one for one in contract_promises(registry, contract_from(contract(identity, **more)))}
 
 
 def test_a_promise_says_how_it_is_kept_today(registry: Registry) -> None:
@@ -55,11 +55,11 @@ def test_what_no_measure_is_for_is_told(registry: Registry) -> None:
 
 
 def test_a_chart_stands_where_its_promise_leads(registry: Registry) -> None:
-    charts = behaviour_of(registry, LATE, NOW)
+    charts = measure_charts(registry, LATE, NOW)
 
     assert [one.title for one in charts] == ["Freshness, hours", "Volume, rows", "Quarantine, %"]
     assert charts[0].anchor == promises(registry, LATE)["Freshness"].anchor
-    assert behaviour_of(registry, NEVER, NOW) == ()
+    assert measure_charts(registry, NEVER, NOW) == ()
 
 
 def test_a_team_may_measure_and_promise_something_of_its_own(registry: Registry) -> None:
@@ -67,7 +67,7 @@ def test_a_team_may_measure_and_promise_something_of_its_own(registry: Registry)
     own = {"slaProperties": [{"property": "unsettled", "value": 5, "unit": "percent"}]}
 
     found = promises(registry, NEVER, **own)["Unsettled"]
-    assert (found.kept, found.state, found.anchor) == ("6 %", "failing", behaviour_of(registry, NEVER, NOW)[0].anchor)
+    assert (found.kept, found.state, found.anchor) == ("6 %", "failing", measure_charts(registry, NEVER, NOW)[0].anchor)
 
 
 def test_tiles_say_when_the_last_measure_is_too_old_to_speak_of_today(registry: Registry) -> None:

@@ -14,9 +14,9 @@ import pytest
 from tests.catalog.site_shop import ID as KEY
 from tests.catalog.site_shop import NOTE, PLAN, Clock, files_of, fill, orders, pages_of, revenue
 from tests.documents import document
-from treaty.catalog.rendering import Page, Setting, render
-from treaty.catalog.site import Publishing, build, publish
-from treaty.catalog.site.folder import Busy, held
+from treaty.catalog.rendering import Page, RenderContext, render
+from treaty.catalog.site import PublishTarget, build, publish
+from treaty.catalog.site.folder import FolderBusy, lock_folder
 from treaty.errors import Conflict, InvalidDocument, Unavailable
 from treaty.observability import Measure
 from treaty.registry.local import Registry
@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a site the list of contracts, where a test is about how files are written, whatever is in them."""
-    monkeypatch.setattr("treaty.catalog.site.building.CHAPTERS", ())
+    monkeypatch.setattr("treaty.catalog.site.builder.PAGE_GROUPS", ())
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("published")
     with Registry.open(str(place / "registry.db"), clock=Clock()) as registry:
         fill(registry)
-        publish(registry, Publishing(place / "site"))
+        publish(registry, PublishTarget(place / "site"))
     return place
 
 
@@ -126,7 +126,7 @@ def test_contracts_are_found_by_their_fields_and_meanings(site: Path) -> None:
 
 @pytest.mark.usefixtures("few_pages")
 def test_a_long_list_stands_in_parts(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treaty.catalog.site.listing._IN_A_PART", 2)
+    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 2)
 
     build(shop, folder)
 
@@ -181,10 +181,10 @@ def test_a_page_that_was_meddled_with_is_put_right(shop: Registry, folder: Path)
 def test_pages_of_what_is_gone_are_removed_and_nothing_else(
     shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treaty.catalog.site.listing._IN_A_PART", 1)
+    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 1)
     build(shop, folder)
     (folder / "search" / "mine.txt").write_text("mine")
-    monkeypatch.setattr("treaty.catalog.site.listing._IN_A_PART", 250)
+    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 250)
 
     built = build(shop, folder)
 
@@ -215,7 +215,7 @@ def test_a_folder_of_a_repository_is_taken(shop: Registry, folder: Path) -> None
 def test_a_file_of_somebody_else_is_not_overwritten(shop: Registry, folder: Path) -> None:
     build(shop, folder)
     (folder / "contracts-2.html").write_text("mine")
-    with held(folder) as it, pytest.raises(Conflict, match="move it away"):
+    with lock_folder(folder) as it, pytest.raises(Conflict, match="move it away"):
         it.put("contracts-2.html", b"ours")
 
     assert (folder / "contracts-2.html").read_text() == "mine"
@@ -246,7 +246,7 @@ def test_a_note_that_leads_out_of_the_folder_is_not_believed(shop: Registry, fol
 
 @pytest.mark.usefixtures("few_pages")
 def test_one_builds_at_a_time(shop: Registry, folder: Path) -> None:
-    with held(folder), pytest.raises(Busy, match="somebody else builds"):
+    with lock_folder(folder), pytest.raises(FolderBusy, match="somebody else builds"):
         build(shop, folder)
 
 
@@ -307,7 +307,7 @@ def test_a_site_that_followed_is_the_same_as_a_fresh_one(
     with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
         _STEPS[step](registry, clock)
 
-        publish(registry, Publishing(tmp_path / "site"))
+        publish(registry, PublishTarget(tmp_path / "site"))
         build(registry, tmp_path / "fresh")
 
     assert files_of(tmp_path / "site") == files_of(tmp_path / "fresh")
@@ -315,29 +315,29 @@ def test_a_site_that_followed_is_the_same_as_a_fresh_one(
 
 @pytest.mark.usefixtures("few_pages")
 def test_a_site_that_is_up_to_date_is_left_alone(shop: Registry, folder: Path) -> None:
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
 
-    assert publish(shop, Publishing(folder)) is None
+    assert publish(shop, PublishTarget(folder)) is None
 
 
 @pytest.mark.usefixtures("few_pages")
 def test_a_file_that_is_gone_is_published_again(shop: Registry, folder: Path) -> None:
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
     (folder / "index.html").unlink()
 
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
 
     assert (folder / "index.html").exists()
 
 
 @pytest.mark.usefixtures("few_pages")
 def test_another_registry_in_the_same_folder_is_drawn_anew(shop: Registry, folder: Path, tmp_path: Path) -> None:
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
 
     with Registry.open(str(tmp_path / "other.db")) as other:
         for number in range(6):
             other.register(document({"id": f"other{number}"}))
-        publish(other, Publishing(folder))
+        publish(other, PublishTarget(folder))
         build(other, tmp_path / "fresh")
 
     assert files_of(folder) == files_of(tmp_path / "fresh")
@@ -346,17 +346,17 @@ def test_another_registry_in_the_same_folder_is_drawn_anew(shop: Registry, folde
 def test_what_a_change_does_not_touch_is_not_drawn_again(
     shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
     drawn: list[tuple[str, ...]] = []
 
-    def watched(page: Page, setting: Setting) -> str:
+    def watched(page: Page, setting: RenderContext) -> str:
         drawn.append(page.place.steps)
         return render(page, setting)
 
-    monkeypatch.setattr("treaty.catalog.site.drawing.render", watched)
+    monkeypatch.setattr("treaty.catalog.site.builder.render", watched)
     shop.register(document({"id": "alone"}))
 
-    publish(shop, Publishing(folder))
+    publish(shop, PublishTarget(folder))
 
     assert ("index",) in drawn
     assert [steps for steps in drawn if "orders" in steps or "revenue" in steps] == []

@@ -8,9 +8,9 @@ import pytest
 
 from tests.catalog.moving_town import HOSTILE, MovingTown, moving_town
 from tests.catalog.visitor import Browser, words
+from treaty.catalog.links import encode_name
 from treaty.catalog.pages.teams import team_page, teams_page
-from treaty.catalog.places import key_of
-from treaty.catalog.rendering import Setting, render
+from treaty.catalog.rendering import RenderContext, render
 from treaty.registry.client import RegistryClient
 
 
@@ -62,7 +62,7 @@ def test_a_team_without_consumers_sees_what_its_contracts_rest_on(browser: Brows
 
 
 def test_owners_see_what_waits_for_a_word(browser: Browser) -> None:
-    said = words(browser.get(f"/catalog/teams/{key_of(HOSTILE)}"))
+    said = words(browser.get(f"/catalog/teams/{encode_name(HOSTILE)}"))
 
     assert "Proposals that wait for somebody’s word stock 2.0.0 proposed by local" in said
 
@@ -79,14 +79,14 @@ def test_an_unknown_team_is_not_found(browser: Browser) -> None:
 
 
 def test_hostile_names_stay_names(browser: Browser) -> None:
-    for path in ("teams", "teams/bi", f"teams/{key_of(HOSTILE)}"):
+    for path in ("teams", "teams/bi", f"teams/{encode_name(HOSTILE)}"):
         page = browser.get(f"/catalog/{path}").text
         assert HOSTILE not in page
         assert 'href="javascript:' not in page
 
 
 def test_the_static_pages_lead_to_each_other(place: MovingTown) -> None:
-    setting = Setting(place.clock.now, is_static=True)
+    setting = RenderContext(place.clock.now, is_static=True)
 
     listed = render(teams_page(place.registry), setting)
     one = render(team_page(place.registry, "bi", place.clock.now.date()), setting)
@@ -98,7 +98,7 @@ def test_the_static_pages_lead_to_each_other(place: MovingTown) -> None:
 
 @pytest.mark.parametrize("team", ["press", "bi"])
 def test_a_team_is_the_same_from_a_registry_at_hand_and_by_its_address(place: MovingTown, team: str) -> None:
-    today, setting = place.clock.now.date(), Setting(place.clock.now)
+    today, setting = place.clock.now.date(), RenderContext(place.clock.now)
 
     with RegistryClient(place.address) as client:
         assert render(team_page(client, team, today), setting) == render(

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.server.conftest import Clock
 from tests.server.contracts import short
 from tests.server.running import running
-from treaty.catalog.rendering import NAME
+from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
@@ -37,7 +37,7 @@ def town(
     access: AccessSettings,
     rules: GroundRules | None = None,
     limits: Limits | None = None,
-    catalog_name: str = NAME,
+    catalog_name: str = DEFAULT_SITE_NAME,
 ) -> Town:
     """Open a registry with one contract, and serve it."""
     clock = Clock()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from tests.cli.orders import V1, V1_WITH_CITY
-from treaty.catalog.pages import contracts
+from treaty.catalog.pages import contract_list
 
 
 def test_the_catalog_is_built_and_what_was_done_is_said(treaty: Treaty, write: Write, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_without_a_registry_nothing_is_built(treaty: Treaty, tmp_path: Path) -> 
 
 
 def test_the_first_commands_that_an_empty_catalog_shows_work_as_they_stand(treaty: Treaty) -> None:
-    for _, command in contracts._FIRST_COMMANDS:
+    for _, command in contract_list._FIRST_COMMANDS:
         result = treaty(*shlex.split(command)[1:])
         assert result.code == 0, result.errors
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.contracts import short
-from treaty.catalog.site import Built, Progress, Publishing, publish
-from treaty.catalog.site.folder import held
+from treaty.catalog.site import BuildResult, Progress, PublishTarget, publish
+from treaty.catalog.site.folder import lock_folder
 from treaty.registry.local import Registry
 from treaty.server.background import CatalogPublisher
 
@@ -23,10 +23,10 @@ class Builds:
     """Counts what is published, and lets a test wait for it."""
 
     def __init__(self) -> None:
-        self.done: list[Built] = []
+        self.done: list[BuildResult] = []
         self._more = threading.Condition()
 
-    def add(self, built: Built) -> None:
+    def add(self, built: BuildResult) -> None:
         with self._more:
             self.done.append(built)
             self._more.notify_all()
@@ -41,7 +41,7 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
     """Watch what is published; changes are waited for only shortly."""
     found = Builds()
 
-    def watched(registry: Registry, where: Publishing, tell: Callable[[Progress], None]) -> Built | None:
+    def watched(registry: Registry, where: PublishTarget, tell: Callable[[Progress], None]) -> BuildResult | None:
         built = publish(registry, where, tell=tell)
         if built is not None:
             found.add(built)
@@ -71,7 +71,7 @@ def test_a_change_is_published_soon_after(
 ) -> None:
     registry = open_registry()
 
-    with running(CatalogPublisher(registry, Publishing(tmp_path / "site", "Shop"))):
+    with running(CatalogPublisher(registry, PublishTarget(tmp_path / "site", "Shop"))):
         builds.wait_for(1)
         registry.register(short())
         builds.wait_for(2)
@@ -82,7 +82,7 @@ def test_a_change_is_published_soon_after(
 def test_many_changes_make_few_builds(open_registry: Callable[..., Registry], tmp_path: Path, builds: Builds) -> None:
     registry = open_registry()
 
-    with running(CatalogPublisher(registry, Publishing(tmp_path / "site"))):
+    with running(CatalogPublisher(registry, PublishTarget(tmp_path / "site"))):
         builds.wait_for(1)
         for number in range(30):
             registry.register(short(f"set{number}"))
@@ -98,8 +98,8 @@ def test_while_somebody_else_builds_it_waits_and_then_publishes(
 ) -> None:
     registry = open_registry()
 
-    with held(tmp_path / "site") as _:
-        publisher = CatalogPublisher(registry, Publishing(tmp_path / "site"))
+    with lock_folder(tmp_path / "site") as _:
+        publisher = CatalogPublisher(registry, PublishTarget(tmp_path / "site"))
         assert not publisher.publish_now()
     with running(publisher):
         builds.wait_for(1)
@@ -111,7 +111,7 @@ def test_what_cannot_be_published_is_logged_and_tried_again(
     registry = open_registry()
     place = tmp_path / "site"
     place.write_text("mine")
-    publisher = CatalogPublisher(registry, Publishing(place))
+    publisher = CatalogPublisher(registry, PublishTarget(place))
 
     with caplog.at_level(logging.WARNING):
         assert publisher.publish_now()

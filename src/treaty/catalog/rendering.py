@@ -13,13 +13,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treaty
-from treaty.catalog import places, words
-from treaty.catalog.places import Live, Place, Static
+from treaty.catalog import formatting, links
+from treaty.catalog.links import Link, LiveUrls, StaticUrls
 from treaty.observability.states import is_old
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, objection
 
-NAME = "Treaty"
+DEFAULT_SITE_NAME = "Treaty"
 """What the pages are called, unless they are given a name."""
 
 ASSETS = ("treaty.css", "treaty.js", "theme.js")
@@ -63,14 +63,14 @@ class Visitor:
         return self.form_token is not None
 
 
-NOBODY = Visitor()
+ANONYMOUS = Visitor()
 
 
 @dataclass(frozen=True)
 class Page:
     """A page before it is drawn: its place, its template, and the values the template draws."""
 
-    place: Place
+    place: Link
     template: str
     title: str
     section: str
@@ -81,21 +81,20 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RenderContext:
     """What pages are drawn for: a server or a folder, a moment, a visitor, and a name for it all."""
 
     now: datetime
-    visitor: Visitor = NOBODY
+    visitor: Visitor = ANONYMOUS
     is_static: bool = False
-    name: str = NAME
+    name: str = DEFAULT_SITE_NAME
     as_of: datetime | None = None
     """When the newest change that a static site shows was made; its front page says so."""
 
 
-def render(page: Page, setting: Setting) -> str:
+def render(page: Page, setting: RenderContext) -> str:
     """Draw a page."""
-    addresses: Live | Static = Static(page.place) if setting.is_static else Live()
-    ways = Ways(addresses)
+    urls: LiveUrls | StaticUrls = StaticUrls(page.place) if setting.is_static else LiveUrls()
     return (
         _environment()
         .get_template(page.template)
@@ -103,12 +102,14 @@ def render(page: Page, setting: Setting) -> str:
             {
                 **page.values,
                 "page": page,
-                "to": ways,
+                "url": TemplateUrls(urls),
                 "setting": setting,
                 "visitor": setting.visitor,
                 "live": not setting.is_static,
                 "now": setting.now,
-                "ago": words.day if setting.is_static else partial(words.ago, now=setting.now),
+                "relative_time": formatting.format_date
+                if setting.is_static
+                else partial(formatting.format_relative, now=setting.now),
                 "assets": (*ASSETS, *page.assets),
                 "treaty_version": treaty.__version__,
                 "static_policy": _STATIC_POLICY,
@@ -118,26 +119,26 @@ def render(page: Page, setting: Setting) -> str:
 
 
 @dataclass(frozen=True)
-class Ways:
-    """Addresses as templates ask for them: `to.contract(name)`."""
+class TemplateUrls:
+    """URLs for templates: `url.contract(name)` calls `links.contract(name)` and returns the URL of that link."""
 
-    addresses: Live | Static
+    urls: LiveUrls | StaticUrls
 
     def __getattr__(self, kind: str) -> Any:
-        make = getattr(places, kind)
-        return lambda *given, **asked: self.addresses.to(make(*given, **asked))
+        make_link = getattr(links, kind)
+        return lambda *args, **kwargs: self.urls.url(make_link(*args, **kwargs))
 
-    def place(self, one: Place) -> str:
-        """Return the address of a place that is known already."""
-        return self.addresses.to(one)
+    def link(self, link: Link) -> str:
+        """Return the URL of a link that the page already holds."""
+        return self.urls.url(link)
 
     def asset(self, name: str) -> str:
-        """Return the address of an asset; its content is part of it, so that it can be kept for ever."""
-        return self.addresses.asset(name, asset_digest(name))
+        """Return the URL of an asset. It contains a digest of the content, so browsers can cache it forever."""
+        return self.urls.asset(name, asset_digest(name))
 
 
 @cache
-def asset(name: str) -> bytes:
+def read_asset(name: str) -> bytes:
     """Return the content of a file that pages need."""
     return (files("treaty.catalog") / "assets" / name).read_bytes()
 
@@ -145,7 +146,7 @@ def asset(name: str) -> bytes:
 @cache
 def asset_digest(name: str) -> str:
     """Return a short digest of an asset."""
-    return sha256(asset(name)).hexdigest()[:12]
+    return sha256(read_asset(name)).hexdigest()[:12]
 
 
 @cache
@@ -160,10 +161,10 @@ def _environment() -> Environment:
         loader=PackageLoader("treaty.catalog"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=words.shown,
+        finalize=formatting.show_hidden_characters,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"day": words.day, "moment": words.moment}
-    environment.globals |= {"counted": words.counted, "is_old": is_old}
+    environment.filters |= {"date": formatting.format_date, "datetime": formatting.format_datetime}
+    environment.globals |= {"pluralize": formatting.pluralize, "is_old": is_old}
     return environment

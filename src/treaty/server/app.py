@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 import treaty
-from treaty.catalog.rendering import NAME
+from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.authenticator import AccessSettings, Authenticator
@@ -33,7 +33,7 @@ def create_app(
     oidc: OidcVerifier | None = None,
     limits: Limits | None = None,
     tending: BackgroundThreads | None = None,
-    catalog_name: str = NAME,
+    catalog_name: str = DEFAULT_SITE_NAME,
 ) -> App:
     """Build the app on a registry; the caller closes the registry."""
     app = App(

@@ -7,9 +7,9 @@ import threading
 import time
 from functools import partial
 
-from treaty.catalog.drawing.layout import warm_up_meanwhile
-from treaty.catalog.site import Progress, Publishing, publish
-from treaty.catalog.site.folder import Busy
+from treaty.catalog.site import Progress, PublishTarget, publish
+from treaty.catalog.site.folder import FolderBusy
+from treaty.catalog.svg.graph_layout import warm_up_in_background
 from treaty.errors import TreatyError
 from treaty.registry.local import Registry
 from treaty.registry.notices.courier import Courier
@@ -23,7 +23,7 @@ _EVERY = 60.0
 class BackgroundThreads:
     """Threads beside the server: the courier, the calendar, and whoever publishes the catalog."""
 
-    def __init__(self, registry: Registry, outlet: Outlet, publishing: Publishing | None = None) -> None:
+    def __init__(self, registry: Registry, outlet: Outlet, publishing: PublishTarget | None = None) -> None:
         self._registry = registry
         database = registry.desk.database
         self._courier = Courier(database, outlet.send, database.clock)
@@ -41,7 +41,7 @@ class BackgroundThreads:
             thread = threading.Thread(target=work, name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
-        warm_up_meanwhile()
+        warm_up_in_background()
 
     def wake(self) -> None:
         """Look at the outbox now."""
@@ -86,7 +86,7 @@ class _Stopped(Exception):
 class CatalogPublisher:
     """Publishes a registry's catalog until told to stop; nothing that happens here reaches the registry."""
 
-    def __init__(self, registry: Registry, publishing: Publishing) -> None:
+    def __init__(self, registry: Registry, publishing: PublishTarget) -> None:
         self._registry = registry
         self._publishing = publishing
         self._changed = threading.Event()
@@ -110,7 +110,7 @@ class CatalogPublisher:
         """Bring the site up to date, or log why it is not; False where somebody else builds just now."""
         try:
             built = publish(self._registry, self._publishing, tell=self._go_on)
-        except Busy:
+        except FolderBusy:
             return False
         except _Stopped:
             pass

@@ -15,8 +15,8 @@ import structlog
 import uvicorn
 from pydantic_core import PydanticSerializationError, to_json
 
-from treaty.catalog.rendering import NAME
-from treaty.catalog.site import Publishing
+from treaty.catalog.rendering import DEFAULT_SITE_NAME
+from treaty.catalog.site import PublishTarget
 from treaty.errors import Refused, Unavailable
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.access.oidc_settings import OidcSettings
@@ -38,8 +38,8 @@ class ServerOptions:
     oidc: OidcSettings | None = None
     outlet: Outlet = field(default_factory=Outlet)
     limits: Limits = field(default_factory=Limits)
-    publishing: Publishing | None = None
-    catalog_name: str = NAME
+    publishing: PublishTarget | None = None
+    catalog_name: str = DEFAULT_SITE_NAME
 
 
 def serve(registry: Registry, serving: ServerOptions, on_start: Callable[[str], None]) -> None:

@@ -14,7 +14,7 @@ from treaty.errors import InvalidDocument
 from treaty.settings.parts import Parts
 
 if TYPE_CHECKING:
-    from treaty.catalog.site.publishing import Publishing
+    from treaty.catalog.site.publisher import PublishTarget
     from treaty.compatibility import Grading, Mode
     from treaty.compatibility.migration import Guard, Guarded
     from treaty.contracts.model import Contract, SchemaObject
@@ -125,14 +125,14 @@ class Settings:
 
         return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
 
-    def publishing(self) -> Publishing | None:
+    def publishing(self) -> PublishTarget | None:
         """Return where the catalog is published whenever the registry changes, if it is."""
         folder = _path(self.parts.catalog.publish)
         if folder is None:
             return None
-        from treaty.catalog.site.publishing import Publishing
+        from treaty.catalog.site.publisher import PublishTarget
 
-        return Publishing(folder, self.catalog_name)
+        return PublishTarget(folder, self.catalog_name)
 
     @property
     def catalog_name(self) -> str:

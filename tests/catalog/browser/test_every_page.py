@@ -11,44 +11,44 @@ from playwright.sync_api import Page
 
 from tests.catalog.browser.conftest import Visit
 from tests.catalog.retailer import FINANCE, TIMELINE
-from treaty.catalog import places
-from treaty.catalog.places import Live, Place, file_of
+from treaty.catalog import links
+from treaty.catalog.links import Link, LiveUrls, file_path
 from treaty.registry.local import Registry
 
 
-def _the_migration(registry: Registry) -> Place:
-    return places.migration(registry.migrations.list().items[0].id)
+def _the_migration(registry: Registry) -> Link:
+    return links.migration(registry.migrations.list().items[0].id)
 
 
-BOTH: dict[str, Place | Callable[[Registry], Place]] = {
-    "contracts": places.contracts(),
-    "contract": places.contract(FINANCE),
-    "nested contract": places.contract("retail.publications.fulfillment_order_ready"),
-    "policy": places.contract("retail.policy.enterprise"),
-    "versions": places.versions(FINANCE),
-    "compare": places.compare(FINANCE, "1.2.0", "2.0.0"),
-    "consumers": places.consumers(FINANCE),
-    "document": places.document(FINANCE, "odcs"),
-    "graph": places.graph(),
-    "graph around a contract": places.graph(TIMELINE),
-    "changes": places.changes(),
+BOTH: dict[str, Link | Callable[[Registry], Link]] = {
+    "contracts": links.contracts(),
+    "contract": links.contract(FINANCE),
+    "nested contract": links.contract("retail.publications.fulfillment_order_ready"),
+    "policy": links.contract("retail.policy.enterprise"),
+    "versions": links.versions(FINANCE),
+    "compare": links.compare(FINANCE, "1.2.0", "2.0.0"),
+    "consumers": links.consumers(FINANCE),
+    "document": links.document(FINANCE, "odcs"),
+    "graph": links.graph(),
+    "graph around a contract": links.graph(TIMELINE),
+    "changes": links.changes(),
     "migration": _the_migration,
-    "health": places.health(),
-    "teams": places.teams(),
-    "team": places.team("Group Accounting Data"),
-    "team of consumers": places.team("Group Tax"),
+    "health": links.health(),
+    "teams": links.teams(),
+    "team": links.team("Group Accounting Data"),
+    "team of consumers": links.team("Group Tax"),
 }
 """The pages that a server and a folder of files have."""
 
-ONLY_LIVE: dict[str, Place] = {
-    "acting": places.act("deprecate-line", line=f"{FINANCE}@2"),
-    "subscribing": places.act("subscribe", line=f"{FINANCE}@2"),
-    "proposals": places.proposals(),
-    "check of a contract": places.check_of(FINANCE),
-    "nothing found": places.contracts(q="no such word anywhere"),
-    "graph of columns": places.graph(FINANCE, columns=f"{FINANCE}@1"),
-    "check": places.check(),
-    "sign in": places.sign_in(),
+ONLY_LIVE: dict[str, Link] = {
+    "acting": links.action("deprecate-line", line=f"{FINANCE}@2"),
+    "subscribing": links.action("subscribe", line=f"{FINANCE}@2"),
+    "proposals": links.proposals(),
+    "check of a contract": links.check_contract(FINANCE),
+    "nothing found": links.contracts(q="no such word anywhere"),
+    "graph of columns": links.graph(FINANCE, columns=f"{FINANCE}@1"),
+    "check": links.check(),
+    "sign in": links.sign_in(),
 }
 """The pages that need a server."""
 
@@ -56,18 +56,18 @@ ONLY_LIVE: dict[str, Place] = {
 @pytest.fixture(params=[*BOTH, *ONLY_LIVE])
 def live_page(request: pytest.FixtureRequest, live: str, retailer: Registry) -> tuple[str, str]:
     """A page of the server: its name and its address."""
-    return request.param, live + Live().to(_place(request.param, retailer))
+    return request.param, live + LiveUrls().url(_place(request.param, retailer))
 
 
 @pytest.fixture(params=list(BOTH))
 def static_page(request: pytest.FixtureRequest, static_site: Path, retailer: Registry) -> tuple[str, str]:
     """A page of the folder: its name and its address."""
-    return request.param, (static_site / file_of(_place(request.param, retailer))).as_uri()
+    return request.param, (static_site / file_path(_place(request.param, retailer))).as_uri()
 
 
-def _place(name: str, registry: Registry) -> Place:
+def _place(name: str, registry: Registry) -> Link:
     found = BOTH.get(name) or ONLY_LIVE[name]
-    return found if isinstance(found, Place) else found(registry)
+    return found if isinstance(found, Link) else found(registry)
 
 
 def test_a_page_is_for_everybody(live_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:

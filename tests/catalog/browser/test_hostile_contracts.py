@@ -9,8 +9,8 @@ import pytest
 
 from tests.catalog.browser.conftest import Visit
 from tests.server.running import running
-from treaty.catalog import places
-from treaty.catalog.places import Live, Place
+from treaty.catalog import links
+from treaty.catalog.links import Link, LiveUrls
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 
@@ -63,24 +63,24 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize(
     "place",
     [
-        places.contracts(),
-        places.contract(_NAME),
-        places.versions(_NAME),
-        places.compare(_NAME, "1.0.0", "1.1.0"),
-        places.consumers(_NAME),
-        places.document(_NAME, "odcs"),
-        places.graph(),
-        places.graph(_NAME),
-        places.changes(),
-        places.health(),
-        places.teams(),
-        places.team(_TEAM),
+        links.contracts(),
+        links.contract(_NAME),
+        links.versions(_NAME),
+        links.compare(_NAME, "1.0.0", "1.1.0"),
+        links.consumers(_NAME),
+        links.document(_NAME, "odcs"),
+        links.graph(),
+        links.graph(_NAME),
+        links.changes(),
+        links.health(),
+        links.teams(),
+        links.team(_TEAM),
     ],
     ids=lambda place: "/".join(place.steps),
 )
 @pytest.mark.parametrize("width", [360, 1440])
-def test_nothing_that_a_contract_says_becomes_markup(place: Place, width: int, hostile: str, visit: Visit) -> None:
-    page = visit(hostile + Live().to(place), width=width)
+def test_nothing_that_a_contract_says_becomes_markup(place: Link, width: int, hostile: str, visit: Visit) -> None:
+    page = visit(hostile + LiveUrls().url(place), width=width)
 
     assert page.evaluate("window.taken") is None
     assert page.locator("main script, main img, main b").count() == 0
@@ -91,7 +91,7 @@ def test_nothing_that_a_contract_says_becomes_markup(place: Place, width: int, h
 
 
 def test_a_search_for_markup_finds_words(hostile: str, visit: Visit) -> None:
-    page = visit(hostile + Live().to(places.contracts(q="<script>")))
+    page = visit(hostile + LiveUrls().url(links.contracts(q="<script>")))
 
     assert page.get_by_label("Words in names, fields, owners and meanings").input_value() == "<script>"
     assert page.locator("main script").count() == 0

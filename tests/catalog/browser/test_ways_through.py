@@ -13,12 +13,12 @@ from playwright.sync_api import Page, expect
 from tests.catalog.browser.conftest import Visit
 from tests.catalog.retailer import FINANCE, TIMELINE, open_retailer
 from tests.server.running import running
-from treaty.catalog import places
-from treaty.catalog.places import Live
+from treaty.catalog import links
+from treaty.catalog.links import LiveUrls
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
 
-_AT = Live().to
+_AT = LiveUrls().url
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def _compare_two_versions(page: Page) -> None:
 
 
 def _trace_the_graph(page: Page, address: str) -> None:
-    page.goto(address + _AT(places.graph(FINANCE)))
+    page.goto(address + _AT(links.graph(FINANCE)))
     page.locator("svg a").filter(has_text="group-ledger").focus()
     expect(page.locator("svg.tracing")).to_have_count(1)
     expect(page.locator("svg .lit").filter(has_text="Finance recognized sale").first).to_be_visible()
@@ -68,7 +68,7 @@ def _trace_the_graph(page: Page, address: str) -> None:
 
 def _check_a_breaking_change(page: Page, address: str, registry: Registry) -> None:
     kept = [one.version for one in registry.history(TIMELINE).items]
-    page.goto(address + _AT(places.check_of(TIMELINE)))
+    page.goto(address + _AT(links.check_contract(TIMELINE)))
     box = page.get_by_label("The contract, as ODCS or in the short form, YAML or JSON")
     document = yaml.safe_load(box.input_value())
     (rows,) = document["schema"]
@@ -82,7 +82,7 @@ def _check_a_breaking_change(page: Page, address: str, registry: Registry) -> No
 
 
 def _subscribe(page: Page, address: str, registry: Registry) -> None:
-    page.goto(address + _AT(places.consumers(TIMELINE)))
+    page.goto(address + _AT(links.consumers(TIMELINE)))
     page.get_by_text("Subscribe to this line").first.click()
     page.get_by_role("link", name=re.compile("^Subscribe")).first.click()
     page.locator("#entry-consumer").fill("returns-desk")
@@ -95,7 +95,7 @@ def _subscribe(page: Page, address: str, registry: Registry) -> None:
 
 
 def _deprecate(page: Page, address: str, registry: Registry) -> None:
-    page.goto(address + _AT(places.versions(TIMELINE)))
+    page.goto(address + _AT(links.versions(TIMELINE)))
     page.get_by_role("link", name=re.compile("^Deprecate")).first.click()
     page.locator("#entry-deprecation_uri").fill("https://contracts.example.com/guides/timeline-2")
     page.get_by_role("button", name=re.compile("^Deprecate")).click()
@@ -117,13 +117,13 @@ def test_the_theme_that_is_chosen_stays(live: str, visit: Visit) -> None:
     page = visit(live)
 
     page.get_by_role("button", name="Dark theme").click()
-    page.goto(live + _AT(places.changes()))
+    page.goto(live + _AT(links.changes()))
 
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 def test_the_search_is_one_key_away(live: str, visit: Visit) -> None:
-    page = visit(live + _AT(places.contract(FINANCE)))
+    page = visit(live + _AT(links.contract(FINANCE)))
 
     page.keyboard.press("/")
 
@@ -131,7 +131,7 @@ def test_the_search_is_one_key_away(live: str, visit: Visit) -> None:
 
 
 def test_a_command_is_copied_with_one_press(live: str, visit: Visit) -> None:
-    page = visit(live + _AT(places.consumers(FINANCE)))
+    page = visit(live + _AT(links.consumers(FINANCE)))
 
     page.get_by_role("button", name="Copy").first.click()
 

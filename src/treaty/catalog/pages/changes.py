@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import groupby
 
-from treaty.catalog import places
-from treaty.catalog.pages.contract.contacts import safe_address
-from treaty.catalog.pages.moves import Move, known_teams, move
+from treaty.catalog import links
+from treaty.catalog.contacts import safe_address
+from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summarize_migration
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
+from treaty.catalog.source import Source
 from treaty.errors import NotFound
 from treaty.registry.answers import ActivityAnswer, UpcomingAnswer
 
@@ -21,7 +21,7 @@ _SHOWN_AT_ONCE = 200
 _MOVES = 100
 _AHEAD = 60
 _MOST_COUNTED = 500
-KINDS = {
+ACTIVITY_KINDS = {
     "registration": "Registrations",
     "refusal": "Refusals",
     "lifecycle": "Deprecations and ends",
@@ -51,7 +51,7 @@ _MONTH = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ActivityFilter:
     """What somebody wants to see of what happened, as the address says it."""
 
     kind: str | None = None
@@ -82,22 +82,22 @@ class Happened:
     has_page: bool
 
 
-def changes_page(source: Source, today: date, wanted: Wanted | None = None, *, shown: int = _SHOWN) -> Page:
+def changes_page(source: Source, today: date, wanted: ActivityFilter | None = None, *, shown: int = _SHOWN) -> Page:
     """Return the page of what is changing; a static site shows more at once, having no next page."""
-    wanted = wanted or Wanted()
+    wanted = wanted or ActivityFilter()
     teams = known_teams(source)
     found = source.activity(
         contract=wanted.contract, team=wanted.team, kind=wanted.kind, cursor=wanted.cursor, limit=shown
     )
     asked = asdict(wanted)
     return Page(
-        places.changes(**asked),
+        links.changes(**asked),
         "changes.html",
         "Changes",
         "changes",
         {
             "wanted": wanted,
-            "kinds": KINDS,
+            "kinds": ACTIVITY_KINDS,
             "teams": sorted(teams),
             "known_teams": teams,
             "moves": _moves(source, today, teams),
@@ -106,14 +106,14 @@ def changes_page(source: Source, today: date, wanted: Wanted | None = None, *, s
             "month": _month(source, today),
             "today": today,
             "days": tuple((day, tuple(some)) for day, some in _by_day(source, found.items)),
-            "onward": places.changes(**(asked | {"cursor": found.next})) if found.next else None,
-            "newest": places.changes(**asdict(replace(wanted, cursor=None))),
+            "onward": links.changes(**(asked | {"cursor": found.next})) if found.next else None,
+            "newest": links.changes(**asdict(replace(wanted, cursor=None))),
         },
         assets=("changes.css",),
     )
 
 
-def changes_at_once(source: Source, today: date) -> Page:
+def static_changes_page(source: Source, today: date) -> Page:
     """Return the page for a static site, which cannot be asked for more."""
     return changes_page(source, today, shown=_SHOWN_AT_ONCE)
 
@@ -123,11 +123,11 @@ def near(found: Iterable[UpcomingAnswer], today: date) -> tuple[Near, ...]:
     return tuple(Near(one, safe_address(one.link), one.on < today) for one in found)
 
 
-def _moves(source: Source, today: date, teams: frozenset[str]) -> tuple[Move, ...]:
+def _moves(source: Source, today: date, teams: frozenset[str]) -> tuple[MigrationSummary, ...]:
     """Return the moves that are not over, the most pressing first."""
     live = [one for state in ("open", "proposed") for one in source.migrations.list(state=state, limit=_MOVES).items]
     urgency = {"failing": 0, "warning": 1}
-    drawn = [move(one, today, teams) for one in live]
+    drawn = [summarize_migration(one, today, teams) for one in live]
     return tuple(sorted(drawn, key=lambda one: (urgency.get(one.window.state, 2), one.window.ends_on or date.max)))
 
 

@@ -7,10 +7,10 @@ from datetime import date
 
 from markupsafe import Markup, escape
 
-from treaty.catalog import places
-from treaty.catalog.judging import Judged, Unreadable, judged, unreadable
+from treaty.catalog import links
+from treaty.catalog.pages.check_result import CheckResult, InvalidSubmission, check_document, explain_invalid
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
+from treaty.catalog.source import Source
 from treaty.compatibility import Grading, Mode
 from treaty.contracts.writing import write_yaml
 from treaty.errors import InvalidDocument
@@ -32,7 +32,7 @@ _MODES = {
 
 
 @dataclass(frozen=True)
-class HandedOver:
+class Submission:
     """What somebody pasted or uploaded, and the mode they ask for."""
 
     content: bytes
@@ -44,14 +44,14 @@ def check_page(source: Source, contract: str | None = None, version: str | None 
     return _page(source, _text_of(source, contract, version) if contract else "", None, None, contract=contract)
 
 
-def checked_page(source: Source, handed: HandedOver, grading: Grading, today: date) -> Page:
+def check_result_page(source: Source, handed: Submission, grading: Grading, today: date) -> Page:
     """Return the page with the verdict on what was handed over, or with why it cannot be read."""
     text = handed.content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     try:
-        found: Judged | Unreadable = judged(source, handed.content, handed.mode, grading, today)
+        found: CheckResult | InvalidSubmission = check_document(source, handed.content, handed.mode, grading, today)
     except InvalidDocument as error:
-        found = unreadable(error, text)
-    status = 422 if isinstance(found, Unreadable) else 200
+        found = explain_invalid(error, text)
+    status = 422 if isinstance(found, InvalidSubmission) else 200
     return _page(source, text, handed.mode, found, status)
 
 
@@ -59,12 +59,12 @@ def _page(
     source: Source,
     text: str,
     mode: str | None,
-    found: Judged | Unreadable | None,
+    found: CheckResult | InvalidSubmission | None,
     status: int = 200,
     contract: str | None = None,
 ) -> Page:
     return Page(
-        places.check(),
+        links.check(),
         "check.html",
         "Check a contract",
         "check",
@@ -72,8 +72,8 @@ def _page(
             "text": Markup(escape(text)),  # exactly what was pasted: it is edited and sent again  # noqa: S704
             "mode": mode,
             "modes": tuple((one.value, words) for one, words in _MODES.items()),
-            "judged": found if isinstance(found, Judged) else None,
-            "unreadable": found if isinstance(found, Unreadable) else None,
+            "judged": found if isinstance(found, CheckResult) else None,
+            "unreadable": found if isinstance(found, InvalidSubmission) else None,
             "offered": [] if found or contract else _offered(source),
             "contract": contract,
         },

@@ -5,32 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treaty.catalog import places
-from treaty.catalog.drawing.columns import opened
-from treaty.catalog.drawing.domains import NO_DOMAIN, drawing_of_domains
-from treaty.catalog.drawing.figures import Drawing, compose
-from treaty.catalog.drawing.lineage import ARROWS, BOXES, beyond
-from treaty.catalog.drawing.parties import Parties, apart, bounded, parties
-from treaty.catalog.pages.contract.dossier import contract_of
-from treaty.catalog.pages.contract.tree import anchor_of, field_paths
-from treaty.catalog.places import Place
+from treaty.catalog import links
+from treaty.catalog.formatting import pluralize
+from treaty.catalog.links import Link
+from treaty.catalog.pages.contract.contract_data import parse_contract
+from treaty.catalog.pages.contract.schema_tree import anchor_of, field_paths
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source, everything
-from treaty.catalog.words import counted
+from treaty.catalog.source import Source, iterate_pages
+from treaty.catalog.svg.graph_figure import Figure, compose
+from treaty.catalog.svg.graph_nodes import (
+    ARROWS,
+    BOXES,
+    NO_DOMAIN,
+    NodesAndEdges,
+    describe_omitted,
+    domain_graph,
+    expand_fields,
+    limit_size,
+    map_to_graph,
+    split_isolated,
+)
 from treaty.errors import NotFound
 from treaty.registry.answers import MapAnswer, MapNodeAnswer
 
 ASSETS = ("graph.css", "graph.js")
 HOPS = (1, 2, 3, 4)
-USUAL_HOPS = 2
+DEFAULT_HOPS = 2
 DIRECTIONS = {"both": "both ways", "upstream": "what it rests on", "downstream": "whom it carries"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class GraphOptions:
     """How somebody wants to see the graph around something."""
 
-    hops: int = USUAL_HOPS
+    hops: int = DEFAULT_HOPS
     direction: str = "both"
     columns: str | None = None
 
@@ -38,13 +46,13 @@ class Asked:
 def graph_page(source: Source) -> Page:
     """Return the whole graph; one that is too large to be drawn is drawn by domain."""
     answer = source.consumers.map(limit=BOXES)
-    found, alone = apart(answer)
+    found, alone = split_isolated(answer)
     if answer.more and not alone:
         domains = source.consumers.domains()
         if len(domains.domains) > 1:
-            return _page(places.graph(), "Graph", drawing_of_domains(domains), is_by_domain=True)
+            return _page(links.graph(), "Graph", domain_graph(domains), is_by_domain=True)
     drawing = _drawn(found, "All contracts and consumers", 0 if alone else answer.more)
-    return _page(places.graph(), "Graph", drawing, alone=alone, alone_more=answer.more if alone else 0)
+    return _page(links.graph(), "Graph", drawing, alone=alone, alone_more=answer.more if alone else 0)
 
 
 def domain_page(source: Source, name: str | None) -> Page:
@@ -52,27 +60,27 @@ def domain_page(source: Source, name: str | None) -> Page:
     answer = source.consumers.map(domain=name or "", limit=BOXES)
     if not answer.nodes:
         raise NotFound(f"no contract belongs to the domain {name!r}; see the graph of all: treaty search finds domains")
-    found, alone = apart(answer)
+    found, alone = split_isolated(answer)
     title = f"Domain {name}" if name else f"Contracts {NO_DOMAIN}"
     drawing = _drawn(found, title, 0 if alone else answer.more)
     more = answer.more if alone else 0
-    return _page(places.domain(name), title, drawing, alone=alone, alone_more=more, domain=name or NO_DOMAIN)
+    return _page(links.domain(name), title, drawing, alone=alone, alone_more=more, domain=name or NO_DOMAIN)
 
 
-def around_page(source: Source, name: str, asked: Asked | None = None) -> Page:
+def around_page(source: Source, name: str, asked: GraphOptions | None = None) -> Page:
     """Return what stands around a line, contract or consumer; on demand one line shows its fields."""
-    asked = asked or Asked()
+    asked = asked or GraphOptions()
     answer = source.consumers.map(name, hops=asked.hops, direction=asked.direction, limit=BOXES)
-    found, cut = bounded(parties(answer), BOXES, ARROWS)
+    found, cut = limit_size(map_to_graph(answer), BOXES, ARROWS)
     origin = next(node for node in answer.nodes if node.id in answer.origins)
     arrows = None
     if asked.columns:
         line = _line(answer, asked.columns)
-        found, arrows = opened(found, line.id, _fields(source, line), places.contract(line.contract or ""))
+        found, arrows = expand_fields(found, line.id, _fields(source, line), links.contract(line.contract or ""))
     label = f"Dependencies around {origin.title or name}"
-    drawing = compose(label, *found, arrows=arrows, left_out=beyond(answer.more + cut))
+    drawing = compose(label, *found, arrows=arrows, left_out=describe_omitted(answer.more + cut))
     return _page(
-        places.graph(name),
+        links.graph(name),
         f"Graph around {origin.title or name}",
         drawing,
         name=name,
@@ -93,9 +101,9 @@ def wide_pages(source: Source) -> Iterator[Page]:
 
 def graph_names(source: Source) -> Iterator[str]:
     """Return what has a graph of its own: contracts, consumers, and lines that others merely speak of."""
-    contracts = dict.fromkeys(everything(lambda cursor, limit: source.datasets(cursor=cursor, limit=limit)))
+    contracts = dict.fromkeys(iterate_pages(lambda cursor, limit: source.datasets(cursor=cursor, limit=limit)))
     yield from contracts
-    listed = everything(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
+    listed = iterate_pages(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
     yield from dict.fromkeys(one.consumer for one in listed if one.consumer not in contracts)
     unknown = {
         node.name
@@ -106,10 +114,10 @@ def graph_names(source: Source) -> Iterator[str]:
     yield from sorted(unknown)
 
 
-def _drawn(found: Parties, label: str, more: int) -> Drawing:
-    kept, cut = bounded(found, BOXES, ARROWS)
+def _drawn(found: NodesAndEdges, label: str, more: int) -> Figure:
+    kept, cut = limit_size(found, BOXES, ARROWS)
     left_out = (
-        f"{counted(more + cut, 'box', 'boxes')} more not drawn: these are the most connected." if more + cut else None
+        f"{pluralize(more + cut, 'box', 'boxes')} more not drawn: these are the most connected." if more + cut else None
     )
     return compose(label, *kept, left_out=left_out)
 
@@ -121,13 +129,13 @@ def _line(answer: MapAnswer, name: str) -> MapNodeAnswer:
     return found
 
 
-def _fields(source: Source, line: MapNodeAnswer) -> dict[str, Place]:
+def _fields(source: Source, line: MapNodeAnswer) -> dict[str, Link]:
     """Return the fields of a line with where they are explained; nested ones only where somebody names them."""
-    contract = contract_of(source.get(line.contract or "", line.version or ""))
-    return {path: places.contract(contract.id, anchor=anchor_of(path)) for path in field_paths(contract)}
+    contract = parse_contract(source.get(line.contract or "", line.version or ""))
+    return {path: links.contract(contract.id, anchor=anchor_of(path)) for path in field_paths(contract)}
 
 
-def _page(place: Place, title: str, drawing: Drawing, **values: object) -> Page:
+def _page(place: Link, title: str, drawing: Figure, **values: object) -> Page:
     unless_said: dict[str, object] = {
         "name": None,
         "origin": None,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 
-from treaty.catalog import places
-from treaty.catalog.pages.behaviour import DAYS
-from treaty.catalog.pages.troubles import Tile, look_first, newest_of, tiles_of, waiting
+from treaty.catalog import links
+from treaty.catalog.formatting import format_date, pluralize
+from treaty.catalog.pages.contract.service_levels import DAYS, Chart, anchor_of, chart_of
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
-from treaty.catalog.words import day
+from treaty.catalog.source import Source
+from treaty.observability import known, words
 from treaty.observability.grids import Day, days_until, laid_out
 from treaty.observability.known import kind_of
-from treaty.observability.states import RANKS, State
-from treaty.registry.answers import DayAnswer, GridRowAnswer
+from treaty.observability.states import RANKS, State, is_old, worst
+from treaty.registry.answers import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
+from treaty.registry.query import Query
 
 ROWS = 60
 """So many contracts in one heat map: what an eye takes in."""
@@ -25,7 +26,7 @@ _FIRST = 3
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HealthFilter:
     """Which contracts the heat map shows, as the address says it."""
 
     domain: str | None = None
@@ -58,19 +59,21 @@ class Row:
     cells: tuple[Cell, ...]
 
 
-def health_page(source: Source, wanted: Wanted | None = None, now: datetime | None = None, limit: int = ROWS) -> Page:
+def health_page(
+    source: Source, wanted: HealthFilter | None = None, now: datetime | None = None, limit: int = ROWS
+) -> Page:
     """Return how promises are kept, the worst first."""
-    wanted, moment = wanted or Wanted(), now or datetime.now(UTC)
+    wanted, moment = wanted or HealthFilter(), now or datetime.now(UTC)
     days = days_until(moment.date(), DAYS)
     found = source.measures.grid(since=days[0], domain=wanted.domain, cursor=wanted.cursor, limit=limit)
     overview = source.overview()
     measured = sum(number for health, number in overview.health.items() if health != "none")
-    onward = places.health(domain=wanted.domain, cursor=found.next) if found.next else None
+    onward = links.health(domain=wanted.domain, cursor=found.next) if found.next else None
     newest = newest_of(source, moment)
     rows = sorted(found.items, key=_worst_first)
     tiles: Sequence[Tile] = tiles_of(overview, newest) if found.items else ()
     return Page(
-        places.health(**asdict(wanted)),
+        links.health(**asdict(wanted)),
         "health/health.html",
         "Health",
         "health",
@@ -78,7 +81,7 @@ def health_page(source: Source, wanted: Wanted | None = None, now: datetime | No
             "wanted": wanted,
             "overview": overview,
             "measured": measured,
-            "is_filled": bool(found.items) or wanted != Wanted(),
+            "is_filled": bool(found.items) or wanted != HealthFilter(),
             "columns": _columns(days),
             "rows": tuple(_row(one, days) for one in rows),
             "onward": onward,
@@ -93,7 +96,7 @@ def health_page(source: Source, wanted: Wanted | None = None, now: datetime | No
 def _columns(days: Sequence[date]) -> tuple[Column, ...]:
     last = len(days) - 1
     return tuple(
-        Column(one, day(one).rpartition(" ")[0] if (last - number) % _LABELLED == 0 else None)
+        Column(one, format_date(one).rpartition(" ")[0] if (last - number) % _LABELLED == 0 else None)
         for number, one in enumerate(days)
     )
 
@@ -108,7 +111,7 @@ def _day(one: DayAnswer) -> Day:
 
 
 def _cell(one: Day) -> Cell:
-    when = day(one.day).rpartition(" ")[0]
+    when = format_date(one.day).rpartition(" ")[0]
     if one.state is None:
         return Cell("none", f"{when}: no data")
     if one.state is State.HEALTHY:
@@ -125,3 +128,174 @@ def _worst_first(row: GridRowAnswer) -> tuple[int, int, int, str]:
 def _first(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
     """Return those that are not well now; where all are, the one that had the worst days."""
     return [one for one in rows if one.health in ("failing", "warning")][:_FIRST] or list(rows[:1])
+
+
+_MOST = 1_000
+_LISTED = 20
+_DRAWN = (known.FRESHNESS, known.VOLUME)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number about all contracts, and the contract that it is mostly about."""
+
+    name: str
+    value: str
+    note: str
+    state: str = "none"
+    contract: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A contract with rows in quarantine or exceptions that are open."""
+
+    contract: str
+    quarantined: int
+    share: str | None
+    state: str
+    exceptions: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A contract to look at: what is wrong, who answers for it, how many read it, and how it went."""
+
+    contract: str
+    name: str
+    state: str
+    broken: tuple[str, ...]
+    about: ContractAnswer | None
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """What was last measured of all contracts, as far as one page can speak of it."""
+
+    freshness: tuple[MeasureAnswer, ...]
+    quarantined: tuple[MeasureAnswer, ...]
+    shares: tuple[MeasureAnswer, ...]
+    exceptions: tuple[MeasureAnswer, ...]
+    is_all: bool
+
+
+def newest_of(source: Source, now: datetime) -> Newest:
+    """Ask what was last measured; how old data was days ago says nothing, but what waited then waits still."""
+    kinds = (known.FRESHNESS, known.QUARANTINED, known.QUARANTINED_SHARE, known.EXCEPTIONS)
+    pages = [source.measures.current(name=name, limit=_MOST) for name in kinds]
+    fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
+    fresh = tuple(one for one in fresh if not is_old(one.at, now))
+    return Newest(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
+
+
+def tiles_of(overview: OverviewAnswer, newest: Newest) -> tuple[Tile, ...]:
+    """Return how all contracts are, in a few numbers."""
+    found = (
+        _late(newest.freshness),
+        _quarantine(newest.quarantined, newest.shares),
+        _total(newest.exceptions, "Exceptions", "open exception", "every key is settled"),
+    )
+    return (_kept(overview), *(one if newest.is_all or not one.contract else _at_least(one) for one in found))
+
+
+def waiting(newest: Newest) -> tuple[Waiting, ...]:
+    """Return the contracts where rows or keys wait for somebody, the most first."""
+    shares = {one.contract: one for one in newest.shares}
+    rows = {one.contract: one for one in newest.quarantined if one.value}
+    exceptions = {one.contract: one for one in newest.exceptions if one.value}
+    found = [
+        _waiting(name, rows.get(name), shares.get(name), exceptions.get(name))
+        for name in sorted(rows.keys() | exceptions.keys())
+    ]
+    return tuple(sorted(found, key=lambda one: (-(one.exceptions or 0) - one.quarantined, one.contract))[:_LISTED])
+
+
+def look_first(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> tuple[Look, ...]:
+    """Return contracts with what is wrong about them, drawn over time."""
+    return tuple(_look(source, number, row, now) for number, row in enumerate(rows, 1))
+
+
+def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Look:
+    newest = source.measures.current(contract=row.contract, limit=_MOST).items
+    current = [one for one in newest if not is_old(one.at, now)]
+    wrong = sorted((one for one in current if one.state in ("failing", "warning")), key=_badness, reverse=True)
+    names = dict.fromkeys([*_DRAWN, *(one.name for one in wrong)])
+    drawn = (chart_of(source, row.contract, name, now, f"{anchor_of(name)}-{number}") for name in names)
+    charts = tuple(one for one in drawn if one)[:3]
+    about = next(
+        (one for one in source.search(Query(name=row.contract), limit=50).items if one.id == row.contract), None
+    )
+    return Look(row.contract, row.name or row.contract, row.health or "none", tuple(map(_said, wrong)), about, charts)
+
+
+def _said(one: MeasureAnswer) -> str:
+    """Say how a promise is broken, or nearly."""
+    kind = kind_of(one.name, one.unit)
+    if one.name == known.RUN:
+        return "the last run did not come through"
+    promised = f", promised {words.promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
+    return f"{kind.title.lower()} {words.measured(kind, one.value, one.unit)}{promised}"
+
+
+def _badness(one: MeasureAnswer) -> int:
+    return RANKS[State(one.state) if one.state else None]
+
+
+def _kept(overview: OverviewAnswer) -> Tile:
+    counts = {health: number for health, number in overview.health.items() if health != "none"}
+    state = worst(State(health) for health in counts)
+    kept = sum(number for health, number in counts.items() if health != State.FAILING)
+    unmeasured = overview.health.get("none", 0)
+    note = "contracts keep what they promise" + (f"; {unmeasured:,} not measured" if unmeasured else "")
+    return Tile("Promises", f"{kept:,} of {sum(counts.values()):,}", note, state or "none")
+
+
+def _late(found: Sequence[MeasureAnswer]) -> Tile:
+    late = [one for one in found if one.state == "failing"]
+    state = worst(State(one.state) for one in found if one.state)
+    if not late:
+        note = "nothing is older than promised" if state else "no promise was measured lately"
+        return Tile("Freshness", "in time" if state else "—", note, state or "none")
+    most = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
+    kind = kind_of(most.name, most.unit)
+    promised = f", promised {words.promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
+    note = f"the worst is {words.measured(kind, most.value, most.unit)} old{promised}"
+    return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", most.contract)
+
+
+def _quarantine(rows: Sequence[MeasureAnswer], shares: Sequence[MeasureAnswer]) -> Tile:
+    """Count the rows; whether they are too many is judged by their share of what arrived."""
+    tile = _total(rows, "Quarantine", "row", "the last runs put nothing there")
+    there = {one.contract for one in rows if one.value}
+    state = worst(State(one.state) for one in shares if one.state and one.contract in there)
+    return replace(tile, state=state or tile.state)
+
+
+def _total(found: Sequence[MeasureAnswer], name: str, noun: str, nothing: str) -> Tile:
+    most = max(found, key=lambda one: one.value, default=None)
+    if most is None:
+        return Tile(name, "—", "not measured yet")
+    total = round(sum(one.value for one in found))
+    if not total:
+        return Tile(name, "none", nothing, "healthy")
+    where = sum(one.value > 0 for one in found)
+    return Tile(name, pluralize(total, noun), f"in {pluralize(where, 'contract')}", "warning", most.contract)
+
+
+def _waiting(
+    name: str, rows: MeasureAnswer | None, share: MeasureAnswer | None, exceptions: MeasureAnswer | None
+) -> Waiting:
+    return Waiting(
+        name,
+        round(rows.value) if rows else 0,
+        words.amount(share.value, share.unit) if share and rows else None,
+        (share.state or "none") if share and rows else "none",
+        round(exceptions.value) if exceptions else None,
+        max(one.at for one in (rows, exceptions) if one),
+    )
+
+
+def _at_least(tile: Tile) -> Tile:
+    return replace(tile, value=f"at least {tile.value}")

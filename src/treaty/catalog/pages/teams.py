@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from treaty.catalog import places
+from treaty.catalog import links
+from treaty.catalog.contacts import Contact, make_contact
 from treaty.catalog.pages.changes import near
-from treaty.catalog.pages.contract.contacts import Contact, contact
-from treaty.catalog.pages.moves import Move, known_teams, move
+from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summarize_migration
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
+from treaty.catalog.source import Source
 from treaty.errors import NotFound
 from treaty.registry.answers import (
     ContractAnswer,
@@ -62,7 +62,7 @@ class MadeFrom:
 class Coming:
     """A move that consumers of a team have a part in, and where they stand."""
 
-    move: Move
+    move: MigrationSummary
     ours: tuple[MigrationConsumerAnswer, ...]
 
     @property
@@ -75,14 +75,14 @@ def teams_page(source: Source, cursor: str | None = None, limit: int = _TEAMS) -
     """Return the list of teams."""
     found = source.teams(cursor=cursor, limit=limit)
     return Page(
-        places.teams(cursor),
+        links.teams(cursor),
         "teams.html",
         "Teams",
         "teams",
         {
             "teams": tuple(found.items),
             "is_first": cursor is None,
-            "onward": places.teams(found.next) if found.next else None,
+            "onward": links.teams(found.next) if found.next else None,
         },
         assets=("changes.css",),
     )
@@ -97,7 +97,7 @@ def team_page(source: Source, name: str, today: date) -> Page:
         raise NotFound(f"no team {name!r} owns or reads anything here; see the list of teams: /catalog/teams")
     upcoming = source.upcoming(team=name, days=_AHEAD).items
     return Page(
-        places.team(name),
+        links.team(name),
         "team.html",
         name,
         "teams",
@@ -158,7 +158,7 @@ def _coming(source: Source, team: str, today: date) -> tuple[Coming, ...]:
     for one in live[:_MOVES]:
         board = source.migrations.get(one.id)
         ours = tuple(it for it in board.consumers if (it.team or it.consumer) == team)
-        found.append(Coming(move(board, today), ours))
+        found.append(Coming(summarize_migration(board, today), ours))
     return tuple(sorted(found, key=lambda one: (one.left == 0, one.move.window.ends_on or date.max)))
 
 
@@ -181,4 +181,4 @@ def _calls(team: str, owned: tuple[ContractAnswer, ...], read: list[Subscription
     for one in read:
         if one.contact:
             texts.setdefault(one.contact, f"for {one.consumer}")
-    return tuple(contact(team, text, note) for text, note in list(texts.items())[:_CALLS])
+    return tuple(make_contact(team, text, note) for text, note in list(texts.items())[:_CALLS])

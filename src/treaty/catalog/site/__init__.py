@@ -1,6 +1,6 @@
 """The catalog as a folder of files: the pages there are, drawing them, and writing those that changed."""
 
-from treaty.catalog.site.building import Built, Progress, build
-from treaty.catalog.site.publishing import Publishing, publish
+from treaty.catalog.site.builder import BuildResult, Progress, build
+from treaty.catalog.site.publisher import PublishTarget, publish
 
-__all__ = ["Built", "Progress", "Publishing", "build", "publish"]
+__all__ = ["BuildResult", "Progress", "PublishTarget", "build", "publish"]

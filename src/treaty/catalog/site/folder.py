@@ -23,7 +23,7 @@ _LOOK = 0.1
 _CAN_LOCK: bool = fcntl is not None
 
 
-class Busy(Conflict):
+class FolderBusy(Conflict):
     """Somebody else builds here."""
 
 
@@ -112,7 +112,7 @@ class Folder:
 
 
 @contextmanager
-def held(path: Path, patience: float = 0.0, on_wait: Callable[[], None] = lambda: None) -> Iterator[Folder]:
+def lock_folder(path: Path, patience: float = 0.0, on_wait: Callable[[], None] = lambda: None) -> Iterator[Folder]:
     """Take a folder for a build, making it if there is none; wait for another builder for some seconds."""
     with _in_words(path):
         try:
@@ -148,7 +148,7 @@ def _take(handle: int, path: Path, patience: float, on_wait: Callable[[], None])
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= until:
-                raise Busy(f"somebody else builds in {path} just now; try again when that is done") from None
+                raise FolderBusy(f"somebody else builds in {path} just now; try again when that is done") from None
             on_wait()
             time.sleep(_LOOK)
         else:

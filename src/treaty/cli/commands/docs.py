@@ -18,7 +18,7 @@ from treaty.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treaty.catalog.site import Built, Progress
+    from treaty.catalog.site import BuildResult, Progress
     from treaty.cli.progress import Steps
 
 app = command_group("Write the catalog as a static site.")
@@ -65,7 +65,7 @@ def _tell(steps: Steps, at: Progress) -> None:
     steps.tell(f"{at.done}/{at.of}  {at.what}")
 
 
-def _print(built: Built, output: AnswerFormat) -> None:
+def _print(built: BuildResult, output: AnswerFormat) -> None:
     from treaty.cli.render.output import print_data
     from treaty.cli.render.printable import visible
 

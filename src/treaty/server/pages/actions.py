@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from treaty.catalog.acting import ACTS, Act, Given
-from treaty.catalog.pages.act import act_page
-from treaty.catalog.pages.check import HandedOver, check_page, checked_page
-from treaty.catalog.pages.proposals import proposals_page
+from treaty.catalog.actions import ACTIONS, FormValues, PageAction
+from treaty.catalog.pages.action import action_page
+from treaty.catalog.pages.check import Submission, check_page, check_result_page
+from treaty.catalog.pages.migrations import proposals_page
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
 from treaty.registry.access.actors import Unknown
@@ -37,13 +37,13 @@ def proposals(request: Request, visit: AuthorizedVisit) -> Response:
 @routes.get("/act/{name}", Action.READ, include_in_schema=False)
 def begin_act(request: Request, visit: AuthorizedVisit, name: str) -> Response:
     """Show what an act does and its form, or who may do it."""
-    if name not in ACTS:
+    if name not in ACTIONS:
         raise NotFound(f"nothing here is called {name[:80]!r}")
-    given = Given({key: (value[:_LONGEST],) for key, value in request.query_params.items()})
-    return page_response(request, visit, act_page(visit.registry, ACTS[name], given, visit.visitor))
+    given = FormValues({key: (value[:_LONGEST],) for key, value in request.query_params.items()})
+    return page_response(request, visit, action_page(visit.registry, ACTIONS[name], given, visit.visitor))
 
 
-def _endpoint(act: Act) -> Callable[..., Response]:
+def _endpoint(act: PageAction) -> Callable[..., Response]:
     def carry_out(request: Request, form: AuthorizedForm) -> Response:
         return _carry_out(request, act, form)
 
@@ -52,11 +52,11 @@ def _endpoint(act: Act) -> Callable[..., Response]:
     return carry_out
 
 
-for _act in ACTS.values():
+for _act in ACTIONS.values():
     routes.post(f"/act/{_act.name}", _act.action, include_in_schema=False)(_endpoint(_act))
 
 
-def _carry_out(request: Request, act: Act, form: SubmittedForm) -> Response:
+def _carry_out(request: Request, act: PageAction, form: SubmittedForm) -> Response:
     """Do it and lead back; what speaks against it stands on the page of the act, with all that was entered."""
     registry, given = form.visit.registry, form.given
     try:
@@ -67,12 +67,12 @@ def _carry_out(request: Request, act: Act, form: SubmittedForm) -> Response:
         raise
     except TreatyError as error:
         status, *_ = error_status(request, error)
-        page = act_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
+        page = action_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
         return page_response(request, form.visit, page)
     return redirect_with_message(form, subject.back, words)
 
 
-def _check(act: Act, given: Given) -> None:
+def _check(act: PageAction, given: FormValues) -> None:
     if any("\x00" in text for texts in given.texts.values() for text in texts):
         raise InvalidDocument("a field holds a NUL character, which no database keeps; take it out")
     if act.care is not None and given.text("care") != "yes":
@@ -99,7 +99,7 @@ def check_pasted(request: Request, form: AuthorizedForm) -> Response:
     """Judge what was pasted or uploaded; a file goes before what stands in the box."""
     desk = form.visit.registry.desk
     content = form.files.get("file") or form.given.whole("document").encode()
-    handed = HandedOver(content, form.given.optional("mode"))
+    handed = Submission(content, form.given.optional("mode"))
     return page_response(
-        request, form.visit.with_forms(), checked_page(form.visit.registry, handed, desk.rules.grading, desk.today)
+        request, form.visit.with_forms(), check_result_page(form.visit.registry, handed, desk.rules.grading, desk.today)
     )

@@ -9,9 +9,10 @@ from fastapi import Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from treaty.catalog import places
-from treaty.catalog.pages.changes import KINDS, changes_page
-from treaty.catalog.pages.changes import Wanted as ChangesWanted
+from treaty.catalog import links
+from treaty.catalog.links import LiveUrls, decode_name
+from treaty.catalog.pages.changes import ACTIVITY_KINDS, changes_page
+from treaty.catalog.pages.changes import ActivityFilter as ChangesWanted
 from treaty.catalog.pages.contract import (
     compare_page,
     consumers_page,
@@ -19,14 +20,13 @@ from treaty.catalog.pages.contract import (
     document_page,
     versions_page,
 )
-from treaty.catalog.pages.contracts import Wanted, contracts_page
-from treaty.catalog.pages.graph import USUAL_HOPS, Asked, around_page, domain_page, graph_page
-from treaty.catalog.pages.health import Wanted as HealthWanted
+from treaty.catalog.pages.contract_list import ContractListFilter, contract_list_page
+from treaty.catalog.pages.graph import DEFAULT_HOPS, GraphOptions, around_page, domain_page, graph_page
+from treaty.catalog.pages.health import HealthFilter as HealthWanted
 from treaty.catalog.pages.health import health_page
-from treaty.catalog.pages.migration import migration_page
+from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
-from treaty.catalog.places import Live, name_of
-from treaty.catalog.rendering import asset, asset_names
+from treaty.catalog.rendering import asset_names, read_asset
 from treaty.errors import NotFound
 from treaty.registry.access.rules import Action
 from treaty.server.pages.responses import BASE, compressed_response, page_response
@@ -50,15 +50,17 @@ def contracts(
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> Response:
     """List contracts."""
-    wanted = Wanted(q, domain, tier, status, owner, health, cursor)
-    return page_response(request, visit, contracts_page(visit.registry, wanted))
+    wanted = ContractListFilter(q, domain, tier, status, owner, health, cursor)
+    return page_response(request, visit, contract_list_page(visit.registry, wanted))
 
 
 async def front_page(request: Request, visit: Visit) -> Response:
     """Answer a browser at the root: the list of contracts."""
-    asked = {name: request.query_params.get(name, "")[:2_000] or None for name in Wanted.__dataclass_fields__}
+    asked = {
+        name: request.query_params.get(name, "")[:2_000] or None for name in ContractListFilter.__dataclass_fields__
+    }
     return await run_in_threadpool(
-        lambda: page_response(request, visit, contracts_page(visit.registry, Wanted(**asked)))
+        lambda: page_response(request, visit, contract_list_page(visit.registry, ContractListFilter(**asked)))
     )
 
 
@@ -69,31 +71,31 @@ Number = Annotated[str, Query(max_length=64)]
 def contract_overview(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Say what a contract says, at its highest version."""
     now = visit.registry.desk.database.clock()
-    return page_response(request, visit, contract_page(visit.registry, name_of(key), now=now))
+    return page_response(request, visit, contract_page(visit.registry, decode_name(key), now=now))
 
 
 @routes.get("/contracts/{key}/at/{number}", Action.READ, include_in_schema=False)
 def contract_at_version(request: Request, visit: AuthorizedVisit, key: str, number: str) -> Response:
     """Say what one version of a contract says."""
-    return page_response(request, visit, contract_page(visit.registry, name_of(key), name_of(number)))
+    return page_response(request, visit, contract_page(visit.registry, decode_name(key), decode_name(number)))
 
 
 @routes.get("/contracts/{key}/versions", Action.READ, include_in_schema=False)
 def contract_versions(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """List the lines and versions of a contract."""
-    return page_response(request, visit, versions_page(visit.registry, name_of(key)))
+    return page_response(request, visit, versions_page(visit.registry, decode_name(key)))
 
 
 @routes.get("/contracts/{key}/consumers", Action.READ, include_in_schema=False)
 def contract_consumers(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """List who reads a contract."""
-    return page_response(request, visit, consumers_page(visit.registry, name_of(key)))
+    return page_response(request, visit, consumers_page(visit.registry, decode_name(key)))
 
 
 @routes.get("/contracts/{key}/compare", Action.READ, include_in_schema=False)
 def contract_chosen_versions(key: str, before: Number, after: Number) -> Response:
     """Lead to the two versions that were chosen."""
-    return RedirectResponse(Live().to(places.compare(name_of(key), before, after)), status_code=303)
+    return RedirectResponse(LiveUrls().url(links.compare(decode_name(key), before, after)), status_code=303)
 
 
 @routes.get("/contracts/{key}/compare/{pair}", Action.READ, include_in_schema=False)
@@ -102,13 +104,15 @@ def contract_comparison(request: Request, visit: AuthorizedVisit, key: str, pair
     before, dots, after = pair.partition("..")
     if not dots:
         raise NotFound(f"no such page: {pair[:80]}; two versions are written like 1.0.0..1.1.0")
-    return page_response(request, visit, compare_page(visit.registry, name_of(key), name_of(before), name_of(after)))
+    return page_response(
+        request, visit, compare_page(visit.registry, decode_name(key), decode_name(before), decode_name(after))
+    )
 
 
 @routes.get("/contracts/{key}/document/{form}", Action.READ, include_in_schema=False)
 def contract_document(request: Request, visit: AuthorizedVisit, key: str, form: str) -> Response:
     """Show the document of a contract in one form."""
-    return page_response(request, visit, document_page(visit.registry, name_of(key), form))
+    return page_response(request, visit, document_page(visit.registry, decode_name(key), form))
 
 
 @routes.get("/graph", Action.READ, include_in_schema=False)
@@ -122,13 +126,13 @@ def graph_around(
     request: Request,
     visit: AuthorizedVisit,
     key: str,
-    hops: Annotated[int, Query(ge=1, le=10)] = USUAL_HOPS,
+    hops: Annotated[int, Query(ge=1, le=10)] = DEFAULT_HOPS,
     direction: Literal["both", "upstream", "downstream"] = "both",
     columns: Annotated[str | None, Query(max_length=300)] = None,
 ) -> Response:
     """Show the graph around a line, contract or consumer."""
     return page_response(
-        request, visit, around_page(visit.registry, name_of(key), Asked(hops, direction, columns or None))
+        request, visit, around_page(visit.registry, decode_name(key), GraphOptions(hops, direction, columns or None))
     )
 
 
@@ -141,7 +145,7 @@ def graph_of_no_domain(request: Request, visit: AuthorizedVisit) -> Response:
 @routes.get("/domains/{key}", Action.READ, include_in_schema=False)
 def graph_of_domain(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show the graph of a domain."""
-    return page_response(request, visit, domain_page(visit.registry, name_of(key)))
+    return page_response(request, visit, domain_page(visit.registry, decode_name(key)))
 
 
 Text = Annotated[str | None, Query(max_length=256)]
@@ -157,7 +161,7 @@ def changes(
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> Response:
     """Show moves under way, days that are near, and what happened; a kind that there is not narrows nothing."""
-    known = kind if kind in KINDS else None
+    known = kind if kind in ACTIVITY_KINDS else None
     asked = [text.strip() or None if text else None for text in (contract, team)]
     wanted = ChangesWanted(known, asked[0], asked[1], cursor or None)
     return page_response(request, visit, changes_page(visit.registry, visit.registry.desk.today, wanted))
@@ -180,7 +184,7 @@ def teams(
 @routes.get("/teams/{key}", Action.READ, include_in_schema=False)
 def team(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show what a team owns, what it depends on, and what is coming at it."""
-    return page_response(request, visit, team_page(visit.registry, name_of(key), visit.registry.desk.today))
+    return page_response(request, visit, team_page(visit.registry, decode_name(key), visit.registry.desk.today))
 
 
 @routes.get("/health", Action.READ, include_in_schema=False)
@@ -204,4 +208,4 @@ async def page_asset(request: Request, name: str) -> Response:
     if name not in asset_names():
         raise NotFound(f"no such file: {name[:80]}")
     media = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return compressed_response(request, asset(name), media, {"Cache-Control": _FOR_EVER})
+    return compressed_response(request, read_asset(name), media, {"Cache-Control": _FOR_EVER})

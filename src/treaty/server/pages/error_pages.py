@@ -11,9 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from treaty.catalog import places
-from treaty.catalog.places import Live
-from treaty.catalog.rendering import NOBODY, Page, Setting, Visitor, render
+from treaty.catalog import links
+from treaty.catalog.links import LiveUrls
+from treaty.catalog.rendering import ANONYMOUS, Page, RenderContext, Visitor, render
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import NotFound, TreatyError, WithFindings
 from treaty.registry.access.actors import Unknown
@@ -73,7 +73,7 @@ def error_page(
     """Return the page that says what went wrong, where, and what to do next."""
     known = _SAID.get(status, _MISTAKE)
     return Page(
-        places.contracts(),
+        links.contracts(),
         "problem.html",
         headline or known.headline,
         "",
@@ -91,9 +91,9 @@ def error_page(
     )
 
 
-def render_standalone(page: Page, catalog_name: str, visitor: Visitor = NOBODY) -> tuple[bytes, dict[str, str]]:
+def render_standalone(page: Page, catalog_name: str, visitor: Visitor = ANONYMOUS) -> tuple[bytes, dict[str, str]]:
     """Draw a problem where nothing else works, with the headers that guard it."""
-    content = render(page, Setting(datetime.now(UTC), visitor, name=catalog_name)).encode()
+    content = render(page, RenderContext(datetime.now(UTC), visitor, name=catalog_name)).encode()
     return content, {"Content-Type": "text/html; charset=utf-8", **SECURITY_HEADERS}
 
 
@@ -101,7 +101,7 @@ def error_page_response(request: Request, status: int, words: str, findings: Seq
     """Answer a browser with a problem."""
     visit = getattr(request.state, "visit", None)
     page = error_page(status, words, request.state.request_id, request.url.path, findings)
-    visitor = _told_once(visit.visitor, status) if visit else NOBODY
+    visitor = _told_once(visit.visitor, status) if visit else ANONYMOUS
     content, headers = render_standalone(page, request.app.state.catalog_name, visitor)
     response = compressed_response(request, content, "text/html", headers)
     response.status_code = status
@@ -126,7 +126,7 @@ def _page_or(
 
 
 def _ours(request: Request, error: Exception) -> Response:
-    if isinstance(error, Unknown) and request.method in _SAFE and request.url.path != Live().to(places.sign_in()):
+    if isinstance(error, Unknown) and request.method in _SAFE and request.url.path != LiveUrls().url(links.sign_in()):
         return _to_sign_in(request)
     status, _, words = error_status(request, error)
     if isinstance(error, Unknown):
@@ -142,7 +142,7 @@ def _ours(request: Request, error: Exception) -> Response:
 def _to_sign_in(request: Request) -> Response:
     """Lead to the sign-in page, and from there back to where one wanted to go."""
     query = f"?{request.url.query}" if request.url.query else ""
-    there = Live().to(places.sign_in(f"{request.url.path}{query}"))
+    there = LiveUrls().url(links.sign_in(f"{request.url.path}{query}"))
     response = RedirectResponse(there, 303)
     visit = getattr(request.state, "visit", None)
     if visit is not None:

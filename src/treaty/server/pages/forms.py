@@ -10,8 +10,8 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from treaty.catalog.acting import Given
-from treaty.catalog.places import Live, Place
+from treaty.catalog.actions import FormValues
+from treaty.catalog.links import Link, LiveUrls
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.server.pages import sessions
@@ -35,7 +35,7 @@ class SubmittedForm:
     """A form that may be acted on, and whose it is."""
 
     visit: Visit
-    given: Given
+    given: FormValues
     files: Mapping[str, bytes]
 
 
@@ -51,9 +51,9 @@ async def public_form(request: Request) -> SubmittedForm:
     return await _read(request, visit)
 
 
-def redirect_with_message(posted: SubmittedForm, there: Place, words: str, kind: str = "good") -> Response:
+def redirect_with_message(posted: SubmittedForm, there: Link, words: str, kind: str = "good") -> Response:
     """Lead back to a page, which says once how it went; loading that page again does nothing again."""
-    response = RedirectResponse(Live().to(there), 303)
+    response = RedirectResponse(LiveUrls().url(there), 303)
     posted.visit.sign(response)
     posted.visit.say(response, Message(kind, words))
     return response
@@ -75,7 +75,7 @@ async def _read(request: Request, visit: Visit) -> SubmittedForm:
     if visit.secret is None or not sessions.is_form_token(visit.secret, given):
         raise NotAllowed(_NOT_OURS)
     _check_texts(texts)
-    return SubmittedForm(visit, Given(texts), files)
+    return SubmittedForm(visit, FormValues(texts), files)
 
 
 def _check_texts(texts: Mapping[str, tuple[str, ...]]) -> None:

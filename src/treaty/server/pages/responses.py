@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fastapi import Request
 from fastapi.responses import Response
 
-from treaty.catalog.rendering import Page, Setting, render
+from treaty.catalog.rendering import Page, RenderContext, render
 from treaty.server.content_negotiation import parse_accept
 from treaty.server.pages.visits import Visit
 
@@ -29,7 +29,7 @@ SECURITY_HEADERS = {
 
 def page_response(request: Request, visit: Visit, page: Page) -> Response:
     """Draw a page for whoever asked."""
-    setting = Setting(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
+    setting = RenderContext(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
     response = compressed_response(request, render(page, setting).encode(), "text/html", SECURITY_HEADERS)
     response.status_code = page.status
     visit.sign(response)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from fastapi import Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from treaty.catalog import places
+from treaty.catalog import links
 from treaty.catalog.rendering import Message, Page
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.access.actors import Actor
@@ -95,7 +95,7 @@ def _seconds(now: datetime, end: datetime | None) -> int:
 def _page(request: Request, visit: Visit, then: str, problem: Message | None = None, status: int = 200) -> Response:
     doorman: Authenticator = request.app.state.doorman
     page = Page(
-        places.sign_in(),
+        links.sign_in(),
         "sign_in.html",
         "Sign in",
         "",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from treaty.catalog import places
-from treaty.catalog.pages.contract.contacts import Contact, contact
-from treaty.catalog.pages.contract.dossier import Dossier, contract_of, dossier_of
-from treaty.catalog.pages.contract.downstream import made_from
+from treaty.catalog import links
+from treaty.catalog.contacts import Contact, make_contact
+from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract
+from treaty.catalog.pages.contract.field_consumers import made_from
 from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
-from treaty.catalog.pages.contract.tree import anchor_of, field_paths
+from treaty.catalog.pages.contract.schema_tree import anchor_of, field_paths
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
+from treaty.catalog.source import Source
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.paths import parse_path
 from treaty.errors import InvalidDocument
@@ -56,11 +56,11 @@ class LineReaders:
     command: str | None
 
 
-def consumers_page(source: Source, name: str, *, dossier: Dossier | None = None) -> Page:
+def consumers_page(source: Source, name: str, *, dossier: ContractData | None = None) -> Page:
     """Return who reads a contract."""
-    known = dossier or dossier_of(source, name)
+    known = dossier or load_contract_data(source, name)
     return Page(
-        places.consumers(name),
+        links.consumers(name),
         "contract/consumers.html",
         f"Consumers of {name[:120]}",
         "contracts",
@@ -74,9 +74,9 @@ def consumers_page(source: Source, name: str, *, dossier: Dossier | None = None)
     )
 
 
-def _line(dossier: Dossier, line: LineAnswer) -> LineReaders:
+def _line(dossier: ContractData, line: LineAnswer) -> LineReaders:
     latest = next((one for one in dossier.versions if one.line == line.line), dossier.highest)
-    known = field_paths(contract_of(latest))
+    known = field_paths(parse_contract(latest))
     readers = tuple(_reader(one, known) for one in dossier.readers_of(line.line))
     first = next(iter(known), None)
     command = _command(line.line, first) if line.status in _OPEN else None
@@ -102,7 +102,7 @@ def _reader(one: SubscriptionAnswer, known: dict[str, None]) -> Reader:
         one,
         one.consumer_class.replace("_", " "),
         kind is not None and kind.is_critical,
-        contact("contact", one.contact) if one.contact else None,
+        make_contact("contact", one.contact) if one.contact else None,
         fields[:_SHOWN_FIELDS],
         fields[_SHOWN_FIELDS:],
     )

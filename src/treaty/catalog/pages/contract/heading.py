@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treaty.catalog import places
-from treaty.catalog.pages.contract.dossier import Dossier, contract_of
-from treaty.catalog.places import Place
-from treaty.catalog.words import text_or_none
+from treaty.catalog import links
+from treaty.catalog.formatting import text_or_none
+from treaty.catalog.links import Link
+from treaty.catalog.pages.contract.contract_data import ContractData, parse_contract
 from treaty.contracts.values import EMPTY
 from treaty.registry.answers import DocumentAnswer, LineAnswer
 
@@ -20,7 +20,7 @@ class Tab:
 
     key: str
     label: str
-    place: Place
+    place: Link
     count: int | None = None
 
 
@@ -52,9 +52,9 @@ class Heading:
         return tuple(one for one in self.lines if one.line != self.line.line and one.consumers)
 
 
-def heading_of(dossier: Dossier, shown: DocumentAnswer, current: str) -> Heading:
+def heading_of(dossier: ContractData, shown: DocumentAnswer, current: str) -> Heading:
     """Return the head of one of the pages."""
-    contract = contract_of(shown)
+    contract = parse_contract(shown)
     purpose = (contract.description or EMPTY).get("purpose")
     consumers = len({one.consumer for one in dossier.subscriptions})
     return Heading(
@@ -70,9 +70,9 @@ def heading_of(dossier: Dossier, shown: DocumentAnswer, current: str) -> Heading
         tuple(one.team for one in dossier.highest.owners),
         current,
         (
-            Tab("overview", "Overview", places.contract(dossier.id)),
-            Tab("versions", "Versions", places.versions(dossier.id), len(dossier.versions)),
-            Tab("consumers", "Consumers", places.consumers(dossier.id), consumers),
-            Tab("document", "Document", places.document(dossier.id, FIRST_FORM)),
+            Tab("overview", "Overview", links.contract(dossier.id)),
+            Tab("versions", "Versions", links.versions(dossier.id), len(dossier.versions)),
+            Tab("consumers", "Consumers", links.consumers(dossier.id), consumers),
+            Tab("document", "Document", links.document(dossier.id, FIRST_FORM)),
         ),
     )

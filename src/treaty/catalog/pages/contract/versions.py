@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treaty.catalog import places
-from treaty.catalog.pages.contract.dossier import Dossier, dossier_of
+from treaty.catalog import links
+from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, version_pairs
 from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
-from treaty.catalog.pages.contract.pairs import compared_pairs
 from treaty.catalog.rendering import Page
-from treaty.catalog.sources import Source
+from treaty.catalog.source import Source
 from treaty.registry.answers import DocumentAnswer, LineAnswer, VersionAnswer
 
 _SUMMARIZED = 20
@@ -47,11 +46,11 @@ class LineEntry:
     readers: tuple[str, ...]
 
 
-def versions_page(source: Source, name: str, *, dossier: Dossier | None = None) -> Page:
+def versions_page(source: Source, name: str, *, dossier: ContractData | None = None) -> Page:
     """Return the lines and versions of a contract, with the way to compare any two."""
-    known = dossier or dossier_of(source, name)
+    known = dossier or load_contract_data(source, name)
     return Page(
-        places.versions(name),
+        links.versions(name),
         "contract/versions.html",
         f"Versions of {name[:120]}",
         "contracts",
@@ -59,18 +58,18 @@ def versions_page(source: Source, name: str, *, dossier: Dossier | None = None) 
             "heading": heading_of(known, known.highest, "versions"),
             "lines": tuple(_line(known, one) for one in known.lines),
             "entries": tuple(_entry(source, known, place, one) for place, one in enumerate(known.versions)),
-            "pairs": compared_pairs(known),
+            "pairs": version_pairs(known),
         },
         assets=ASSETS,
     )
 
 
-def _line(dossier: Dossier, line: LineAnswer) -> LineEntry:
+def _line(dossier: ContractData, line: LineAnswer) -> LineEntry:
     readers = sorted({one.consumer for one in dossier.readers_of(line.line)})
     return LineEntry(line, line.line.rpartition("@")[2], tuple(readers))
 
 
-def _entry(source: Source, dossier: Dossier, place: int, one: DocumentAnswer) -> Entry:
+def _entry(source: Source, dossier: ContractData, place: int, one: DocumentAnswer) -> Entry:
     before = dossier.came_after.get(one.version)
     summary = _summary(source, dossier.id, before, one.version) if before and place < _SUMMARIZED else None
     return Entry(one, before, summary, place == 0)
