@@ -19,9 +19,9 @@ _LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
 _TOGETHER = {
     "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
-    "tests/pipeline/running/test_elsewhere.py": "processes",
-    "tests/pipeline/running/test_full_disk.py": "processes",
-    "tests/pipeline/running/test_killing.py": "processes",
+    "tests/pipeline/run/test_elsewhere.py": "processes",
+    "tests/pipeline/run/test_full_disk.py": "processes",
+    "tests/pipeline/run/test_killing.py": "processes",
 }
 """Tests that look at one result which takes long to make, and so run in one process."""
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.pipeline.telling import tell
-from treaty.pipeline.contracts_used import contracts_used
 from treaty.pipeline.layers.publications import salt_for
-from treaty.pipeline.reading import read_project
-from treaty.pipeline.running import Means, RunSummary, run_project
+from treaty.pipeline.project import read_project
+from treaty.pipeline.project.contract_resolution import contracts_used
+from treaty.pipeline.run import Means, RunSummary, run_project
 from treaty.pipeline.tables import Tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from treaty.pipeline.declarations import Project
+    from treaty.pipeline.project.declarations import Project
 
 CATALOG = "retail"
 _SECRET = "benchmark"  # noqa: S105  it keeps nothing secret

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from tests.cli.conftest import Treaty
 from tests.pipeline.layers.reconciliation.orders import contract_of
-from treaty.pipeline.layers.reconciliation.columns import exception_columns, reconciled_columns
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import exception_columns, reconciled_columns
 from treaty.pipeline.tables import NewStamp, Tables
 
 _CONTRACT = contract_of(

@@ -16,9 +16,9 @@ from treaty.cli.pipeline_project import OpenedProject
 from treaty.cli.progress import Steps
 from treaty.cli.running import Asked, _run
 from treaty.errors import Unavailable
-from treaty.pipeline.contracts_used import ContractsUsed
-from treaty.pipeline.declarations import Project
-from treaty.pipeline.running import Counts, Outcome, RunSummary, StepSummary, Wish
+from treaty.pipeline.project.contract_resolution import ContractsUsed
+from treaty.pipeline.project.declarations import Project
+from treaty.pipeline.run import Counts, Outcome, RunSummary, StepSummary, Wish
 from treaty.registry.local import Registry
 from treaty.settings import load_settings
 
@@ -29,7 +29,7 @@ DONE = RunSummary(1, "shop", datetime.now(UTC), 2.0, (STEP,))
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., RunSummary]:
     """Run without Spark: what a run would have done is known."""
-    monkeypatch.setattr("treaty.pipeline.running.run_project", lambda *_: DONE)
+    monkeypatch.setattr("treaty.pipeline.run.run_project", lambda *_: DONE)
 
     def go(registry: Callable[[], AbstractContextManager[Registry]] | None) -> RunSummary:
         contracts = cast(ContractsUsed, type("None used", (), {"by_line": {}})())

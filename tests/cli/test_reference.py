@@ -18,8 +18,8 @@ from treaty.compatibility import KINDS
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.schemas import block_descriptions, field_key_names
 from treaty.governance.lint import RULES
-from treaty.pipeline.declarations import ReasonClass
-from treaty.pipeline.layers.reconciliation.columns import State
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import State
+from treaty.pipeline.project.declarations import ReasonClass
 from treaty.registry.answers import ProposalAnswer
 from treaty.registry.notices.channels import ChannelKind
 from treaty.registry.store.moving import MigrationState

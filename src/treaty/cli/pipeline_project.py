@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from treaty.pipeline.contracts_used import ContractsUsed
-    from treaty.pipeline.declarations import Project, Source
-    from treaty.pipeline.planning import Plan
+    from treaty.pipeline.plan import Plan
+    from treaty.pipeline.project.contract_resolution import ContractsUsed
+    from treaty.pipeline.project.declarations import Project, Source
     from treaty.pipeline.tables import Tables
     from treaty.registry.client import RegistryClient
     from treaty.registry.local import Registry
@@ -41,8 +41,8 @@ class OpenedProject:
 
 def open_project(folder: Path, config: Path | None, token_file: Path | None = None) -> OpenedProject:
     """Read a project and find its contracts: in the registry that is set, else in its folders."""
-    from treaty.pipeline.contracts_used import OnRegistryDown, contracts_used
-    from treaty.pipeline.reading import read_project
+    from treaty.pipeline.project import read_project
+    from treaty.pipeline.project.contract_resolution import OnRegistryDown, contracts_used
 
     settings = load_settings(config, start=folder)
     project = read_project(folder, settings.limits)
@@ -101,7 +101,7 @@ class _Seen:
 
 def offline_plan(opened: OpenedProject) -> Plan:
     """Plan from the files of the project alone."""
-    from treaty.pipeline.planning import plan
+    from treaty.pipeline.plan import plan
 
     made = plan(opened.project, opened.contracts.by_line)
     return replace(made, problems=(*made.problems, *opened.contracts.findings))
@@ -109,7 +109,7 @@ def offline_plan(opened: OpenedProject) -> Plan:
 
 def full_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
     """Plan with the tables as they are, what is new in the sources, and what Spark says of the queries."""
-    from treaty.pipeline.planning import plan, typed_problems
+    from treaty.pipeline.plan import plan, typed_problems
 
     with opened_tables(opened.settings, spark) as tables:
         first = plan(opened.project, opened.contracts.by_line)
@@ -141,8 +141,8 @@ def _looked_at(opened: OpenedProject, tables: Tables) -> _Seen:
 
 def _new_in(source: Source, tables: Tables, password: str | None) -> str | None:
     from treaty.cli.render.tables import count
-    from treaty.pipeline.declarations import Files
-    from treaty.pipeline.planning.tables import raw_table
+    from treaty.pipeline.project.declarations import Files
+    from treaty.pipeline.project.table_names import raw_table
     from treaty.pipeline.sources import Asking, arrivals, known_files
 
     asking = Asking(

@@ -21,9 +21,9 @@ from treaty.errors import InvalidDocument
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from treaty.pipeline.running import Happening, RunSummary, Wish
-    from treaty.pipeline.running.happenings import Teller
-    from treaty.pipeline.running.locking import Holder
+    from treaty.pipeline.run import Happening, RunSummary, Wish
+    from treaty.pipeline.run.run_lock import Holder
+    from treaty.pipeline.run.step_context import Teller
     from treaty.pipeline.tables import Tables
 
 
@@ -69,8 +69,8 @@ def run_and_print(asked: Asked, wish: Wish) -> None:
 
 
 def _run(asked: Asked, wish: Wish, opened: OpenedProject, tables: Tables, steps: Steps) -> RunSummary:
-    from treaty.pipeline.running import Means, run_project
-    from treaty.pipeline.running.measuring import keep_measures
+    from treaty.pipeline.run import Means, run_project
+    from treaty.pipeline.run.measures import keep_measures
 
     secrets = opened.settings.secrets
     means = Means(_teller(steps), _waiting(steps), secrets.jdbc_password, secrets.hash_secret)

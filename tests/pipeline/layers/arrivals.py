@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from treaty.contracts.loading import load
 from treaty.contracts.model import Contract
-from treaty.pipeline.declarations import Files, Format, Line, Source
+from treaty.pipeline.project.declarations import Files, Format, Line, Source
 
 _COLUMNS = (
     "payload string, source string, file string, file_size bigint, file_modified timestamp, position bigint, "

@@ -15,10 +15,10 @@ from pyspark.sql import functions as F
 
 from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
 from tests.spark.laws import LAWS
-from treaty.pipeline.declarations import Line, Product, Sql
 from treaty.pipeline.layers.events import deduplicated, event_columns, held_to_contract, identity_of, known_identities
 from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted
-from treaty.pipeline.layers.products import product_columns, product_rows
+from treaty.pipeline.layers.products import build_product, product_columns
+from treaty.pipeline.project.declarations import Line, Product, Sql
 
 _NUMBER = {"logicalType": "integer", "logicalTypeOptions": {"minimum": 1}}
 _EVENTS = contract(
@@ -89,7 +89,7 @@ class _Tables:
     def _book(self, number: int, name: str, added: DataFrame, events: DataFrame, before: DataFrame | None) -> DataFrame:
         keys = affected_keys({"orders": added}, {"orders": ["id"]})
         standing = of_keys(events.where("_outcome = 'accepted'"), keys, ["id"])
-        found = product_rows({"orders": standing}, _PRODUCTS[name], _BOOK, {"orders": _EVENTS})
+        found = build_product({"orders": standing}, _PRODUCTS[name], _BOOK, {"orders": _EVENTS})
         now = with_deleted(found, keys, product_columns(_BOOK)).withColumn("_run", F.lit(number))
         kept = now if before is None else before.join(keys, "id", "left_anti").select(before.columns).unionByName(now)
         return self._written(f"{name}-{number}", kept)

@@ -14,7 +14,6 @@ from examples.retail.history import Options, write
 from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
 from treaty.contracts.loading import load
 from treaty.errors import InvalidDocument
-from treaty.pipeline.declarations import Format
 from treaty.pipeline.layers.events import (
     deduplicated,
     event_columns,
@@ -22,6 +21,7 @@ from treaty.pipeline.layers.events import (
     identity_of,
     known_identities,
 )
+from treaty.pipeline.project.declarations import Format
 
 _FIELDS: dict[str, dict[str, Any]] = {
     "id": {"required": True},

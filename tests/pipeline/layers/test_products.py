@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.pipeline.layers.arrivals import contract
 from treaty.errors import InvalidDocument
-from treaty.pipeline.declarations import Line, Product, Sql
-from treaty.pipeline.layers.products import product_columns, product_rows
+from treaty.pipeline.layers.products import build_product, product_columns
+from treaty.pipeline.project.declarations import Line, Product, Sql
 
 _WHOLE = {"logicalType": "integer", "logicalTypeOptions": {"minimum": 1}}
 _EVENT: dict[str, dict[str, Any]] = {
@@ -55,7 +55,7 @@ def test_without_sql_a_key_is_what_its_latest_event_says(any_spark: SparkSession
            ('wrong', 1, 'new', -1, 1L, 'a', 10L)""",
     )
     product = Product("order_book", Line("shop.order_book", 1), ("orders",), deleted_when="state = 'deleted'")
-    found = product_rows({"orders": events}, product, _PRODUCT, {"orders": _ORDERS})
+    found = build_product({"orders": events}, product, _PRODUCT, {"orders": _ORDERS})
     assert [item.name for item in found.schema] == [item.name for item in product_columns(_PRODUCT)][:-1]
     assert _rows(found) == {
         "late": ("valid", "paid", 20, 2, 1, 0),
@@ -88,7 +88,7 @@ def test_sql_reads_sources_and_enrichments_by_name_and_its_rows_are_held_to_the_
     product = Product(
         "order_book", Line("shop.order_book", 1), ("orders", "cancelled"), Sql(Path("b.sql"), _SQL), ("rates",)
     )
-    found = product_rows(
+    found = build_product(
         {"orders": orders, "cancelled": cancelled, "rates": rates},
         product,
         _PRODUCT,
@@ -115,14 +115,14 @@ def test_events_of_several_sources_may_share_a_sequence(spark: SparkSession) -> 
         Path("b.sql"), "SELECT id, max(state) AS state, 1 AS total FROM (TABLE orders UNION ALL TABLE paid) GROUP BY id"
     )
     product = Product("order_book", Line("shop.order_book", 1), ("orders", "paid"), sql)
-    found = product_rows({"orders": orders, "paid": paid}, product, _PRODUCT, {"orders": _ORDERS, "paid": _ORDERS})
+    found = build_product({"orders": orders, "paid": paid}, product, _PRODUCT, {"orders": _ORDERS, "paid": _ORDERS})
     assert _rows(found) == {"a": ("valid", "paid", 1, 2, 1, 0), "b": ("valid", "paid", 1, 2, 0, 2)}
 
 
 def test_where_no_order_is_promised_none_is_judged(spark: SparkSession) -> None:
     events = _events(spark, "id, seq, state, total", "('a', 2, 'new', 1, 1L, 'a', 1L), ('a', 1, 'old', 1, 1L, 'a', 2L)")
     product = Product("order_book", Line("shop.order_book", 1), ("orders",))
-    found = product_rows({"orders": events}, product, _PRODUCT, {"orders": contract("orders", _EVENT)})
+    found = build_product({"orders": events}, product, _PRODUCT, {"orders": contract("orders", _EVENT)})
     assert _rows(found) == {"a": ("valid", "old", 1, 2, None, None)}
 
 
@@ -140,9 +140,9 @@ def test_a_sequence_that_goes_on_in_other_keys_tells_what_came_late_but_not_whos
     )
     product = Product("order_book", Line("shop.order_book", 1), ("orders",))
     of_b = {"orders": every.where("id = 'b'")}
-    found = product_rows(of_b, product, _PRODUCT, {"orders": by_customer}, sequences={"orders": every})
+    found = build_product(of_b, product, _PRODUCT, {"orders": by_customer}, sequences={"orders": every})
     assert _rows(found) == {"b": ("valid", "paid", 1, 2, 1, None)}
-    found = product_rows({"orders": every}, product, _PRODUCT, {"orders": by_customer})
+    found = build_product({"orders": every}, product, _PRODUCT, {"orders": by_customer})
     assert _rows(found) == {
         "a": ("valid", "new", 1, 1, 0, None),
         "b": ("valid", "paid", 1, 2, 1, None),
@@ -156,10 +156,10 @@ def test_what_cannot_be_a_product_is_refused(spark: SparkSession) -> None:
     product = Product("book", Line("shop.book", 1), ("orders",), deleted_when="nope = 1", at="products/book.yaml:1")
     inputs, contracts = {"orders": events}, {"orders": _ORDERS}
     with pytest.raises(InvalidDocument, match=r"products/book.yaml:1: deleted_when.*`nope` cannot be resolved"):
-        product_rows(inputs, product, _PRODUCT, contracts)
+        build_product(inputs, product, _PRODUCT, contracts)
     with pytest.raises(InvalidDocument, match=r"shop.book 1.0.0 has no primary key"):
-        product_rows(inputs, product, contract("book", {"id": {}}), contracts)
+        build_product(inputs, product, contract("book", {"id": {}}), contracts)
     with pytest.raises(InvalidDocument, match=r"events of orders have no field 'order_id'; write .* with sql:"):
-        product_rows(inputs, product, contract("book", {"order_id": _KEY}), contracts)
+        build_product(inputs, product, contract("book", {"order_id": _KEY}), contracts)
     with pytest.raises(InvalidDocument, match="field '_given', which is a column of the pipeline's own"):
         product_columns(contract("book", {"id": _KEY, "_given": {}}))

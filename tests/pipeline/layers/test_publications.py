@@ -15,15 +15,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.documents import contract
 from treaty.errors import InvalidDocument
-from treaty.pipeline.declarations import Delay, Line, Publication, Redacted, Redaction, Sql
 from treaty.pipeline.layers.publications import (
+    build_publication,
     chosen_rows,
     judged_for_publication,
     outgoing,
-    published_rows,
     salt_for,
     visible,
 )
+from treaty.pipeline.project.declarations import Delay, Line, Publication, Redacted, Redaction, Sql
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SALES = contract(
@@ -101,7 +101,7 @@ def test_rows_are_chosen_delayed_redacted_and_laid_out(any_spark: SparkSession) 
         ),
     )
     salt = salt_for("pepper", publication)
-    rows = published_rows(inputs(any_spark), publication, SALES, NOW, salt=salt)
+    rows = build_publication(inputs(any_spark), publication, SALES, NOW, salt=salt)
     judged = judged_for_publication(rows, SALES)
     names = ["order_id", "gross", "payments", "customer", "address", "lines", "settled_at", "remark"]
     assert rows.columns == judged.valid.columns == names
@@ -128,7 +128,7 @@ def test_rows_are_chosen_delayed_redacted_and_laid_out(any_spark: SparkSession) 
 
 def test_without_a_query_columns_are_taken_by_name(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS _run, 5 AS payments, 'a' AS ORDER_ID, 2.50BD AS gross, 'x' AS other")
-    rows = published_rows({"orders": frame}, replace(PUBLICATION, inputs=("orders",)), SALES, NOW)
+    rows = build_publication({"orders": frame}, replace(PUBLICATION, inputs=("orders",)), SALES, NOW)
     assert [item.name for item in rows.schema if str(item.dataType) != "NullType()"][:3] == [
         "order_id",
         "gross",
@@ -165,7 +165,7 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
 )
 def test_what_cannot_be_published_as_declared_is_refused(spark: SparkSession, change: Any, says: str) -> None:
     with pytest.raises(InvalidDocument, match=says) as refused:
-        published_rows(inputs(spark), replace(PUBLICATION, **change), SALES, NOW)
+        build_publication(inputs(spark), replace(PUBLICATION, **change), SALES, NOW)
     assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
 
 

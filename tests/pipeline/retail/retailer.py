@@ -14,7 +14,7 @@ from examples.retail.history import Options, write
 from tests.pipeline.projects import SMALL
 from tests.pipeline.retail.telling import Telling, telling
 from treaty.cli.pipeline_project import open_project
-from treaty.pipeline.running import Means, RunSummary, run_project
+from treaty.pipeline.run import Means, RunSummary, run_project
 from treaty.pipeline.tables import Stamp, Tables
 
 RETAIL = Path(__file__).parents[3] / "examples" / "retail"

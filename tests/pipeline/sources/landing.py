@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from treaty.contracts.values import EMPTY
-from treaty.pipeline.declarations import Files, Format, Jdbc, Line, Source
+from treaty.pipeline.project.declarations import Files, Format, Jdbc, Line, Source
 from treaty.pipeline.sources import Asking
 
 NOON = datetime(2026, 11, 16, 12, 0, 0, 123456, tzinfo=UTC)

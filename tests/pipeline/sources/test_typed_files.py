@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pipeline.sources.landing import asking, files
-from treaty.pipeline.declarations import Format
+from treaty.pipeline.project.declarations import Format
 from treaty.pipeline.sources import arrivals
 
 EXACT = """SELECT 9007199254740993L AS big, CAST('123456789012345678901234567890.12345678' AS DECIMAL(38,8)) AS amount,

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from tests.documents import CASES
-from treaty.pipeline.declarations import Sql
+from treaty.pipeline.project.declarations import Sql
 from treaty.pipeline.sql import Query, read_query
 
 FOLDER = CASES / "pipeline_sql"

@@ -13,7 +13,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-from treaty.pipeline.declarations import Sql
+from treaty.pipeline.project.declarations import Sql
 from treaty.pipeline.sql import Local, Spread, locality, read_query
 
 COLUMNS = {"k": StringType(), "x": IntegerType(), "y": IntegerType()}

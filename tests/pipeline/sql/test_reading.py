@@ -10,7 +10,7 @@ import pytest
 from tests.pipeline.sql.cases import COLUMNS, cases, query
 from treaty.contracts.findings import Finding
 from treaty.errors import InvalidDocument
-from treaty.pipeline.declarations import Sql
+from treaty.pipeline.project.declarations import Sql
 from treaty.pipeline.sql import read_expression, read_query, unrepeatable
 
 

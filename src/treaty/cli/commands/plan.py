@@ -51,7 +51,7 @@ def run(
         from treaty.cli import data_tests
         from treaty.cli.pipeline_project import full_plan, offline_plan
         from treaty.cli.render.pipeline_plan import Shown, print_plan, print_problems
-        from treaty.pipeline.planning import select as chosen
+        from treaty.pipeline.plan import select as chosen
     try:
         opened = open_project(folder, config)
     except InvalidDocument as error:

@@ -10,7 +10,7 @@ import typer
 from treaty.cli.options import ConfigOption, MasterOption, RemoteOption
 
 if TYPE_CHECKING:
-    from treaty.pipeline.tables.showing import Shown
+    from treaty.pipeline.tables.table_reader import Shown
 
 
 class RowFormat(StrEnum):
@@ -69,7 +69,7 @@ def run(
     with needing("spark"):
         from treaty.cli import data_tests
         from treaty.cli.pipeline_project import opened_tables
-        from treaty.pipeline.tables.showing import Question, show
+        from treaty.pipeline.tables.table_reader import Question, show
     settings = load_settings(config)
     spark = data_tests.spark_options(settings.spark(), master, remote)
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()

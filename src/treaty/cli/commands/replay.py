@@ -34,7 +34,7 @@ def run(
     Sources are left alone. Readers see the old tables until the new ones have passed their audit.
     """
     from treaty.cli.running import Asked, run_and_print
-    from treaty.pipeline.running import Wish
+    from treaty.pipeline.run import Wish
 
     wish = Wish(tuple(select or ()), anew=True, from_raw=True, wait=wait)
     run_and_print(Asked(folder, config, master, remote, output), wish)

@@ -43,7 +43,7 @@ def run(
     Takes in what is new, computes what that touches, audits it by its contracts, and publishes it whole or not at all.
     """
     from treaty.cli.running import Asked, run_and_print
-    from treaty.pipeline.running import Wish
+    from treaty.pipeline.run import Wish
 
     wish = Wish(tuple(select or ()), anew=full, wait=wait)
     run_and_print(Asked(folder, config, master, remote, output, every if follow else None), wish)

@@ -13,8 +13,8 @@ from rich.text import Text
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing, moment
 from treaty.contracts.writing import write_json
-from treaty.pipeline.declarations import ReasonClass
 from treaty.pipeline.exceptions import AcceptanceAnswer, ExceptionAnswer, KeyAnswer
+from treaty.pipeline.project.declarations import ReasonClass
 
 _STYLES = {"open": "warning", "accepted": "accent", "resolved": "good", "held": "warning", "deleted": "quiet"}
 _CONTRACT = "contract"

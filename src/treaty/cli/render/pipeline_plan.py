@@ -18,7 +18,7 @@ from treaty.cli.render.output import print_data
 from treaty.cli.render.tables import count
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import NotFound
-from treaty.pipeline.planning import Layer, Mode, Plan, Planned
+from treaty.pipeline.plan import Layer, Mode, Plan, Planned
 from treaty.pipeline.sql.lineage import Origins
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rich.text import Text
 from treaty.cli.render.console import MARKS, STYLES, screen, text
 from treaty.cli.render.tables import count, facts
 from treaty.contracts.findings import Severity
-from treaty.pipeline.running.summary import Counts, Outcome, RunSummary, StepSummary
+from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
 _WEIGHT = {
     Outcome.DONE: Severity.INFO,

@@ -13,7 +13,7 @@ from treaty.cli.render.console import screen, text
 from treaty.cli.render.tables import count, listing
 
 if TYPE_CHECKING:
-    from treaty.pipeline.tables.showing import Shown
+    from treaty.pipeline.tables.table_reader import Shown
 
 
 def print_text(shown: Shown) -> None:

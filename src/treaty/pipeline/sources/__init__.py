@@ -7,11 +7,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from treaty.pipeline.declarations import Files, Jdbc, Source
-from treaty.pipeline.sources.arriving import Arrivals, Asking
+from treaty.pipeline.project.declarations import Files, Jdbc, Source
+from treaty.pipeline.sources.arrivals import Arrivals, Asking
+from treaty.pipeline.sources.file_tracking import files_table, known_files, raw_table, remember_files
 from treaty.pipeline.sources.files import new_in_files
 from treaty.pipeline.sources.jdbc import new_in_table
-from treaty.pipeline.sources.known import files_table, known_files, raw_table, remember_files
 
 KINDS: Mapping[type[Any], Callable[[SparkSession, Source, Any, Asking], Arrivals]] = {
     Files: new_in_files,

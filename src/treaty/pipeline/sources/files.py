@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from treaty.pipeline.declarations import Files, Format, Source
-from treaty.pipeline.layers.raw import raw_rows
-from treaty.pipeline.sources.arriving import Arrivals, Asking
-from treaty.pipeline.sources.csv_records import csv_records
-from treaty.pipeline.sources.lines import lines, lines_below_headers
-from treaty.pipeline.sources.listing import File, find_files, notes_on
-from treaty.pipeline.sources.typed_files import typed_records
-from treaty.spark.readers.read_errors import explained
+from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.raw import COLUMNS, raw_rows
+from treaty.pipeline.project.declarations import Files, Format, Source
+from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
+from treaty.pipeline.sources.file_tracking import File, find_files, notes_on
+from treaty.spark.columns import MALFORMED
+from treaty.spark.readers.csv_reader import read_csv
+from treaty.spark.readers.file_listing import Listed
+from treaty.spark.readers.read_errors import explained, explanation
+from treaty.spark.readers.sources import DataFormat, Kind
 
 Read = tuple[DataFrame | None, tuple[str, ...]]
 
@@ -56,3 +62,121 @@ _READERS: Mapping[Format, Callable[[SparkSession, Sequence[File], Files], Read]]
     Format.PARQUET: _typed,
     Format.AVRO: _typed,
 }
+
+
+def csv_records(
+    spark: SparkSession, files: Sequence[File], separator: str | None
+) -> tuple[DataFrame | None, tuple[str, ...]]:
+    """Return the records of files, each read by its own header, and what is said of files that have none to go by."""
+    frames: list[DataFrame] = []
+    notes: list[str] = []
+    for file in files:
+        try:
+            frames.append(_records(spark, file, separator))
+        except InvalidDocument as error:
+            notes.append(f"{error}; the file was left out")
+    return (reduce(DataFrame.unionByName, frames) if frames else None), tuple(notes)
+
+
+def _records(spark: SparkSession, file: File, separator: str | None) -> DataFrame:
+    frame = read_csv(spark, Listed(file.pattern, file.path, Kind(DataFormat.CSV, separator), 1), None, {})
+    is_whole = F.col(MALFORMED).isNull()
+    text = F.col(MALFORMED).cast("binary")
+    return frame.select(
+        F.when(is_whole, json_payload(frame, without=MALFORMED)).otherwise(text).alias("payload"),
+        F.lit(file.address).alias("file"),
+        F.lit(file.size).cast("long").alias("file_size"),
+        F.timestamp_micros(F.lit(file.modified).cast("long")).alias("file_modified"),
+        F.monotonically_increasing_id().alias("position"),
+        F.when(is_whole, encoded_as("json")).otherwise(encoded_as("text")).alias("headers"),
+    )
+
+
+_WHITE = " \t\r"
+
+
+def lines(spark: SparkSession, files: Sequence[File]) -> DataFrame:
+    """Return every line of files as a record, empty ones too, without the newline that ends it.
+
+    Spark reads a text as the bytes that it is, so that what is no UTF-8 stays whole. A byte order mark at the start of
+    a file is not part of its first line.
+    """
+    return _read(spark, files).select("*", F.create_map().cast("map<string,string>").alias("headers")).drop("value")
+
+
+def lines_below_headers(spark: SparkSession, files: Sequence[File]) -> DataFrame:
+    """Return the lines of files that begin with the names of their columns, each with those names beside it."""
+    read = _read(spark, files)
+    first = read.where(F.trim("value", F.lit(_WHITE)) != "").groupBy("file")
+    names = first.agg(F.min_by("value", "position").alias("names"), F.min("position").alias("first"))
+    below = read.join(F.broadcast(names), "file", "left").where(
+        F.col("position").eqNullSafe(F.col("first")) == F.lit(False)
+    )
+    said: Column = F.create_map(F.lit(COLUMNS), F.rtrim("names", F.lit(_WHITE)))
+    headers = F.when(F.col("names").isNotNull(), said).otherwise(F.create_map().cast("map<string,string>"))
+    return below.select(*[name for name in read.columns if name != "value"], headers.alias("headers"))
+
+
+def _read(spark: SparkSession, files: Sequence[File]) -> DataFrame:
+    reader = spark.read.option("lineSep", "\n").option("recursiveFileLookup", "true")
+    read = reader.text([file.pattern for file in files])
+    about = read.metadataColumn("_metadata")
+    return read.select(
+        "value",
+        F.col("value").cast("binary").alias("payload"),
+        about["file_path"].alias("file"),
+        about["file_size"].alias("file_size"),
+        about["file_modification_time"].alias("file_modified"),
+        # rows of a file are read in its order, part after part: the number grows, whatever reads them
+        F.monotonically_increasing_id().alias("position"),
+    )
+
+
+def typed_records(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[DataFrame | None, tuple[str, ...]]:
+    """Return the records of files, and what is said of files that cannot be read; those are tried again next time."""
+    groups, notes = _alike(spark, kind, files)
+    frames = [_records_typed_files(spark, kind, group) for group in groups]
+    return (reduce(DataFrame.unionByName, frames) if frames else None), notes
+
+
+def _alike(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[list[list[File]], tuple[str, ...]]:
+    """Put files with the same columns together: read with those of another file, columns would be lost."""
+    if kind is Format.PARQUET and _schema(spark, kind, files) is not None:
+        return [list(files)], ()
+    groups: dict[str, list[File]] = {}
+    notes: list[str] = []
+    for file in files:
+        try:
+            schema = _reader(spark, kind, [file]).schema.json()
+        except (PySparkException, Py4JError) as error:
+            notes.append(f"{explanation(str(error), file.path)}; it was left out: put a whole file in its place")
+            continue
+        groups.setdefault(schema, []).append(file)
+    return list(groups.values()), tuple(notes)
+
+
+def _schema(spark: SparkSession, kind: Format, files: Sequence[File]) -> str | None:
+    """Return the columns that files have together, or None where they do not fit, or one of them cannot be read."""
+    try:
+        return _reader(spark, kind, files).schema.json()
+    except (PySparkException, Py4JError):
+        return None
+
+
+def _reader(spark: SparkSession, kind: Format, files: Sequence[File]) -> DataFrame:
+    options = {"recursiveFileLookup": "true", **({"mergeSchema": "true"} if kind is Format.PARQUET else {})}
+    return spark.read.format(kind.value).options(**options).load([file.pattern for file in files])
+
+
+def _records_typed_files(spark: SparkSession, kind: Format, files: Sequence[File]) -> DataFrame:
+    frame = _reader(spark, kind, files)
+    about = frame.metadataColumn("_metadata")
+    position = about["row_index"] if kind is Format.PARQUET else F.monotonically_increasing_id()
+    return frame.select(
+        json_payload(frame).alias("payload"),
+        about["file_path"].alias("file"),
+        about["file_size"].alias("file_size"),
+        about["file_modification_time"].alias("file_modified"),
+        position.alias("position"),
+        encoded_as("json").alias("headers"),
+    )

@@ -14,10 +14,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from treaty.errors import NotFound
-from treaty.pipeline.declarations import Jdbc, Source
 from treaty.pipeline.layers.raw import raw_rows
-from treaty.pipeline.sources.arriving import Arrivals, Asking
-from treaty.pipeline.sources.records import encoded_as, json_payload
+from treaty.pipeline.project.declarations import Jdbc, Source
+from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
 from treaty.spark.columns import named
 from treaty.spark.readers import Database
 from treaty.spark.readers.read_errors import explained

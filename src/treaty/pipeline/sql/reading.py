@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql.types import StructType
 from sqlglot import exp
 
-from treaty.pipeline.declarations import Sql
+from treaty.pipeline.project.declarations import Sql
 from treaty.pipeline.sql.expressions import Reading, read
 from treaty.pipeline.sql.frames import Frame
 from treaty.pipeline.sql.parsing import Text, parse_expression, parse_select, refused

@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.tables.ddl import literal
-from treaty.pipeline.tables.failures import told_of
-from treaty.pipeline.tables.naming import Place
-from treaty.pipeline.tables.stamps import PREFIX, NewStamp, Stamp, stamp_of
+from treaty.pipeline.tables.layout import Place
+from treaty.pipeline.tables.snapshots import PREFIX, NewStamp, Stamp, stamp_of
+from treaty.pipeline.tables.spark_errors import told_of
 
 _COMMITTED = f"{PREFIX}committed_at"
 _TAKEN = "Table with same name already exists"

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from treaty.contracts import Contract, contract_from
 from treaty.contracts.values import FrozenMap
-from treaty.pipeline.declarations import (
+from treaty.pipeline.project.declarations import (
     Agreement,
     Assertion,
     Attribute,

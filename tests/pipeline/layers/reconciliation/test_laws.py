@@ -12,8 +12,16 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.pipeline.layers.reconciliation.orders import contract_of
 from tests.spark.laws import LAWS
 from treaty.contracts.values import FrozenMap
-from treaty.pipeline.declarations import Agreement, Assertion, Attribute, Claim, Line, ReasonClass, Reconciliation
 from treaty.pipeline.layers.reconciliation import reconcile
+from treaty.pipeline.project.declarations import (
+    Agreement,
+    Assertion,
+    Attribute,
+    Claim,
+    Line,
+    ReasonClass,
+    Reconciliation,
+)
 
 CONTRACT = contract_of(
     [

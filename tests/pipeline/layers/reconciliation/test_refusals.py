@@ -12,8 +12,16 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.layers.reconciliation.orders import CONTRACT, DECLARED, FIELDS, claims, contract_of
 from treaty.errors import InvalidDocument
-from treaty.pipeline.declarations import Agreement, Assertion, Attribute, Claim, ReasonClass, Reconciliation, Sql
 from treaty.pipeline.layers.reconciliation import reconcile
+from treaty.pipeline.project.declarations import (
+    Agreement,
+    Assertion,
+    Attribute,
+    Claim,
+    ReasonClass,
+    Reconciliation,
+    Sql,
+)
 
 Change = Callable[[Reconciliation], Reconciliation]
 

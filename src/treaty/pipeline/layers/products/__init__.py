@@ -1,7 +1,7 @@
 """From events to products: one row for each key, with what is known of its delivery."""
 
-from treaty.pipeline.layers.products.columns import Outcome, key_columns, product_columns
-from treaty.pipeline.layers.products.rows import product_rows
-from treaty.pipeline.layers.products.sequences import going_on
+from treaty.pipeline.layers.products.late_events import going_on
+from treaty.pipeline.layers.products.product_rows import build_product
+from treaty.pipeline.layers.products.product_table import Outcome, key_columns, product_columns
 
-__all__ = ["Outcome", "going_on", "key_columns", "product_columns", "product_rows"]
+__all__ = ["Outcome", "going_on", "key_columns", "product_columns", "build_product"]

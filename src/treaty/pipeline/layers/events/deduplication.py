@@ -1,0 +1,118 @@
+"""Events that were delivered before: in the same batch, or in an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from treaty.contracts.model import Contract
+from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.events.event_table import ARRIVAL, DIGEST, OUTCOME, Outcome, contract_columns
+from treaty.pipeline.layers.events.payloads import PAYLOAD, parsed
+from treaty.pipeline.layers.keys import of_keys, payload_digest
+from treaty.pipeline.project.declarations import Source
+from treaty.spark.columns import PRIVATE, all_of, named
+from treaty.spark.input_layout import prepare
+from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.uniqueness import HASH, is_whole, key_hash
+from treaty.spark.value_checks import holds_maps
+
+_KNOWN = f"{PRIVATE}known_"
+_KNOWN_DIGEST = f"{PRIVATE}known_digest"
+_KNOWN_HASH = f"{PRIVATE}known_hash"
+
+
+def deduplicated(held: DataFrame, known: DataFrame | None, identity: Sequence[str]) -> DataFrame:
+    """Return the events with redeliveries marked: the first of an identity is accepted, and no other ever.
+
+    One with the same content is a duplicate, one with another is conflicting, and shows only in raw. Events that
+    lack a part of the identity are never taken for each other.
+    """
+    takes_part = (named(OUTCOME) == F.lit(Outcome.ACCEPTED.value)) & is_whole(identity)
+    # others are spread by where they came from, or they would all meet in one place
+    spread = F.when(~takes_part, F.xxhash64(*map(named, ARRIVAL)))
+    keyed = held.withColumn(HASH, F.coalesce(spread, key_hash(identity)))
+    joined = keyed.withColumn(_KNOWN_DIGEST, F.lit(None)) if known is None else _beside(keyed, known, identity)
+    together = Window.partitionBy(HASH, *map(named, identity)).orderBy(*map(named, ARRIVAL))
+    is_first = named(_KNOWN_DIGEST).isNull() & (F.row_number().over(together) == F.lit(1))
+    of_first = F.first(named(DIGEST)).over(together.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    standing = F.coalesce(named(_KNOWN_DIGEST), of_first)
+    again = F.when(named(DIGEST) == standing, F.lit(Outcome.DUPLICATE.value)).otherwise(
+        F.lit(Outcome.CONFLICTING.value)
+    )
+    outcome = F.when(~takes_part | is_first, named(OUTCOME)).otherwise(again)
+    marked = joined.withColumn(OUTCOME, outcome)
+    is_conflicting = named(OUTCOME) == F.lit(Outcome.CONFLICTING.value)
+    fields = {*contract_columns(held.columns), DIGEST}
+    shown = [
+        F.when(~is_conflicting, named(name)).alias(name) if name in fields else named(name) for name in held.columns
+    ]
+    return marked.select(*shown)
+
+
+def known_identities(accepted: DataFrame, raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
+    """Return identity and digest of accepted events that some raw rows may repeat.
+
+    Of the history only these columns are read, and of the raw rows only the identity is parsed.
+    """
+    identity = identity_of(source, contract)
+    here = _identities(raw, source, contract, identity)
+    columns = dict.fromkeys((*identity, DIGEST))
+    return of_keys(accepted.select(*map(named, columns)), here, identity)
+
+
+def _identities(raw: DataFrame, source: Source, contract: Contract, identity: Sequence[str]) -> DataFrame:
+    if tuple(identity) == BY_PAYLOAD:
+        return raw.select(payload_digest(named(PAYLOAD)).alias(DIGEST))
+    schema = the_object(contract)
+    narrow = replace(schema, properties=tuple(field for field in schema.fields if column_name(field) in identity))
+    read = prepare(parsed(raw, source, schema, identity), narrow, closed=False).frame
+    return read.select(*map(named, identity)).where(is_whole(identity))
+
+
+def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> DataFrame:
+    """Return the events with the digest that is known of their identity."""
+    places = {name: f"{_KNOWN}{place}" for place, name in enumerate(identity)}
+    others = known.select(
+        key_hash(identity).alias(_KNOWN_HASH),
+        named(DIGEST).alias(_KNOWN_DIGEST),
+        *[named(name).alias(place) for name, place in places.items()],
+    )
+    same: list[Column] = [named(HASH) == named(_KNOWN_HASH)]
+    same += [named(name) == named(place) for name, place in places.items()]
+    both = all_of(same)
+    return keyed.join(others, both, "left").drop(_KNOWN_HASH, *places.values())
+
+
+BY_PAYLOAD = (DIGEST,)
+"""The identity of events of which nothing else is known: all that was sent."""
+
+
+def identity_of(source: Source, contract: Contract) -> tuple[str, ...]:
+    """Return the columns of the identity: what the source says, else the key, else the place in the order, else all."""
+    fields = {field.name: field for field in the_object(contract).fields}
+    names = source.identity or _said_by(contract)
+    unknown = [name for name in names if name not in fields]
+    if unknown:
+        raise InvalidDocument(
+            f"{source.at or source.name}: identity has {unknown[0]!r}, which is no field of {contract.id} "
+            f"{contract.version}; it has: {', '.join(map(str, fields))}"
+        )
+    for name in names:
+        kind = spark_type(fields[name])
+        if kind is not None and holds_maps(kind):
+            raise InvalidDocument(
+                f"{source.at or source.name}: identity has {name!r}, which holds a map, and maps cannot be compared; "
+                "name other fields"
+            )
+    return tuple(column_name(fields[name]) for name in names) or BY_PAYLOAD
+
+
+def _said_by(contract: Contract) -> tuple[str, ...]:
+    key, ordering = the_object(contract).primary_key, contract.treaty.ordering
+    if key or ordering is None or not ordering.key or ordering.sequence is None:
+        return key
+    return (*ordering.key, ordering.sequence)

@@ -1,0 +1,94 @@
+"""What is known of claims before they speak: which have one row for each key, and which columns are classified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from treaty.contracts.model import Contract
+from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import key_columns
+from treaty.pipeline.project.declarations import Claim, Reconciliation
+from treaty.pipeline.sql import Query, lineage, read_query
+from treaty.pipeline.sql.relations import Select
+from treaty.pipeline.sql.values import Meaning, own_nodes
+from treaty.spark.schema import column_name, is_classified, struct_type, the_object
+
+_GENERATORS = frozenset(
+    {
+        *("explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer"),
+        *("stack", "variant_explode", "variant_explode_outer"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Foreknown:
+    """The claims that speak once about each key by construction, and the classified columns of each claim."""
+
+    unique: frozenset[str]
+    classified: Mapping[str, frozenset[str]]
+
+
+def foreknown(declared: Reconciliation, contract: Contract, products: Mapping[str, Contract]) -> Foreknown:
+    """Return what the contracts of products, by product, and the SQL of claims tell."""
+    key = key_columns(contract)
+    queries = {claim.name: _query(claim, products[claim.product]) for claim in declared.claims}
+    return Foreknown(
+        frozenset(
+            claim.name
+            for claim in declared.claims
+            if _speaks_once(claim, queries[claim.name], key, products[claim.product])
+        ),
+        {claim.name: _classified(queries[claim.name], products[claim.product]) for claim in declared.claims},
+    )
+
+
+def _query(claim: Claim, product: Contract) -> Query | None:
+    if claim.sql is None:
+        return None
+    try:
+        return read_query(claim.sql, {claim.product: struct_type(the_object(product))})
+    except InvalidDocument:
+        return None  # whoever runs it says so
+
+
+def _speaks_once(claim: Claim, query: Query | None, key: tuple[str, ...], product: Contract) -> bool:
+    if claim.sql is None:
+        own = key_columns(product)
+        return bool(own) and set(own) <= set(key)
+    return query is not None and _groups_by(query, key)
+
+
+def _groups_by(query: Query, key: tuple[str, ...]) -> bool:
+    """Tell whether a query gives one row for each value of the key: it groups by nothing else."""
+    root = query.root
+    if not isinstance(root, Select) or not root.groups or _multiplies(root):
+        return False
+    meaning = Meaning(query.names)
+    wanted = {name.lower() for name in key}
+    held = [meaning.first_of(output) for output in root.outputs if output.column.name.lower() in wanted]
+    return all((place := meaning.first_of(group)) is not None and place in held for group in root.groups)
+
+
+def _multiplies(select: Select) -> bool:
+    """Tell whether a group may give several rows: by grouping sets, or by a function that makes rows."""
+    others = any(value for part, value in select.node.args["group"].args.items() if part != "expressions")
+    called = {node.name.lower() for node in own_nodes(select) if isinstance(node, exp.Anonymous)}
+    return others or bool(called & _GENERATORS)
+
+
+def _classified(query: Query | None, product: Contract) -> frozenset[str]:
+    """Return the columns that show classified values; a query may give them under other names."""
+    fields = the_object(product).fields
+    own = frozenset(column_name(field) for field in fields if is_classified(field))
+    if query is None:
+        return own
+    tops = {name.lower() for name in own}
+    return own | {
+        column
+        for column, origins in lineage(query).items()
+        if any(one.column.partition(".")[0].partition("[")[0].lower() in tops for one in origins)
+    }

@@ -1,0 +1,63 @@
+"""The contract's word: a settled row that breaks it is held back, and what is held has no values."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from treaty.pipeline.layers.reconciliation.evidence import as_json, struct
+from treaty.pipeline.layers.reconciliation.exceptions import EXCEPTIONS, is_open
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, FOUND, Outcome, State
+from treaty.pipeline.layers.reconciliation.subject import Subject
+from treaty.pipeline.project.declarations import ReasonClass
+from treaty.spark import Policy, enforce
+from treaty.spark.columns import PRIVATE, named, settled
+from treaty.spark.guarded_sql.escaping import name_sql, text_sql
+from treaty.spark.rules import Scope, UnknownFields
+from treaty.spark.violations import violations
+
+_OUTCOME = "_outcome"
+_BROKEN = f"{PRIVATE}broken"
+_STAYS = f"{PRIVATE}stays"
+_SHOWN = ("rule", "field", "value", "says")
+
+
+def held_or_resolved(frame: DataFrame, subject: Subject) -> DataFrame:
+    """Return every row with its outcome; rows against which nothing else stands are held to their contract."""
+    policy = Policy(scope=Scope.ROWS, unknown_fields=UnknownFields.ALLOWED)
+    held = enforce(frame, subject.contract, policy=policy, carry=(EXCEPTIONS,))
+    typed, before = list(map(named, held.prepared.typed)), named(EXCEPTIONS)
+    broken = F.when(~is_open(before) & ~held.stays, violations(list(held.reasons()), held.origin))
+    judged = held.judged.select(*typed, before, settled(broken).alias(_BROKEN))
+    found = F.when(named(_BROKEN).isNull(), before).otherwise(_with_breach(before, subject))
+    told = judged.select(*typed, settled(found).alias(EXCEPTIONS))
+    told = told.select(*typed, before, settled(~is_open(before)).alias(_STAYS))
+    outcome = F.when(named(_STAYS), F.lit(Outcome.RESOLVED.value)).otherwise(F.lit(Outcome.HELD.value))
+    columns = [
+        named(name) if name in subject.key else F.when(named(_STAYS), named(name)).alias(name)
+        for name in held.prepared.typed
+    ]
+    return told.select(*columns, outcome.alias(_OUTCOME), before)
+
+
+def _with_breach(before: Column, subject: Subject) -> Column:
+    return F.concat(F.coalesce(before, F.array()), F.array(_breach(subject)))
+
+
+def _breach(subject: Subject) -> Column:
+    """Return the exception of a row that breaks its contract, with the rules by name."""
+    broken, contract = name_sql(_BROKEN), subject.contract
+    shown = struct({part: f"one.{part}" for part in _SHOWN})
+    claims = as_json(struct({"violations": f"transform({broken}, one -> {shown})"}))
+    told = f"concat_ws('; ', transform({broken}, one -> concat_ws(' ', one.field, one.says)))"
+    owner = subject.owner(None)
+    said = {
+        "assertion": text_sql(CONTRACT),
+        "reason_class": text_sql(ReasonClass.CONFLICT.value),
+        "statement": f"concat({text_sql(f'the settled row breaks {contract.id} {contract.version}: ')}, {told})",
+        "claims": claims,
+        "claims_digest": f"sha2({claims}, 256)",
+        "owner": "CAST(NULL AS STRING)" if owner is None else text_sql(owner),
+        "state": text_sql(State.OPEN.value),
+    }
+    return F.expr(struct({name: said.get(name, "CAST(NULL AS STRING)") for name in FOUND}))

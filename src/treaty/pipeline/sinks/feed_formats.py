@@ -1,0 +1,162 @@
+"""What the files of a feed look like, by format: fixed, so that a partner writes a reader once.
+
+CSV is UTF-8 without a byte order mark, with a header, commas, lines that end in LF, and quotes by RFC 4180 (a quote is
+doubled). A field with nothing in it is null; a field with two quotes and nothing between is an empty text. Moments
+are ISO 8601 in UTC with six digits and Z, decimals have no exponent, bytes are Base64, and objects, arrays and maps
+are JSON. Values stand as they are: nothing is put before a text that begins with = + - or @, since that would change
+data. Such a text is a formula to a spreadsheet, so import the columns as text there, or use another format.
+
+JSON lines are UTF-8, one object in a line, every field always there, moments as in CSV.
+
+Parquet has the contract's types as Spark writes them, moments in microseconds, compressed with Snappy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from treaty.errors import InvalidDocument
+from treaty.pipeline.project.declarations import Format
+from treaty.spark.columns import named
+
+_EMPTY = "\ue000treaty:empty\ue000"
+"""How an empty text is told from null while a CSV file is read back."""
+_CSV = {
+    "header": "true",
+    "sep": ",",
+    "quote": '"',
+    "escape": '"',
+    "lineSep": "\n",
+    "encoding": "UTF-8",
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+    "nullValue": "",
+    "compression": "none",
+}
+_CSV_READ = {"multiLine": "true", "mode": "FAILFAST", "maxCharsPerColumn": "-1", "emptyValue": _EMPTY}
+_LINE = "value"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How rows become files of one format, and how these are read back to be checked."""
+
+    ending: str
+    laid_out: Callable[[DataFrame], DataFrame]
+    write: Callable[[DataFrame, str], None]
+    read: Callable[[SparkSession, spark.StructType, str], DataFrame]
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+def dialect_of(kind: Format) -> Dialect:
+    """Return the dialect of a format that feeds can have."""
+    if kind not in DIALECTS:
+        raise InvalidDocument(f"a feed cannot be {kind}; it can be: {', '.join(DIALECTS)}")
+    return DIALECTS[kind]
+
+
+def _as_texts(rows: DataFrame) -> DataFrame:
+    return rows.select(*[plain_text(named(item.name), item.dataType).alias(item.name) for item in rows.schema.fields])
+
+
+def _as_lines(rows: DataFrame) -> DataFrame:
+    return rows.select(json_line(*map(named, rows.columns)).alias(_LINE))
+
+
+def _as_it_is(rows: DataFrame) -> DataFrame:
+    return rows
+
+
+def _write_csv(rows: DataFrame, folder: str) -> None:
+    rows.write.options(**_CSV, emptyValue='""').csv(folder)
+
+
+def _read_csv(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
+    read = session.read.schema(schema).options(**{**_CSV, **_CSV_READ}).csv(folder)
+    texts = [
+        F.when(named(name) == F.lit(_EMPTY), F.lit("")).otherwise(named(name)).alias(name) for name in schema.names
+    ]
+    return read.select(*texts, "_metadata")
+
+
+def _write_lines(rows: DataFrame, folder: str) -> None:
+    rows.write.options(lineSep="\n", compression="none").text(folder)
+
+
+def _read_lines(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
+    return session.read.schema(schema).options(lineSep="\n").text(folder).select("*", "_metadata")
+
+
+def _write_parquet(rows: DataFrame, folder: str) -> None:
+    rows.write.options(compression="snappy").parquet(folder)
+
+
+def _read_parquet(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
+    return session.read.schema(schema).parquet(folder).select("*", "_metadata")
+
+
+_MOMENTS = "ISO 8601, UTC"
+DIALECTS = {
+    Format.CSV: Dialect(
+        ".csv",
+        _as_texts,
+        _write_csv,
+        _read_csv,
+        {
+            "encoding": "UTF-8",
+            "header": "first line",
+            "separator": ",",
+            "quoting": "RFC 4180",
+            "line_end": "LF",
+            "null": "nothing between the separators",
+            "empty_text": '""',
+            "timestamps": _MOMENTS,
+            "objects_arrays_maps": "JSON",
+            "bytes": "Base64",
+        },
+    ),
+    Format.JSONL: Dialect(
+        ".jsonl",
+        _as_lines,
+        _write_lines,
+        _read_lines,
+        {"encoding": "UTF-8", "line_end": "LF", "null": "null", "timestamps": _MOMENTS, "bytes": "Base64"},
+    ),
+    Format.PARQUET: Dialect(".parquet", _as_it_is, _write_parquet, _read_parquet, {"compression": "snappy"}),
+}
+
+
+_STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
+_PLAIN_SCALE = 6
+"""A decimal with no more digits than these behind its point is never written with an exponent."""
+MOMENTS = {
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "dateFormat": "yyyy-MM-dd",
+}
+_JSON = {**MOMENTS, "ignoreNullFields": "false"}
+
+
+def json_line(*columns: Column) -> Column:
+    """Return a row as one JSON object with every column, null ones too."""
+    return F.to_json(F.struct(*columns), _JSON)
+
+
+def plain_text(value: Column, kind: spark.DataType) -> Column:
+    """Return a value as the text that stands in a CSV field."""
+    if isinstance(kind, _STRUCTURES):
+        return F.to_json(value, _JSON)
+    if isinstance(kind, (spark.TimestampType, spark.TimestampNTZType)):
+        # this writer takes its time zone from the options, not from the session
+        return F.when(value.isNotNull(), F.to_csv(F.struct(value), MOMENTS))
+    if isinstance(kind, spark.BinaryType):
+        return F.base64(value)
+    if isinstance(kind, spark.DecimalType) and kind.scale > _PLAIN_SCALE:
+        return F.translate(F.format_number(value, kind.scale), ",", "")
+    return value.cast("string")

@@ -1,0 +1,407 @@
+"""The plan of a project: its steps, their order, how each is computed, and where columns come from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.pipeline.plan.shop import (
+    ORDERS,
+    SALES,
+    SHOP,
+    _field,
+    contracts,
+    key,
+    sql,
+    with_product,
+    with_publication,
+    with_reconciliation,
+)
+from treaty.contracts.findings import Severity
+from treaty.pipeline.plan import Key, Mode, Plan, plan, select
+from treaty.pipeline.project.declarations import (
+    Attribute,
+    Claim,
+    Files,
+    Form,
+    Format,
+    Project,
+    Redacted,
+    Redaction,
+    Source,
+)
+
+
+def planned(project: Project = SHOP, **changed: Any) -> Plan:
+    return plan(project, contracts(**changed))
+
+
+def test_steps_come_after_those_that_they_read() -> None:
+    found = planned()
+
+    assert [step.table for step in found.steps] == [
+        "raw.customer_changed",
+        "raw.paid",
+        "raw.placed",
+        "events.customer_changed",
+        "events.paid",
+        "events.placed",
+        "products.customers",
+        "products.orders",
+        "products.payments",
+        "reconciliation.balance",
+        "publications.late_sales_v1",
+        "publications.partner_v1",
+        "publications.sales_v1",
+        "publications.sales_now_v1",
+    ]
+    assert found.errors == ()
+
+
+def test_each_step_says_how_it_is_computed_and_why() -> None:
+    found = {step.name: step for step in planned().steps}
+
+    assert {name: (step.mode, step.mode_reason) for name, step in found.items()} == {
+        "customer_changed": (Mode.APPEND, "each raw row is one event"),
+        "paid": (Mode.APPEND, "each raw row is one event"),
+        "placed": (Mode.APPEND, "each raw row is one event"),
+        "customers": (Mode.KEYED, "the latest event of each customer_id"),
+        "orders": (Mode.KEYED, "the query keeps every order_id apart"),
+        "payments": (Mode.KEYED, "the latest event of each payment_id"),
+        "balance": (Mode.KEYED, "every claim speaks about order_id by itself"),
+        "late_sales": (Mode.FULL, "rows come due with time, whether or not something is new"),
+        "partner": (Mode.KEYED, "the rows of balance by name"),
+        "sales": (Mode.KEYED, "the query keeps every order_id apart"),
+        "sales_now": (Mode.FULL, "a view is computed when it is read"),
+    }
+    assert found["orders"].reads == ("events.placed", "products.customers")
+    assert found["orders"].key == Key(("order_id",), {"events.placed": ("order_id",)})
+    assert found["balance"].key == Key(
+        ("order_id",),
+        {
+            "products.orders": ("order_id",),
+            "products.payments": ("order_id",),
+            "reconciliation.balance_acceptances": ("order_id",),
+        },
+    )
+    assert found["sales"].key is not None
+    assert set(found["sales"].key.inputs) == {"reconciliation.balance", "products.payments", "products.orders"}
+
+
+MIXED = "SELECT max(order_id) AS order_id, sum(paid) AS total FROM payments GROUP BY payment_id"
+WHOLE = [
+    (
+        with_product("orders", sql=sql("o", "SELECT customer_id AS order_id, amount FROM placed")),
+        {},
+        "orders",
+        "order_id is not among its columns",
+    ),
+    (
+        with_product(
+            "orders", sql=sql("o", "SELECT order_id AS id, max(order_id) AS order_id FROM placed GROUP BY order_id")
+        ),
+        {},
+        "orders",
+        "under another name",
+    ),
+    (
+        SHOP,
+        {
+            "placed": [
+                key("event_id"),
+                _field("customer_id"),
+                _field("amount", "money"),
+                _field("placed_at", "timestamp"),
+            ]
+        },
+        "orders",
+        "cannot be read",
+    ),
+    (
+        with_product("payments", deleted_when=None),
+        {"payments": [key("id"), _field("paid", "money")]},
+        "payments",
+        "paid has no id",
+    ),
+    (with_publication("sales", sql=sql("s", MIXED)), {}, "sales", "GROUP BY does not have order_id"),
+    (
+        SHOP,
+        {"payments": [key("payment_id"), _field("order_id"), _field("paid", "money")]},
+        "sales",
+        "no key of one input is required in all of them",
+    ),
+    (
+        SHOP,
+        {"payments": [key("payment_id"), _field("order_id", "integer", required=True), _field("paid", "money")]},
+        "sales",
+        "no key of one input",
+    ),
+    (
+        with_publication("partner", redacted=(Redacted("order_id", Redaction.HASH),)),
+        {},
+        "partner",
+        "order_id is redacted",
+    ),
+    (with_publication("partner", form=Form.FEED), {}, "partner", "a feed is written as a whole"),
+    (SHOP, {"partner": [key("paid"), _field("city")]}, "partner", "its contract has no order_id"),
+    (
+        SHOP,
+        {"partner": [_field("order_id", "integer", required=True, primaryKey=True)]},
+        "partner",
+        "order_id has another type",
+    ),
+    (
+        with_reconciliation(claims=(Claim("placed", "orders"), Claim("received", "payments", sql("c", MIXED)))),
+        {},
+        "balance",
+        "claim received: its GROUP BY",
+    ),
+    (
+        with_reconciliation(
+            claims=(
+                Claim("placed", "orders"),
+                Claim("received", "customers", sql("c", "SELECT customer_id AS order_id, seq AS total FROM customers")),
+            )
+        ),
+        {},
+        "balance",
+        "customers, which claim received speaks from, has no order_id",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("project", "changed", "name", "reason"), WHOLE, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_cannot_go_by_key_says_why(project: Project, changed: dict[str, Any], name: str, reason: str) -> None:
+    step = next(one for one in planned(project, **changed).steps if one.name == name and one.layer != "raw")
+
+    assert step.mode is Mode.FULL
+    assert step.key is None
+    assert reason in step.mode_reason
+
+
+PROBLEMS = [
+    (
+        with_product("orders", sql=sql("orders", "SELECT order_id,\n amuont AS amount, city FROM placed")),
+        {},
+        "sql-column",
+        "there is no column amuont",
+        "/shop/sql/orders.sql:2",
+    ),
+    (
+        with_product("orders", sql=sql("orders", "SELECT order_id, amount FROM raw.placed")),
+        {},
+        "sql-table",
+        "raw.placed is no declared input",
+        "/shop/sql/orders.sql:1",
+    ),
+    (
+        with_product(
+            "orders", sql=sql("orders", "SELECT order_id, current_timestamp() AS placed_at FROM placed, customers")
+        ),
+        {},
+        "sql-unrepeatable",
+        "current_timestamp gives",
+        "/shop/sql/orders.sql:1",
+    ),
+    (
+        with_product("orders", sql=sql("orders", "SELECT 1.00 AS amount, c.city FROM placed p, customers c")),
+        {},
+        "column-missing",
+        "nothing gives order_id, which orders 1.0.0 requires",
+        "/shop/orders.yaml:1",
+    ),
+    (
+        with_product("orders", sql=sql("orders", "SELECT order_id, c.city, seq AS rank FROM placed, customers c")),
+        {},
+        "sql-column",
+        "seq stands in several tables",
+        "/shop/sql/orders.sql:1",
+    ),
+    (
+        with_product("payments", deleted_when="is_goen"),
+        {},
+        "sql-column",
+        "there is no column is_goen",
+        "/shop/payments.yaml:1",
+    ),
+    (
+        with_product("customers", enrichments=("orders",), sql=sql("c", "SELECT * FROM orders")),
+        {},
+        "cycle",
+        "customers → orders → customers",
+        "/shop/customers.yaml:1",
+    ),
+    (
+        SHOP,
+        {"orders": [_field("order_id"), *ORDERS[1:]]},
+        "key-missing",
+        "orders@1 has no primary key",
+        "/shop/orders.yaml:1",
+    ),
+    (
+        SHOP,
+        {"customers": [key("customer_id"), _field("born", required=True)]},
+        "column-missing",
+        "nothing gives born",
+        "/shop/customers.yaml:1",
+    ),
+    (SHOP, {"sales": {"status": "draft"}}, "contract-not-active", "sales 1.0.0 is draft", "/shop/sales.yaml:1"),
+    (
+        SHOP,
+        {"sales": {"schema": [{"name": "a", "properties": SALES}, {"name": "b", "properties": SALES}]}},
+        "contract-objects",
+        "has 2 objects",
+        "/shop/sales.yaml:1",
+    ),
+    (
+        with_publication("partner", redacted=(Redacted("citty.name", Redaction.NULL),)),
+        {},
+        "redaction-unknown",
+        "redact names citty.name",
+        "/shop/partner.yaml:1",
+    ),
+    (
+        with_publication("late_sales", sql=sql("late", "SELECT order_id FROM orders")),
+        {},
+        "delay-unknown",
+        "delay counts by placed_at",
+        "/shop/late.yaml:1",
+    ),
+    (
+        with_reconciliation(attributes=(Attribute("amount", ("placed",), {"placed": "total"}),)),
+        {},
+        "column-missing",
+        "amount: claim placed gives no total",
+        "/shop/balance.yaml:1",
+    ),
+    (
+        with_reconciliation(attributes=(Attribute("is_open", derived="received.totl > 0"),)),
+        {},
+        "sql-column",
+        "there is no column received.totl",
+        "/shop/balance.yaml:1",
+    ),
+    (
+        with_reconciliation(
+            claims=(
+                Claim("placed", "orders"),
+                Claim("received", "payments", sql("c", "SELECT sum(paid) AS total FROM payments")),
+            )
+        ),
+        {},
+        "key-missing",
+        "claim received gives no order_id",
+        "/shop/balance.yaml:1",
+    ),
+    (
+        replace(SHOP, sources=(*SHOP.sources[1:], replace(SHOP.sources[0], identity=("id",)))),
+        {},
+        "identity-unknown",
+        "identity names id",
+        "/shop/placed.yaml:1",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("project", "changed", "finding", "message", "place"), PROBLEMS, ids=[one[2] for one in PROBLEMS]
+)
+def test_problems_are_found_before_anything_runs(
+    project: Project, changed: dict[str, Any], finding: str, message: str, place: str
+) -> None:
+    found = planned(project, **changed).errors
+
+    assert [one for one in found if one.id == finding and message in one.message and str(one.place) == place], found
+
+
+def test_remarks_do_not_stop_a_run() -> None:
+    unused = with_publication(
+        "partner", sql=sql("p", "SELECT order_id, paid, amount FROM balance"), inputs=("balance", "orders")
+    )
+
+    found = planned(unused, orders={"status": "deprecated"})
+
+    assert found.errors == ()
+    assert {one.severity for one in found.problems} == {Severity.WARNING}
+    assert "orders 1.0.0 is deprecated" in " ".join(one.message for one in found.problems)
+    assert {(one.id, one.severity) for one in found.problems if one.id.startswith(("input", "column"))} == {
+        ("input-unused", Severity.WARNING),
+        ("column-unknown", Severity.WARNING),
+    }
+
+
+def test_columns_are_traced_to_events() -> None:
+    found = planned()
+
+    def listed(columns: Any) -> dict[str, list[str]]:
+        return {name: sorted(f"{one.input}.{one.column}" for one in there) for name, there in columns.items()}
+
+    assert listed(found.lineage["sales"]) == {
+        "order_id": ["balance.order_id"],
+        "paid": ["payments.paid"],
+        "city": ["orders.city"],
+    }
+    assert listed(found.lineage["balance"])["is_open"] == ["orders.amount", "payments.paid"]
+    assert listed(found.traced("sales")) == {
+        "order_id": ["paid.order_id", "placed.order_id"],
+        "paid": ["paid.paid"],
+        "city": ["customer_changed.city"],
+    }
+    assert listed(found.traced("partner")) == {
+        "order_id": ["paid.order_id", "placed.order_id"],
+        "paid": ["paid.paid"],
+        "city": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "tables"),
+    [
+        (["sales"], ["publications.sales_v1"]),
+        (["placed"], ["raw.placed", "events.placed"]),
+        (["raw.placed"], ["raw.placed"]),
+        (["+customers"], ["raw.customer_changed", "events.customer_changed", "products.customers"]),
+        (
+            ["payments+"],
+            [
+                "products.payments",
+                "reconciliation.balance",
+                "publications.partner_v1",
+                "publications.sales_v1",
+                "publications.sales_now_v1",
+            ],
+        ),
+        (["late_sales", "sales_now"], ["publications.late_sales_v1", "publications.sales_now_v1"]),
+    ],
+)
+def test_steps_are_chosen_by_name_with_what_is_up_or_down_from_them(wanted: list[str], tables: list[str]) -> None:
+    assert [step.table for step in select(planned().steps, wanted)] == tables
+
+
+def test_everything_is_chosen_up_and_down() -> None:
+    chosen = {step.table for step in select(planned().steps, ["+orders+"])}
+
+    assert {"raw.placed", "products.customers", "publications.sales_v1", "publications.late_sales_v1"} <= chosen
+    assert not chosen & {"raw.paid", "products.payments"}
+
+
+def test_a_misspelt_choice_is_answered_with_what_was_meant() -> None:
+    from treaty.errors import NotFound
+
+    with pytest.raises(NotFound, match="declares no 'salse'; did you mean sales"):
+        select(planned().steps, ["salse+"])
+
+
+def test_a_source_keeps_its_meaning_wherever_it_lies() -> None:
+    moved = replace(SHOP, folder=SHOP.folder.parent / "elsewhere")
+    elsewhere = Files("s3a://elsewhere/*", Format.JSONL)
+    sources = tuple(Source(one.name, one.line, elsewhere, one.identity) for one in SHOP.sources)
+
+    here = {step.table: step.digest for step in planned().steps}
+    there = {step.table: step.digest for step in planned(replace(moved, sources=sources)).steps}
+
+    assert here == there

@@ -1,0 +1,185 @@
+"""Why each step would run, and how much it would compute, from what tables and sources say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.pipeline.plan.shop import ORDERS_SQL, SHOP, _field, contracts, sql, with_product
+from treaty.pipeline.plan import Cause, Mode, Planned, plan
+from treaty.pipeline.project.declarations import Project
+from treaty.pipeline.tables import Stamp
+
+FIRST, SECOND = 1_000, 2_000
+QUIET: Mapping[str, str | None] = dict.fromkeys(("placed", "paid", "customer_changed"))
+
+
+def stamps(run: int = FIRST, **changed: Any) -> dict[str, Stamp | None]:
+    """Return the state of the shop after a run; `changed` are tables with a later run, or with other stamps."""
+    found: dict[str, Stamp | None] = {}
+    for step in plan(SHOP, contracts()).steps:
+        reflects = dict.fromkeys(step.reads, run)
+        contract = f"{step.contract.id} {step.contract.version}"
+        found[step.table] = Stamp(run, reflects, contract, step.digest, {}, 1, datetime(2026, 1, 1, tzinfo=UTC))
+    found["reconciliation.balance_acceptances"] = None
+    return {**found, **changed}
+
+
+def later(states: dict[str, Stamp | None], table: str, **more: Any) -> dict[str, Stamp | None]:
+    """Return the states with a table that a later run wrote."""
+    stamp = states[table] or states["reconciliation.balance"]
+    assert stamp is not None
+    return {**states, table: replace(stamp, run=SECOND, **more)}
+
+
+def found(
+    states: dict[str, Stamp | None],
+    project: Project = SHOP,
+    arriving: Mapping[str, str | None] | None = QUIET,
+    **changed: Any,
+) -> dict[str, Planned]:
+    return {one.step.table: one for one in plan(project, contracts(**changed), states, arriving).planned}
+
+
+def causes(planned: dict[str, Planned]) -> dict[str, list[Cause]]:
+    return {table: [why.cause for why in one.whys] for table, one in planned.items() if one.would_run}
+
+
+def test_after_a_run_there_is_nothing_to_do_but_to_see_what_came_due() -> None:
+    assert causes(found(stamps())) == {"publications.late_sales_v1": [Cause.TIME]}
+
+
+def test_what_was_never_built_is_built_whole() -> None:
+    planned = found({})
+
+    assert all(one.whys[0].cause is Cause.NEVER_BUILT for one in planned.values())
+    assert {one.mode for table, one in planned.items() if not table.startswith("raw.")} == {Mode.FULL}
+    assert {one.mode for table, one in planned.items() if table.startswith("raw.")} == {Mode.APPEND}
+
+
+def test_new_files_run_all_that_follows_from_them_by_key() -> None:
+    planned = found(stamps(), arriving={**QUIET, "paid": "2 new files"})
+
+    assert planned["raw.paid"].whys[0].words == "2 new files"
+    assert causes(planned) == {
+        "raw.paid": [Cause.NEW_DATA],
+        "events.paid": [Cause.UPSTREAM],
+        "products.payments": [Cause.UPSTREAM],
+        "reconciliation.balance": [Cause.UPSTREAM],
+        "publications.partner_v1": [Cause.UPSTREAM],
+        "publications.sales_v1": [Cause.UPSTREAM, Cause.UPSTREAM],
+        "publications.late_sales_v1": [Cause.TIME],
+    }
+    assert planned["events.paid"].mode is Mode.APPEND
+    assert planned["reconciliation.balance"].mode is Mode.KEYED
+
+
+def test_rows_that_a_dead_run_left_behind_are_taken_up() -> None:
+    planned = found(later(stamps(), "products.payments"))
+
+    assert planned["reconciliation.balance"].whys[0].words == "products.payments has new rows"
+    assert causes(planned)["reconciliation.balance"] == [Cause.NEW_DATA]
+    assert "events.paid" not in causes(planned)
+
+
+def test_an_acceptance_settles_keys() -> None:
+    planned = found(later(stamps(), "reconciliation.balance_acceptances"))
+
+    assert causes(planned)["reconciliation.balance"] == [Cause.NEW_DATA]
+    assert planned["reconciliation.balance"].mode is Mode.KEYED
+
+
+def test_a_changed_enrichment_touches_every_key() -> None:
+    planned = found(later(stamps(), "products.customers"))
+
+    assert planned["products.orders"].mode is Mode.FULL
+    assert planned["publications.sales_v1"].mode is Mode.KEYED
+
+
+def test_an_input_that_was_built_anew_is_read_whole() -> None:
+    planned = found(later(stamps(), "products.payments", extra={"rebuilt": str(SECOND)}))
+
+    assert planned["reconciliation.balance"].mode is Mode.FULL
+
+
+CHANGES: list[tuple[Project, dict[str, Any], str, Cause, str]] = [
+    (
+        with_product("orders", sql=sql("orders", f"{ORDERS_SQL} -- x")),
+        {},
+        "products.orders",
+        Cause.SQL,
+        "its SQL changed",
+    ),
+    (
+        with_product("payments", deleted_when="NOT is_gone"),
+        {},
+        "products.payments",
+        Cause.DECLARATION,
+        "its declaration changed",
+    ),
+    (
+        SHOP,
+        {"sales": {"version": "1.1.0"}},
+        "publications.sales_v1",
+        Cause.CONTRACT,
+        "contract sales 1.0.0 became sales 1.1.0",
+    ),
+    (
+        SHOP,
+        {"sales": [_field("order_id", required=True, primaryKey=True)]},
+        "publications.sales_v1",
+        Cause.CONTRACT,
+        "contract sales 1.0.0 changed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("project", "changed", "table", "cause", "words"), CHANGES)
+def test_a_change_is_told_by_its_part_and_builds_anew(
+    project: Project, changed: dict[str, Any], table: str, cause: Cause, words: str
+) -> None:
+    planned = found(stamps(), project, **changed)
+    rebuilding = {
+        name: one for name, one in planned.items() if one.whys and one.whys[0].cause not in (Cause.TIME, Cause.UPSTREAM)
+    }
+
+    assert list(rebuilding) == [table]
+    assert [(why.cause, why.words) for why in rebuilding[table].whys] == [(cause, words)]
+    assert rebuilding[table].mode is Mode.FULL
+
+
+def test_a_table_that_another_version_built_is_built_anew() -> None:
+    states = stamps()
+    stamp = states["products.payments"]
+    assert stamp is not None
+    before = replace(stamp, digest=stamp.digest.replace("edition:", "edition:0."))
+
+    planned = found({**states, "products.payments": before})
+
+    assert causes(planned)["products.payments"] == [Cause.EDITION]
+
+
+def test_a_digest_that_nobody_can_read_is_no_reason_to_trust_a_table() -> None:
+    states = stamps()
+    stamp = states["products.payments"]
+    assert stamp is not None
+
+    planned = found({**states, "products.payments": replace(stamp, digest="abc")})
+
+    assert planned["products.payments"].mode is Mode.FULL
+
+
+def test_a_view_is_made_once() -> None:
+    planned = found(later(stamps(), "reconciliation.balance"))
+
+    assert not planned["publications.sales_now_v1"].would_run
+    assert planned["publications.partner_v1"].would_run
+
+
+def test_nothing_is_claimed_where_nobody_looked() -> None:
+    assert not any(one.is_known for one in plan(SHOP, contracts()).planned)
+    assert causes(found(stamps(), arriving=None))["raw.paid"] == [Cause.LOOK]

@@ -1,0 +1,189 @@
+"""A project's folder is read into values; whatever is wrong is said at once, each with file, line and what next."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.documents import CASES
+from tests.pipeline.projects import SHOP, laid_out
+from treaty.contracts.reading import Limits
+from treaty.contracts.values import FrozenMap
+from treaty.errors import InvalidDocument, NotFound
+from treaty.pipeline.project import read_project
+from treaty.pipeline.project.declarations import (
+    Agreement,
+    Assertion,
+    Claim,
+    Delay,
+    Feed,
+    Files,
+    Form,
+    Format,
+    Jdbc,
+    Line,
+    OnConflict,
+    Project,
+    ReasonClass,
+    Redacted,
+    Redaction,
+    Sql,
+)
+
+BROKEN: list[dict[str, Any]] = yaml.safe_load((CASES / "pipeline_projects" / "broken.yaml").read_text())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return laid_out(tmp_path_factory.mktemp("shop"), SHOP)
+
+
+@pytest.fixture(scope="module")
+def shop(folder: Path) -> Project:
+    return read_project(folder)
+
+
+def test_everything_is_there_upstream_first_and_in_the_order_of_files(shop: Project) -> None:
+    assert [one.name for one in shop] == [
+        "customer_changed",
+        "payments",
+        "order_cancelled",
+        "order_placed",
+        "customers",
+        "order_capture",
+        "payment_settlement",
+        "commercial_order",
+        "partner",
+        "sales",
+        "sales_view",
+    ]
+
+
+def test_a_source_says_where_its_events_come_from(shop: Project, folder: Path) -> None:
+    origins = {one.name: one.origin for one in shop.sources}
+
+    assert origins == {
+        "order_placed": Files(str(folder / "landing/order_placed/*.jsonl"), Format.JSONL),
+        "order_cancelled": Files(
+            "s3a://landing/cancelled/*.csv.gz", Format.CSV, FrozenMap({"header": "true", "separator": ";"})
+        ),
+        "customer_changed": Jdbc("jdbc:postgresql://db/shop", "shop.events", "id", "reader"),
+        "payments": Files("/landing/payments/*", Format.AVRO),
+    }
+    assert [one.identity for one in shop.sources if one.identity] == [("event_id",)]
+    assert {one.line for one in shop.sources} >= {Line("shop.orders.order_cancelled", 2)}
+
+
+def test_a_product_names_what_it_is_made_from(shop: Project, folder: Path) -> None:
+    customers, captured, _ = shop.products
+
+    assert (captured.sources, captured.enrichments) == (("order_placed", "order_cancelled"), ("customers",))
+    assert captured.sql == Sql(folder / "sql/order_capture.sql", "SELECT * FROM order_placed\n")
+    assert (customers.sql, customers.deleted_when) == (None, "is_deleted")
+
+
+def test_a_reconciliation_says_who_speaks_and_who_is_believed(shop: Project) -> None:
+    (order,) = shop.reconciliations
+    settled = {one.name: one for one in order.attributes}
+
+    assert order.owner == "Commercial Orders"
+    assert [(one.name, one.product) for one in order.claims] == [
+        ("order", "order_capture"),
+        ("payment", "payment_settlement"),
+    ]
+    assert order.claims[0] == Claim("order", "order_capture")
+    assert settled["currency"].columns == FrozenMap({"payment": "settled_currency"})
+    assert settled["gross"].columns == FrozenMap({"payment": "amount", "order": "amount"})
+    assert {name: one.agreement for name, one in settled.items()} == {
+        "sales_channel": None,
+        "currency": Agreement(0.0),
+        "gross": Agreement(0.05),
+        "net": Agreement(0.005, is_share=True),
+        "tax": Agreement(0.02, is_share=True),
+        "state": None,
+    }
+    assert [one.on_conflict for one in order.attributes] == [
+        OnConflict.EXCEPTION,
+        OnConflict.EXCEPTION,
+        OnConflict.NULL,
+        OnConflict.NULL,
+        OnConflict.AUTHORITY,
+        OnConflict.EXCEPTION,
+    ]
+    assert (settled["gross"].default, settled["currency"].owner) == (0, "Payments")
+    assert order.assertions == (
+        Assertion(
+            "payment_matches_order",
+            "abs(gross - net) <= 0.05",
+            ReasonClass.CONFLICT,
+            "Payments",
+            "money received and money owed differ",
+        ),
+        Assertion("paid_in_time", "payment.order_id IS NOT NULL", ReasonClass.LATE),
+    )
+
+
+def test_a_publication_says_how_it_is_served(shop: Project, folder: Path) -> None:
+    partner, sales, view = shop.publications
+
+    assert (sales.table, view.table, partner.table) == ("recognized_sale_v2", "sales_now", "partner_orders_v1")
+    assert (sales.form, view.form, partner.form) == (Form.TABLE, Form.VIEW, Form.FEED)
+    assert sales.redacted == (
+        Redacted("customer_id", Redaction.HASH),
+        Redacted("city", Redaction.NULL),
+        Redacted("country", Redaction.CONSTANT, "withheld"),
+    )
+    assert sales.delay == Delay("recognized_at", timedelta(days=1))
+    assert partner.feed == Feed(str(folder / "feeds/partner"), Format.CSV, 4)
+
+
+def test_a_declaration_knows_where_it_names_its_contract(shop: Project, folder: Path) -> None:
+    assert shop.sources[0].at == f"{folder / 'sources/customers.yaml'}:2"
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case["name"].replace(" ", "-"))
+def test_all_that_is_wrong_is_said_at_once_with_its_place_and_what_next(tmp_path: Path, case: dict[str, Any]) -> None:
+    laid_out(tmp_path, {**SHOP, **case["change"]})
+
+    with pytest.raises(InvalidDocument) as caught:
+        read_project(tmp_path)
+
+    found = sorted((str(one.place), one.message, one.hint or "") for one in caught.value.findings)
+    expected = sorted((f"{tmp_path}/{place}", message, hint) for place, message, hint in case["says"])
+    assert [place for place, _, _ in found] == [place for place, _, _ in expected], caught.value
+    unsaid = [one for one in expected if not any(_fits(one, other) for other in found)]
+    assert unsaid == [], caught.value
+    assert all(line.startswith(str(tmp_path)) for line in str(caught.value).splitlines())
+
+
+def _fits(expected: tuple[str, str, str], found: tuple[str, str, str]) -> bool:
+    return expected[0] == found[0] and expected[1] in found[1] and expected[2] in found[2]
+
+
+def test_a_folder_that_declares_nothing_is_told_where_to_begin(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"nothing is declared in .*; begin with sources/NAME\.yaml"):
+        read_project(tmp_path)
+
+
+def test_a_folder_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"no folder .*nowhere"):
+        read_project(tmp_path / "nowhere")
+
+
+def test_a_file_beyond_the_limits_is_refused(tmp_path: Path) -> None:
+    laid_out(tmp_path, SHOP)
+
+    with pytest.raises(InvalidDocument, match="at most 100 are read"):
+        read_project(tmp_path, Limits(bytes=100))
+
+
+def test_sql_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    laid_out(tmp_path, SHOP)
+    (tmp_path / "sql" / "sales.sql").write_bytes(b"SELECT '\xff'")
+
+    with pytest.raises(InvalidDocument, match=r"sales\.yaml:3: .*sales\.sql is no UTF-8 text; save it as UTF-8"):
+        read_project(tmp_path)

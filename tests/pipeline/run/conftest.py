@@ -1,0 +1,16 @@
+"""One undisturbed run of the kiosk, for all that is held to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pipeline.run.processes import WAVES, Premises, open_premises
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Premises:
+    """A kiosk that read all waves in one run, on one machine, with nothing in its way."""
+    opened = open_premises(tmp_path_factory.mktemp("undisturbed"), WAVES)
+    code, _, complaint = opened.run()
+    assert (code, complaint) == (0, "")
+    return opened

@@ -1,0 +1,26 @@
+"""The same project on a cluster: where Spark runs changes no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyspark
+
+from tests.pipeline.run.processes import WAVES, Premises, open_premises
+
+
+def test_a_cluster_of_processes_gives_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
+    kiosk = open_premises(tmp_path / "kiosk", WAVES)
+
+    code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))
+
+    assert (code, complaint) == (0, ""), said
+    assert kiosk.rows() == undisturbed.rows()
+
+
+def _spark_home(folder: Path) -> Path:
+    """Return a home for Spark that workers may write to: they keep their logs beside what they run."""
+    folder.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (folder / part.name).symlink_to(part)
+    return folder

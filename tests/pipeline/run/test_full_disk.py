@@ -1,0 +1,42 @@
+"""A disk that takes no more: the run says which table and why, publishes nothing of it, and the next one completes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from pathlib import Path
+
+from tests.pipeline.run.kiosk import deliver
+from tests.pipeline.run.processes import WAVES, Premises, open_premises
+
+_LARGEST_FILE = 2 * 1024 * 1024
+_LARGE = WAVES + 1
+
+
+def test_what_cannot_be_written_is_told_and_made_up_for(undisturbed: Premises, tmp_path: Path) -> None:
+    kiosk = open_premises(tmp_path / "kiosk", WAVES)
+    # no codec makes it smaller, so the file of its rows is larger than this process may write one
+    noise = base64.b64encode(random.Random(1).randbytes(2 * _LARGEST_FILE)).decode()  # noqa: S311
+    deliver(kiosk.folder, "ordered", _LARGE, [noise])
+
+    code, said, complaint = kiosk.run(largest_file=_LARGEST_FILE)
+
+    steps = {step["table"]: step for step in json.loads(said)["steps"]}
+    assert (code, complaint) == (1, "")
+    assert steps["raw.ordered"]["outcome"] == "failed"
+    (reason,) = steps["raw.ordered"]["reasons"]
+    assert "raw.ordered" in reason
+    assert "File too large" in reason
+    assert steps["publications.books_v1"]["outcome"] == "skipped since upstream failed"
+    assert steps["products.payments"]["outcome"] == "done"
+    tables = kiosk.tables()
+    assert tables["raw.ordered"].current_snapshot() is None
+    assert not tables.keys() & {"events.ordered", "products.orders", "reconciliation.sales", "publications.books_v1"}
+
+    code, said, complaint = kiosk.run()
+
+    assert (code, complaint) == (0, ""), said
+    large = f"{_LARGE:04}.jsonl"
+    rows = {table: [row for row in rows if large not in row] for table, rows in kiosk.rows().items()}
+    assert rows == undisturbed.rows()

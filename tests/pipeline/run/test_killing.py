@@ -1,0 +1,31 @@
+"""kill -9 of a real run with its JVM, anywhere: the next run makes up for it, and no row is lost or doubled."""
+
+from __future__ import annotations
+
+import random
+import signal
+from pathlib import Path
+
+from tests.pipeline.run.processes import WAVES, Premises, feed, open_premises
+
+_SEED = 6
+_STRETCHES = ((0.05, 0.5), (0.5, 0.9))
+"""How far runs come, as shares of the files that an undisturbed one writes; each dies somewhere in its stretch."""
+
+
+def test_killed_runs_are_made_up_for_by_the_next(undisturbed: Premises, tmp_path: Path) -> None:
+    kiosk = open_premises(tmp_path / "kiosk")
+    chance = random.Random(_SEED)  # noqa: S311
+    whole = undisturbed.files()
+    points = [round(whole * chance.uniform(*stretch)) for stretch in _STRETCHES]
+
+    for wave, files in enumerate(chance.sample(points, len(points)), start=1):
+        feed(kiosk.folder, wave)
+        assert kiosk.run_until_it_wrote(files) == -signal.SIGKILL
+
+    feed(kiosk.folder, WAVES)
+    code, said, complaint = kiosk.run()
+
+    assert (code, complaint) == (0, ""), said
+    assert kiosk.rows() == undisturbed.rows()
+    assert kiosk.unpublished() == []

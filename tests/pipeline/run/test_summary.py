@@ -1,0 +1,196 @@
+"""What a run did, counted, said as JSON and drawn for a terminal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from treaty.cli.render.pipeline_run import next_commands, print_run, seconds, verdict
+from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
+
+STARTED = datetime(2026, 3, 1, 8, 0, 5, tzinfo=UTC)
+STEPS = (
+    StepSummary("order_placed", "raw", Outcome.DONE, "raw.order_placed", counts=Counts(rows_in=10_000), seconds=2.14),
+    StepSummary(
+        "order_placed",
+        "events",
+        Outcome.DONE,
+        "events.order_placed",
+        "KEYED",
+        counts=Counts(rows_in=10_000, accepted=9_871, duplicate=120, quarantined=9),
+        seconds=1.25,
+    ),
+    StepSummary(
+        "order_capture",
+        "products",
+        Outcome.DONE,
+        "products.order_capture",
+        "KEYED",
+        counts=Counts(valid=5_210, quarantined=3, out_of_order=12, gaps=2, deleted=1),
+        seconds=3.9,
+        remarks=("freshness:updated_at: the newest row is 90,000 s old",),
+    ),
+    StepSummary("returns", "products", Outcome.NOTHING_NEW, "products.returns"),
+    StepSummary(
+        "commercial_order",
+        "reconciliation",
+        Outcome.DONE,
+        "reconciliation.commercial_order",
+        "KEYED",
+        counts=Counts(resolved=5_000, held=210, exceptions_opened=230, exceptions_closed=4),
+        seconds=4.0,
+    ),
+)
+GOOD = RunSummary(1_772_352_005_000, "retail", STARTED, 12.34, STEPS)
+REFUSED = StepSummary(
+    "finance_recognized_sale_v2",
+    "publications",
+    Outcome.REFUSED,
+    "publications.finance_recognized_sale_v2",
+    "FULL",
+    counts=Counts(published=5_000),
+    reasons=tuple(f"required:field_{number}: 3 rows break it" for number in range(7)),
+    branch="run_1772352005000",
+)
+FAILED = StepSummary("partner", "publications", Outcome.FAILED, reasons=("sql/partner.sql:3: no such column",))
+SKIPPED = StepSummary("timeline", "publications", Outcome.SKIPPED)
+BAD = replace(GOOD, steps=(*STEPS, REFUSED, FAILED, SKIPPED))
+
+
+def test_a_run_counts_what_its_steps_count() -> None:
+    assert GOOD.totals.said() == {
+        "rows_in": 20_000,
+        "accepted": 9_871,
+        "duplicate": 120,
+        "quarantined": 12,
+        "valid": 5_210,
+        "out_of_order": 12,
+        "gaps": 2,
+        "resolved": 5_000,
+        "held": 210,
+        "exceptions_opened": 230,
+        "exceptions_closed": 4,
+        "deleted": 1,
+    }
+    assert [*GOOD.layers()] == ["raw", "events", "products", "reconciliation"]
+    assert [step.name for step in GOOD.layers()["products"]] == ["order_capture", "returns"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "succeeds", "has_a_cause"),
+    [
+        (Outcome.DONE, True, False),
+        (Outcome.NOTHING_NEW, True, False),
+        (Outcome.REFUSED, False, True),
+        (Outcome.FAILED, False, True),
+        (Outcome.SKIPPED, False, False),
+    ],
+)
+def test_one_step_decides_whether_a_run_succeeded(outcome: Outcome, succeeds: bool, has_a_cause: bool) -> None:
+    run = replace(GOOD, steps=(*STEPS, StepSummary("last", "publications", outcome)))
+    assert run.succeeded is succeeds
+    assert bool(run.troubled) is has_a_cause
+
+
+def test_a_summary_says_everything_as_json() -> None:
+    said = json.loads(json.dumps(BAD.as_data()))
+    assert (said["run"], said["succeeded"], said["seconds"]) == (1_772_352_005_000, False, 12.34)
+    assert said["outcomes"] == {
+        "done": 4,
+        "nothing new": 1,
+        "refused by audit": 1,
+        "failed": 1,
+        "skipped since upstream failed": 1,
+    }
+    assert said["totals"]["exceptions_opened"] == 230
+    refused = said["steps"][5]
+    assert refused["branch"] == "run_1772352005000"
+    assert len(refused["reasons"]) == 7
+    assert refused["rows"]["published"] == 5_000
+    assert said["steps"][3] | {"rows": {}} == {
+        "name": "returns",
+        "layer": "products",
+        "table": "products.returns",
+        "outcome": "nothing new",
+        "mode": None,
+        "why": None,
+        "rows": {},
+        "seconds": 0.0,
+        "reasons": [],
+        "remarks": [],
+        "branch": None,
+    }
+
+
+def drawn(run: RunSummary, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr("treaty.cli.render.console._LOG_WIDTH", 100)
+    print_run(run)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    return lines
+
+
+def test_a_good_run_is_drawn_by_layer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = drawn(GOOD, capsys, monkeypatch)
+    assert lines[0] == "✓ retail: 5 steps: 4 done, 1 nothing new, in 12.3 s"
+    words = [" ".join(line.split()) for line in lines]
+    assert "✓ order_placed by key 10,000 in · 9,871 accepted · 120 duplicate · 9 quarantined 1.2" in words
+    assert "· returns nothing new" in words
+    assert any(
+        line.startswith("✓ order_capture by key 5,210 valid · 3 quarantined · 12 out of order") for line in words
+    )
+    assert any(line.startswith("freshness:updated_at: the newest row is 90,000 s old") for line in words)
+    assert words[-1].endswith("treaty exceptions list")
+
+
+def test_a_refused_run_says_why_and_where_to_look(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = drawn(BAD, capsys, monkeypatch)
+    assert lines[0] == ("✗ retail: 8 steps: 4 done, 1 nothing new, 1 refused by audit, 1 failed, 1 skipped, in 12.3 s")
+    told = "\n".join(lines)
+    assert "finance_recognized_sale_v2: refused by audit" in told
+    assert "required:field_4: 3 rows break it" in told
+    assert "required:field_5" not in told
+    assert "and 2 more" in told
+    assert "kept in the branch run_1772352005000" in told
+    assert "sql/partner.sql:3: no such column" in told
+    assert "5,000 published" not in told
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        (replace(GOOD, steps=()), "retail: there was nothing to run, in 12.3 s"),
+        (replace(GOOD, steps=(STEPS[3],), seconds=0.4), "retail: nothing new, in 0.4 s"),
+        (replace(GOOD, steps=(SKIPPED,)), "retail: 1 step: 1 skipped, in 12.3 s"),
+    ],
+)
+def test_the_verdict_is_one_line(run: RunSummary, says: str) -> None:
+    assert verdict(run) == says
+
+
+@pytest.mark.parametrize(
+    ("steps", "begins"),
+    [
+        ((STEPS[0],), []),
+        ((STEPS[1],), ["see what was set apart"]),
+        ((STEPS[2], STEPS[4]), ["see what was set apart", "see what is in doubt"]),
+        ((REFUSED,), ["correct the SQL"]),
+        ((FAILED,), ["when the cause is gone"]),
+        ((replace(REFUSED, outcome=Outcome.DONE, branch=None),), ["read what was published"]),
+    ],
+)
+def test_the_next_commands_follow_from_what_happened(steps: tuple[StepSummary, ...], begins: list[str]) -> None:
+    commands = list(next_commands(replace(GOOD, steps=steps)))
+    assert [command for command, start in zip(commands, begins, strict=True) if not command.startswith(start)] == []
+
+
+@pytest.mark.parametrize(
+    ("amount", "says"), [(0, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3_725, "62 min 5 s")]
+)
+def test_a_time_is_written_as_people_say_it(amount: float, says: str) -> None:
+    assert seconds(amount) == says

@@ -1,0 +1,259 @@
+"""Deliveries for partners: whole or not there, never twice, and readable by anybody who knows the dialect."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.documents import contract
+from tests.pipeline.sinks.partner import faults
+from treaty.errors import InvalidDocument, Unavailable
+from treaty.pipeline.project.declarations import Feed, Format
+from treaty.pipeline.sinks import Consignment, Content, Delivered, FeedFolder, deliver
+
+NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+HELD_TO = contract(
+    [
+        {"name": "id", "logicalType": "integer", "physicalType": "int", "primaryKey": True},
+        {"name": "text", "logicalType": "string"},
+        {"name": "at", "logicalType": "timestamp"},
+        {"name": "day", "logicalType": "date"},
+        {"name": "rate", "logicalType": "number", "physicalType": "decimal(38,18)"},
+        {"name": "amount", "logicalType": "number", "physicalType": "decimal(12,2)"},
+        {"name": "bytes", "physicalType": "binary"},
+        {"name": "lines", "logicalType": "array", "items": {"logicalType": "integer", "physicalType": "int"}},
+        {"name": "open", "logicalType": "boolean"},
+    ]
+)
+TEXTS = [
+    "plain",
+    "",
+    None,
+    ' "quoted", ',
+    "two\nlines",
+    "two\r\nlines",
+    "a\rb",
+    "=1+1",
+    "#",
+    "\\",
+    '\\"',
+    "ü😀",
+    "null",
+    '""',
+]
+ROW = """
+SELECT CAST(place AS int) AS id, text, timestamp_micros(1769903999000001) AS at, date'2026-02-28' AS day,
+  CAST(0.0000001 AS decimal(38,18)) AS rate, CAST(-1234.50 AS decimal(12,2)) AS amount, X'00FF' AS bytes,
+  array(1, null) AS lines, place = 0 AS open
+FROM (SELECT posexplode(from_json(:texts, 'array<string>')) AS (place, text))"""
+NULLS = "SELECT CAST(99 AS int) AS id, " + ", ".join(
+    f"CAST(null AS {kind}) AS {name}"
+    for name, kind in {
+        "text": "string",
+        "at": "timestamp",
+        "day": "date",
+        "rate": "decimal(38,18)",
+        "amount": "decimal(12,2)",
+        "bytes": "binary",
+        "lines": "array<int>",
+        "open": "boolean",
+    }.items()
+)
+
+
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.sql(ROW, args={"texts": json.dumps(TEXTS)}).unionByName(spark.sql(NULLS))
+
+
+def consigned(run: int = 1, **more: Any) -> Consignment:
+    return Consignment("partner_v1", HELD_TO, run, NOW, **more)
+
+
+def feed(folder: Path, kind: Format = Format.JSONL, files: int = 1) -> Feed:
+    return Feed(str(folder), kind, files)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
+def test_a_csv_delivery_tells_null_from_empty_and_keeps_every_character(
+    any_spark: SparkSession, tmp_path: Path
+) -> None:
+    any_spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        done = deliver(rows(any_spark), feed(tmp_path, Format.CSV), consigned(stamp={"treaty.run": "1"}))
+    finally:
+        any_spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert done.delivered is Delivered.NOW
+    assert names(tmp_path / "partner_v1") == ["latest.json", "run=1"]
+    assert names(done.folder) == ["manifest.json", "partner_v1-00001.csv"]
+    content = (done.folder / "partner_v1-00001.csv").read_bytes()
+    manifest = json.loads((done.folder / "manifest.json").read_bytes())
+    assert manifest["files"] == [
+        {
+            "name": "partner_v1-00001.csv",
+            "rows": len(TEXTS) + 1,
+            "bytes": len(content),
+            "sha256": sha256(content).hexdigest(),
+        }
+    ]
+    assert (manifest["rows"], manifest["contract"]) == (len(TEXTS) + 1, {"id": "orders", "version": "1.0.0"})
+    assert (manifest["created_at"], manifest["previous"]) == ("2026-03-02T12:00:00.000000Z", None)
+    assert manifest["schema"][0] == {"name": "id", "type": "int", "required": True}
+    assert manifest["dialect"]["empty_text"] == '""'
+    text = content.decode()
+    read = list(csv.reader(text.splitlines(keepends=True), strict=True))
+    assert read[0] == [field.name for field in HELD_TO.schema[0].fields]
+    assert [row[1] for row in read[1:-1]] == [value or "" for value in TEXTS]
+    assert read[1][2:] == [
+        "2026-01-31T23:59:59.000001Z",
+        "2026-02-28",
+        "0.000000100000000000",
+        "-1234.50",
+        "AP8=",
+        "[1,null]",
+        "true",
+    ]
+    assert text.endswith("\n99,,,,,,,,\n")
+    lines = text.split("\n")
+    assert lines[2].startswith('1,"",2026')  # an empty text
+    assert lines[3].startswith("2,,2026")  # no text
+    assert list(faults(done.folder)) == []
+
+
+def test_json_lines_say_every_field(any_spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver(rows(any_spark), feed(tmp_path), consigned())
+    lines = (done.folder / "partner_v1-00001.jsonl").read_bytes().decode().removesuffix("\n").split("\n")
+    read = [json.loads(line) for line in lines]
+    assert [one["text"] for one in read] == [*TEXTS, None]
+    assert read[0] == {
+        "id": 0,
+        "text": "plain",
+        "at": "2026-01-31T23:59:59.000001Z",
+        "day": "2026-02-28",
+        "rate": 1e-7,
+        "amount": -1234.5,
+        "bytes": "AP8=",
+        "lines": [1, None],
+        "open": True,
+    }
+    assert set(read[-1]) == set(read[0])
+
+
+def test_parquet_is_spread_over_files_that_are_counted_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.range(1000).selectExpr("CAST(id AS int) AS id", "map('k', id) AS pairs")
+    held_to = contract([{"name": "id", "logicalType": "integer", "primaryKey": True}, {"name": "pairs"}])
+    done = deliver(frame, feed(tmp_path, Format.PARQUET, 3), replace(consigned(), contract=held_to))
+    assert names(done.folder)[1:] == [f"partner_v1-0000{number}.parquet" for number in (1, 2, 3)]
+    assert (done.manifest.rows, len(done.manifest.files)) == (1000, 3)
+    for file in done.manifest.files:
+        assert spark.read.parquet(str(done.folder / file.name)).count() == file.rows > 200
+
+
+def test_the_same_rows_give_the_same_files(spark: SparkSession, tmp_path: Path) -> None:
+    one = deliver(rows(spark), feed(tmp_path / "one", Format.CSV, 2), consigned())
+    again = rows(spark).orderBy("text").repartition(5)
+    other = deliver(again, feed(tmp_path / "other", Format.CSV, 2), consigned())
+    assert one.manifest == other.manifest
+
+
+def test_no_rows_are_a_delivery_too(spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver(rows(spark).where("false"), feed(tmp_path, Format.CSV), consigned())
+    assert done.manifest.rows == 0
+    assert (done.folder / "partner_v1-00001.csv").read_text() == ",".join(
+        f.name or "" for f in HELD_TO.schema[0].fields
+    ) + "\n"
+
+
+def test_a_run_is_delivered_once_and_names_the_one_before(spark: SparkSession, tmp_path: Path) -> None:
+    frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
+    first = deliver(frame, to, consigned(1))
+    before = (first.folder / "manifest.json").read_bytes()
+    second = deliver(frame, to, consigned(2, content=Content.CHANGES))
+    assert second.manifest.previous
+    assert second.manifest.previous.run == 1
+    assert second.manifest.previous.manifest_sha256 == sha256(before).hexdigest()
+    latest = json.loads((tmp_path / "partner_v1" / "latest.json").read_bytes())
+    assert (latest["run"], latest["manifest"]) == (2, "run=2/manifest.json")
+    assert latest["manifest_sha256"] == sha256((second.folder / "manifest.json").read_bytes()).hexdigest()
+    again = deliver(frame.where("false"), to, replace(consigned(1), created_at=datetime.now(UTC)))
+    assert again.delivered is Delivered.BEFORE
+    assert (first.folder / "manifest.json").read_bytes() == before
+    assert json.loads((tmp_path / "partner_v1" / "latest.json").read_bytes()) == latest
+
+
+def test_what_a_crash_left_is_delivered_again_and_nothing_twice(spark: SparkSession, tmp_path: Path) -> None:
+    frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
+    whole = deliver(frame, to, consigned(1))
+    folder = FeedFolder.of(to, "partner_v1")
+    latest = folder.path / "latest.json"
+
+    def interrupted_while_writing() -> None:
+        shutil.move(whole.folder, folder.aside(1))
+
+    def interrupted_before_latest() -> None:
+        latest.unlink()
+
+    def without_manifest() -> None:
+        (whole.folder / "manifest.json").unlink()
+
+    def with_half_a_manifest() -> None:
+        (whole.folder / "manifest.json").write_bytes(b'{"manifest": 1, "table"')
+
+    def with_half_a_file() -> None:
+        (whole.folder / "partner_v1-00001.jsonl").write_bytes(b'{"id"')
+
+    def without_a_file() -> None:
+        (whole.folder / "partner_v1-00001.jsonl").unlink()
+
+    for damage in (interrupted_while_writing, without_manifest, with_half_a_manifest, with_half_a_file, without_a_file):
+        damage()
+        assert folder.latest() is None
+        assert deliver(frame, to, consigned(1)).delivered is Delivered.NOW
+        assert names(folder.path) == ["latest.json", "run=1"]
+        assert folder.latest() == whole.manifest
+        assert list(faults(whole.folder)) == []
+    interrupted_before_latest()
+    assert deliver(frame, to, consigned(1)).delivered is Delivered.BEFORE
+    assert json.loads(latest.read_bytes())["run"] == 1
+
+
+def test_a_delivery_that_was_tampered_with_shows_it(spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
+    file = done.folder / "partner_v1-00001.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"1", b"2"))
+    assert list(faults(done.folder)) == [f"{file.name} has another content"]
+
+
+@pytest.mark.parametrize(
+    ("to", "held_to", "says"),
+    [
+        (Feed("s3a://bucket/feeds", Format.CSV), HELD_TO, "that this machine and Spark both see"),
+        (Feed("/tmp/fe*ds", Format.CSV), HELD_TO, "cannot have any of"),  # noqa: S108
+        (Feed("{tmp}", Format.AVRO), HELD_TO, "a feed cannot be avro; it can be: csv, jsonl, parquet"),
+        (Feed("{tmp}", Format.CSV), contract([{"name": "id"}]), "an empty line in CSV"),
+    ],
+)
+def test_what_cannot_be_delivered_is_refused(
+    spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str
+) -> None:
+    to = replace(to, folder=to.folder.replace("{tmp}", str(tmp_path)))
+    with pytest.raises(InvalidDocument, match=says):
+        deliver(spark.sql("SELECT 1 AS id"), to, replace(consigned(), contract=held_to))
+    assert FeedFolder(tmp_path / "partner_v1").runs() == []
+
+
+def test_a_folder_that_is_a_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "partner_v1").write_text("in the way")
+    with pytest.raises(Unavailable, match="partner_v1"):
+        deliver(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
