@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from treaty.contracts import Contract, LoadedContract, load
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 
 CASES = Path(__file__).parent / "cases"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
 from treaty.errors import InvalidDocument, NotFound
 from treaty.settings import Settings, load_settings
 

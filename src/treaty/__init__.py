@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treaty.compatibility import Change, Mode, Verdict, diff, judge
+    from treaty.compatibility.changes import Change
+    from treaty.compatibility.diff import diff
+    from treaty.compatibility.judge import Verdict, judge
+    from treaty.compatibility.modes import Mode
     from treaty.contracts import Contract, Field, Finding, LoadedContract, load
-    from treaty.contracts.short_models import DataContract, DataField, FreshnessSLA, MigrationPlan, Owner
+    from treaty.contracts.short_form_models import DataContract, DataField, FreshnessSLA, MigrationPlan, Owner
     from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
     from treaty.governance.lint import LintReport, LintSettings, lint
     from treaty.registry.client.registry import RegistryClient
@@ -29,21 +32,21 @@ _MODULES = {
     "Conflict": "treaty.errors",
     "Contract": "treaty.contracts",
     "ContractRegistry": "treaty.registry.memory",
-    "DataContract": "treaty.contracts.short_models",
-    "DataField": "treaty.contracts.short_models",
+    "DataContract": "treaty.contracts.short_form_models",
+    "DataField": "treaty.contracts.short_form_models",
     "Enforcement": "treaty.spark",
     "Field": "treaty.contracts",
     "Finding": "treaty.contracts",
-    "FreshnessSLA": "treaty.contracts.short_models",
+    "FreshnessSLA": "treaty.contracts.short_form_models",
     "InvalidDocument": "treaty.errors",
     "LintReport": "treaty.governance.lint",
     "LintSettings": "treaty.governance.lint",
     "LoadedContract": "treaty.contracts",
-    "MigrationPlan": "treaty.contracts.short_models",
+    "MigrationPlan": "treaty.contracts.short_form_models",
     "Mode": "treaty.compatibility",
     "NotAllowed": "treaty.errors",
     "NotFound": "treaty.errors",
-    "Owner": "treaty.contracts.short_models",
+    "Owner": "treaty.contracts.short_form_models",
     "Refused": "treaty.errors",
     "Registry": "treaty.registry.local.registry",
     "RegistryClient": "treaty.registry.client.registry",

@@ -19,7 +19,7 @@ from treaty.catalog.pages.changes import ActivityFilter, changes_page, static_ch
 from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.rendering import RenderContext, Visitor, render
 from treaty.compatibility.migration.proof import contract_digest
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.registry.local import Registry
 
 

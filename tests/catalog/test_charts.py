@@ -10,7 +10,7 @@ import pytest
 
 from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.observability import State
-from treaty.observability.known import KNOWN
+from treaty.observability.measures import KNOWN
 
 LAST = datetime(2026, 3, 31, 12, tzinfo=UTC)
 WINDOW = Window(LAST - timedelta(days=30), LAST)

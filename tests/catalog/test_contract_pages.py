@@ -25,7 +25,7 @@ from treaty.catalog.pages.contract.contract_data import load_contract_data, pars
 from treaty.catalog.pages.contract.field_history import without_shared_fields
 from treaty.catalog.rendering import RenderContext, render
 from treaty.cli.app import build_app
-from treaty.compatibility.diffing import diff
+from treaty.compatibility.diff import diff
 from treaty.registry.client import RegistryClient
 from treaty.registry.local import Registry
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
 from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_charts
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.observability import Measure
 from treaty.registry.local import Registry
 

@@ -14,7 +14,7 @@ from tests.cli.shop import CONSUMERS, REFUSED, V1
 from tests.review.branches import reviewed
 from treaty.cli.render.review import CheckFormat, drawn, markdown
 from treaty.cli.render.review.phrases import pages
-from treaty.governance.objections import OBJECTIONS
+from treaty.governance.branch_findings import OBJECTIONS
 from treaty.review import Review
 
 EVIL = (

@@ -46,7 +46,7 @@ def test_a_deprecated_line_warns_its_new_consumers(treaty: Treaty) -> None:
     ("arguments", "code", "said"),
     [
         (("ledger", "orders@9", *CRITICAL), 1, "no line orders@9 is registered"),
-        (("ledger", "orders", *CRITICAL), 1, "is no line; write it like orders@1"),
+        (("ledger", "orders", *CRITICAL), 1, "is not a line; write it like orders@1"),
         (("ledger", "orders@1", *CRITICAL, "--field", "nothing"), 1, "orders@1 has no field 'nothing'"),
         (("ledger", "orders@1", *CRITICAL, "--field", "a..b"), 1, "cannot read field path"),
         (("ledger", "orders@1", "--class", "important"), 2, "exploratory_analytics"),

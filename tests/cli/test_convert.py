@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import Treaty, Write
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 
 SHORT = """\
 dataset_id: users.daily_active

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from treaty.cli.commands import convert
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import yaml
 
 from tests.cli.conftest import Treaty, Write
 from tests.documents import CASES
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Treaty, Write
 from tests.cli.orders import CITY, ID, V1, V1_WITH_CITY, V2
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.registry.answers import StepAnswer
 from treaty.registry.local import Registry
 
@@ -128,9 +128,9 @@ def test_a_document_is_printed_in_a_form_or_as_it_was_given(treaty: Treaty, tmp_
         (("history", "nothing"), "nothing"),
         (("activate", "orders", "9.9.9"), "9.9.9"),
         (("deprecate", "nothing@1", *PLAN), "no line nothing@1 is registered"),
-        (("deprecate", "orders", *PLAN), "'orders' is no line; write it like orders@1"),
+        (("deprecate", "orders", *PLAN), "'orders' is not a line; write it like orders@1"),
         (("archive", "nothing", "1.0.0"), "nothing"),
-        (("can-i-retire", "orders"), "'orders' is no line; write it like orders@1"),
+        (("can-i-retire", "orders"), "'orders' is not a line; write it like orders@1"),
         (("can-i-retire", "orders@9"), "no line orders@9 is registered"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.documents import CASES, contract
 from treaty.compatibility import KINDS, Mode, diff, judge
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.contracts.values import thaw
 
 

@@ -7,9 +7,17 @@ from hypothesis import given
 import tests.strategies  # noqa: F401 - the same examples in every run
 from tests.consumers.worlds import Edit, distances, edited, graph, made, reads, rests_on, turned, worlds
 from treaty.consumers.dependencies import Consumer, Node, PublishedBy
-from treaty.consumers.excerpts import DOWNSTREAM, UPSTREAM, Excerpt, all_of, around, ends_of, with_neighbours
-from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.subscriptions import Line
+from treaty.consumers.graph import (
+    DOWNSTREAM,
+    UPSTREAM,
+    DependencyGraph,
+    Excerpt,
+    all_of,
+    around,
+    ends_of,
+    with_neighbours,
+)
+from treaty.contracts.versions import Line
 
 ORDERS, SCORES, MARTS, STOCK = Line("orders", 1), Line("scores", 1), Line("marts", 1), Line("stock", 1)
 BOARD = Consumer("board")

@@ -14,11 +14,10 @@ from tests.consumers.worlds import FIELDS, LINES, Edit, distances, edited, graph
 from tests.documents import contract
 from treaty.compatibility import Verdict, diff, judge
 from treaty.consumers.dependencies import Consumer, Node
-from treaty.consumers.exposure import Exposure, exposure
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.impact import Effect, breaking, impact
-from treaty.consumers.subscriptions import Line
+from treaty.consumers.impact import Effect, Exposure, breaking, exposure, impact
 from treaty.contracts.paths import parse_path
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 
 ORDERS, SCORES, STOCK = Line("orders", 1), Line("scores", 1), Line("stock", 1)

@@ -25,7 +25,7 @@ from tests.consumers.worlds import (
 )
 from treaty.consumers.dependencies import Consumer, MadeFrom, Reach
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.subscriptions import Line
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 
 ORDERS, SCORES, STOCK = Line("orders", 1), Line("scores", 1), Line("stock", 1)
@@ -233,7 +233,7 @@ def test_what_nothing_names_any_more_is_forgotten(edits: list[Edit]) -> None:
 
 
 def test_what_the_command_line_needs_does_not_load_the_graph_library() -> None:
-    loads = "import sys, treaty.consumers.impact, treaty.consumers.exposure; print('rustworkx' in sys.modules)"
+    loads = "import sys, treaty.consumers.impact, treaty.consumers.impact; print('rustworkx' in sys.modules)"
 
     run = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)
 

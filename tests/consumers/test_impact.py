@@ -9,7 +9,8 @@ import pytest
 from tests.documents import contract
 from treaty.compatibility import diff, judge
 from treaty.consumers.impact import impact
-from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields, parse_line
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 
 ADDRESS = {

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from treaty.consumers.dependencies import Consumer, MadeFrom, Node
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.versions import Line
 
 FIELDS = ("order_id", "ltv", "address", "address.city", "address.zip")
 LINES = (Line("orders", 1), Line("orders", 2), Line("scores", 1), Line("stock", 1), Line("prices", 10))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.contracts.comparing import same_contract
 from tests.strategies import Document, documents, json_values, texts
 from treaty.contracts import Contract, contract_from, document_of, load
-from treaty.contracts.reading import read_document
-from treaty.contracts.writing import write_json, write_yaml
+from treaty.contracts.text import read_document
+from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.errors import InvalidDocument
 
 YAML_BITS = (

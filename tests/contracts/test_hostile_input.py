@@ -11,7 +11,7 @@ import pytest
 from tests.contracts import hostile
 from tests.contracts.hostile import HEAD, Hostile, odcs_json
 from treaty.contracts import contract_from, load
-from treaty.contracts.reading import Limits, read_document
+from treaty.contracts.text import Limits, read_document
 from treaty.errors import InvalidDocument
 
 pytestmark = pytest.mark.usefixtures("no_stall")

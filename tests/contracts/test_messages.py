@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from treaty.contracts import Finding, contract_from, load
-from treaty.contracts.locating import locate_fields
-from treaty.contracts.reading import read_document
+from treaty.contracts.model import locate_fields
+from treaty.contracts.text import read_document
 from treaty.errors import InvalidDocument
 
 YAML = """\

@@ -11,7 +11,7 @@ from hypothesis import given
 from tests.documents import contract
 from tests.strategies import Document, documents
 from treaty.contracts import Form, contract_from
-from treaty.contracts.locating import locate_fields
+from treaty.contracts.model import locate_fields
 from treaty.contracts.odcs import write_odcs
 
 HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version": "1.0.0"}

@@ -19,10 +19,10 @@ from tests.strategies import (
     short_documents,
 )
 from treaty.contracts import Contract, Form, contract_from, document_of, load
-from treaty.contracts.locating import locate_fields
+from treaty.contracts.model import locate_fields
 from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
+from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.contracts.values import FrozenMap
-from treaty.contracts.writing import write_json, write_yaml
 
 HEAD = {"apiVersion": "v3.2.0", "kind": "DataContract", "id": "orders", "version": "1.0.0"}
 

@@ -11,8 +11,8 @@ from treaty.contracts import contract_from, document_of, load
 from treaty.contracts.blocks import Delivery, Deprecation
 from treaty.contracts.odcs import write_odcs
 from treaty.contracts.owners import Owner
-from treaty.contracts.short import write_short_form
-from treaty.contracts.writing import write_json, write_yaml
+from treaty.contracts.short_form import write_short_form
+from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.errors import InvalidDocument
 
 SMALL: dict[str, Any] = {

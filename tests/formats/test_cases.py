@@ -10,7 +10,7 @@ from tests.documents import CASES, contract
 from treaty.compatibility import diff
 from treaty.contracts import Contract
 from treaty.contracts.odcs import LATEST_API_VERSION, write_odcs
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.errors import InvalidDocument
 from treaty.formats import FORMATS, format_named
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.documents import CASES, loaded
 from treaty.contracts.findings import Finding
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.governance.lint import RULES, LintSettings, lint
 
 TODAY = date(2026, 1, 15)

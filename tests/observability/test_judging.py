@@ -10,9 +10,7 @@ import pytest
 from tests.documents import contract
 from treaty.contracts.model import Contract
 from treaty.observability import Measure, State, judged, worst
-from treaty.observability.known import KNOWN, kind_of
-from treaty.observability.promises import promise_of
-from treaty.observability.states import is_old
+from treaty.observability.measures import KNOWN, is_old, kind_of, promise_of
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = 3_600.0

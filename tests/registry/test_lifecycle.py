@@ -456,7 +456,7 @@ def test_what_is_no_line_is_refused(registry: AnyRegistry) -> None:
         lambda: registry.retire_line("orders@one"),
         lambda: registry.consumers.can_i_retire("orders"),
     ):
-        with pytest.raises(InvalidDocument, match="is no line; write it like orders@1"):
+        with pytest.raises(InvalidDocument, match="is not a line; write it like orders@1"):
             ask()
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.registry.backends import START, AnyRegistry, Backend
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.compatibility.migration.proof import contract_digest
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused
 from treaty.registry.answers import BoardAnswer
 from treaty.registry.ground_rules import Acknowledgement, Approval, GroundRules

@@ -8,7 +8,7 @@ import pytest
 
 from tests.registry.backends import AnyRegistry, Backend
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.registering import VersionRefused

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.documents import document
 from treaty.compatibility import Grading, parse_mode
-from treaty.contracts.reading import Limits
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text import Limits
+from treaty.contracts.text.writer import write_yaml
 from treaty.governance.lint import LintSettings, parse_lint_settings
 from treaty.review import Branch, File, RegistryDesk, Review, Rules, Touched, review
 

@@ -17,7 +17,7 @@ from tests.server.conftest import Clock
 from tests.server.contracts import short, without
 from tests.server.running import client_of, running
 from treaty.compatibility.migration.proof import contract_digest
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.rules import Action

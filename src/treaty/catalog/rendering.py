@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treaty
 from treaty.catalog import formatting, links
 from treaty.catalog.links import Link, LiveUrls, StaticUrls
-from treaty.observability.states import is_old
+from treaty.observability.measures import is_old
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, objection
 

@@ -20,14 +20,14 @@ from treaty.contracts.findings import Finding, Severity
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.review import Review, Rules, review
 from treaty.review.report import Affected, RegistrySays, Step
-from treaty.settings.parts import DEFAULT_REGISTRY
+from treaty.settings.sections import DEFAULT_REGISTRY
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.contracts.model import Contract
-    from treaty.contracts.reading import Limits
+    from treaty.contracts.text import Limits
     from treaty.registry.answers import AffectedAnswer
-    from treaty.review.documents import Document
+    from treaty.review.branch import Document
     from treaty.settings import Settings
 
 

@@ -17,10 +17,9 @@ from treaty.cli.registry_connection import needing, opened
 from treaty.cli.render.printable import visible
 from treaty.contracts import Contract
 from treaty.contracts.findings import Place
-from treaty.contracts.loading import LoadedContract, parse
-from treaty.contracts.reading import Limits, read_document
-from treaty.contracts.reading.limits import refuse
-from treaty.contracts.recognising import SUFFIXES, meant_as_contract
+from treaty.contracts.loader import SUFFIXES, LoadedContract, meant_as_contract, parse
+from treaty.contracts.text import Limits, read_document
+from treaty.contracts.text.limits import refuse
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 from treaty.cli.inputs import STANDARD_INPUT, find_contract, is_document, load_source
 from treaty.cli.registry_connection import is_address, needing, opened
 from treaty.compatibility.migration import MigrationPath, migration_path
-from treaty.consumers.guide_examples import line_of
-from treaty.consumers.guides import guides
-from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields, parse_line
+from treaty.consumers.migration_guides import guides, line_of
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def readers_of(contract: Contract, new: Contract, where: Where, file: Path | Non
     """Return who reads a contract's line, by a file or by the registry; None where neither can say."""
     line = line_of(contract)
     if file is not None:
-        from treaty.consumers.declared import read_subscriptions
+        from treaty.consumers.subscription_files import read_subscriptions
 
         try:
             content = file.read_bytes()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from treaty.cli.inputs import Given, Source, given
 from treaty.compatibility import Plan, plan_of
-from treaty.contracts.loading import contract_from
-from treaty.contracts.reading import Limits
+from treaty.contracts.loader import contract_from
+from treaty.contracts.text import Limits
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
 
 if TYPE_CHECKING:

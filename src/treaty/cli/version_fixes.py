@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treaty.cli.render.review.phrases import says_so_itself
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
 from treaty.errors import Unavailable
 from treaty.review import ContractReview, Review, Standing
-from treaty.review.fixing import Fixed, fix
+from treaty.review.fixes import Fixed, fix
 
 
 @dataclass(frozen=True)

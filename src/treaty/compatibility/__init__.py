@@ -1,10 +1,9 @@
 """May this replace that? One diff, a table of kinds, modes and a verdict."""
 
-from treaty.compatibility.admission import admit, predecessor
 from treaty.compatibility.changes import Breaks, Change, Changes, Direction
-from treaty.compatibility.diffing import diff
+from treaty.compatibility.diff import diff
 from treaty.compatibility.grading import Grading, parse_grading
-from treaty.compatibility.judging import Judged, Plan, Verdict, judge, plan_of
+from treaty.compatibility.judge import Judged, Plan, Verdict, admit, judge, plan_of, predecessor
 from treaty.compatibility.kinds import KINDS, Kind, describe
 from treaty.compatibility.modes import Mode, parse_mode
 from treaty.compatibility.renames import RenameSuggestion, suggest_renames

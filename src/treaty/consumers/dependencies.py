@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from treaty.consumers.subscriptions import Line, Subscription
+from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 
 

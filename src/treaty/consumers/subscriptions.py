@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from treaty.contracts.paths import FieldPath, parse_path
-from treaty.errors import InvalidDocument
-
-_LINE = re.compile(r"(?P<contract>.+)@(?P<major>0|[1-9][0-9]{0,8})", re.DOTALL)
+from treaty.contracts.versions import Line
 
 
 class ConsumerClass(StrEnum):
@@ -45,22 +42,6 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Line:
-    """The versions of a contract that share a MAJOR, such as ``orders@1``; each has its own namespace."""
-
-    contract: str
-    major: int
-
-    def __str__(self) -> str:
-        return f"{self.contract}@{self.major}"
-
-    @property
-    def namespace(self) -> str:
-        """The name its tables and topics carry."""
-        return f"{re.sub('[^0-9A-Za-z_]', '_', self.contract)}_v{self.major}"
-
-
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """A consumer's dependence on a line; without fields it is unknown which it reads, and no change is safe for it."""
@@ -77,14 +58,6 @@ class Subscription:
     def fields_known(self) -> bool:
         """Whether the consumer said what it reads."""
         return bool(self.fields)
-
-
-def parse_line(text: str) -> Line:
-    """Read a line as it is printed."""
-    found = _LINE.fullmatch(text)
-    if found is None:
-        raise InvalidDocument(f"{text!r} is no line; write it like orders@1")
-    return Line(found["contract"], int(found["major"]))
 
 
 def parse_fields(texts: list[str] | tuple[str, ...]) -> tuple[FieldPath, ...]:

@@ -1,7 +1,7 @@
 """What a contract is: model, terms, types, versions and field paths; ODCS and the short form."""
 
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.contracts.loading import LoadedContract, contract_from, document_of, load
+from treaty.contracts.loader import LoadedContract, contract_from, document_of, load
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Bump, parse_range, parse_version

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treaty.contracts.making import made
+from treaty.contracts.frozen import made
 from treaty.contracts.owners import Owner
 from treaty.contracts.schemas import block_names, fits_block, fits_field_key
 from treaty.contracts.values import EMPTY, FrozenMap, thaw

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
-from treaty.contracts.making import once, put_off
+from treaty.contracts.findings import Pointer
+from treaty.contracts.frozen import once, put_off
 from treaty.contracts.owners import Owner, owners_of
-from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY, FrozenMap
 from treaty.contracts.versions import version_or_none
@@ -161,3 +163,23 @@ class Contract:
         """The line the version belongs to, such as ``orders@1``."""
         version = self.semantic_version
         return f"{self.id}@{version.major}" if version else None
+
+
+_PLACES: dict[str, Pointer] = {ITEMS: ("items",), MAP_VALUES: ("map", "value"), MAP_KEYS: ("map", "key")}
+
+
+def locate_fields(contract: Contract) -> Iterator[tuple[FieldPath, Field, Pointer]]:
+    """Yield every field with its path and pointer, outermost first; objects are named where there are several."""
+    several = len(contract.schema) > 1
+    for index, item in enumerate(contract.schema):
+        root = FieldPath(object=item.name if several else None)
+        for position, field in enumerate(item.fields):
+            yield from _inside(field, root.field(field.name or ""), ("schema", index, "properties", position))
+
+
+def _inside(field: Field, path: FieldPath, pointer: Pointer) -> Iterator[tuple[FieldPath, Field, Pointer]]:
+    yield path, field, pointer
+    for index, child in enumerate(field.properties or ()):
+        yield from _inside(child, path.field(child.name or ""), (*pointer, "properties", index))
+    for mark, child in field.children:
+        yield from _inside(child, path.into(mark), (*pointer, *_PLACES[mark]))

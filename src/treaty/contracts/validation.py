@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 import jsonschema_rs
 
-from treaty.contracts.findings import Finding, Severity
-from treaty.contracts.reading.limits import INVALID_DOCUMENT, shortened
-from treaty.contracts.reading.lines import PlaceOf, Pointer
+from treaty.contracts.findings import Finding, PlaceOf, Pointer, Severity
+from treaty.contracts.text.limits import INVALID_DOCUMENT, shortened
 from treaty.contracts.values import Json, brief
 from treaty.errors import InvalidDocument
 

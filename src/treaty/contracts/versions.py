@@ -17,6 +17,7 @@ _STRICT = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")
 _RANGE = re.compile(
     r"(?P<op>[\^~=]?)(?P<major>0|[1-9][0-9]*)(?:\.(?P<minor>0|[1-9][0-9]*|x))?(?:\.(?P<patch>0|[1-9][0-9]*|x))?"
 )
+_LINE = re.compile(r"(?P<contract>.+)@(?P<major>0|[1-9][0-9]{0,8})", re.DOTALL)
 _LONGEST = 64
 
 
@@ -141,3 +142,27 @@ def _gap(found: re.Match[str]) -> bool:
 
 def _bad_range(text: str) -> InvalidDocument:
     return InvalidDocument(f"{text[:_LONGEST]!r} is not a version range; write ^1.2, ~1.2, 1.x or =1.2.3")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Line:
+    """The versions of a contract that share a MAJOR, such as ``orders@1``; each has its own namespace."""
+
+    contract: str
+    major: int
+
+    def __str__(self) -> str:
+        return f"{self.contract}@{self.major}"
+
+    @property
+    def namespace(self) -> str:
+        """The name of the line in table and topic names, such as ``orders_v1``."""
+        return f"{re.sub('[^0-9A-Za-z_]', '_', self.contract)}_v{self.major}"
+
+
+def parse_line(text: str) -> Line:
+    """Parse a line such as ``orders@1``."""
+    found = _LINE.fullmatch(text)
+    if found is None:
+        raise InvalidDocument(f"{text!r} is not a line; write it like orders@1")
+    return Line(found["contract"], int(found["major"]))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.odcs.keys import CONTRACT, FIELD, OBJECT
+from treaty.contracts.odcs.documents import CONTRACT, FIELD, OBJECT
 from treaty.contracts.schemas import block_names, field_key_names
 from treaty.contracts.values import FrozenMap, Json, freeze, thaw
 

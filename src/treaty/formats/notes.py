@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from treaty.contracts.findings import Place
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION, write_odcs
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import Json, brief, same
 from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import CHILDREN, ContractPart, flat, inside, unflattened, with_inside

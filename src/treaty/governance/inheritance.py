@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treaty.compatibility import Change, Direction, describe
-from treaty.compatibility.diffing import object_changes
+from treaty.compatibility.diff import object_changes
 from treaty.compatibility.kinds import KINDS
 from treaty.compatibility.kinds.meaning import field_classification_changed
 from treaty.compatibility.kinds.objects import primary_key_changed
-from treaty.compatibility.levels import level, level_name, level_of
 from treaty.compatibility.terms import CONTRACT_TERMS
+from treaty.compatibility.terms.service_levels import level, level_name, level_of
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import FrozenMap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treaty.consumers.subscriptions import Line
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 
 

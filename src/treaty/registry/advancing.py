@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, update
 
-from treaty.consumers.subscriptions import Line, Subscription
+from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.blocks import Deprecation
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, Refused
 from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import Periods, Status, Timetable, check_step, due_status, line_status, timetable

@@ -10,9 +10,9 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from treaty.compatibility import Mode, Verdict, admit
-from treaty.compatibility.judging import effective_mode
+from treaty.compatibility.judge import effective_mode
 from treaty.contracts.blocks import Deprecation
-from treaty.contracts.making import once
+from treaty.contracts.frozen import once
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump
 from treaty.errors import Refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treaty.compatibility import Verdict
-from treaty.compatibility.serializing import verdict_as_data
+from treaty.compatibility.serialization import verdict_as_data
 from treaty.registry.answers import ChangeAnswer, DiffAnswer
 from treaty.registry.report import report_on
 

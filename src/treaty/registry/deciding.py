@@ -7,8 +7,8 @@ from datetime import date
 
 from sqlalchemy import Connection
 
-from treaty.consumers.exposure import Exposure
-from treaty.consumers.subscriptions import Line
+from treaty.consumers.impact import Exposure
+from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Status
 from treaty.registry.absent import no_line
 from treaty.registry.advancing import SERVING, obstacles_to_retiring, standing, stranded, waived

@@ -11,10 +11,9 @@ from sqlalchemy import Connection
 
 from treaty.compatibility import Judged, Verdict
 from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
-from treaty.consumers.exposure import Exposure, LineImpact, exposure
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.impact import Effect, Impact
-from treaty.consumers.subscriptions import Line, parse_line
+from treaty.consumers.impact import Effect, Exposure, Impact, LineImpact, exposure
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.answers import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
 from treaty.registry.candidates import Judgement

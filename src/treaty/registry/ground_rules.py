@@ -8,7 +8,7 @@ from enum import StrEnum
 from treaty.compatibility import Grading, Mode
 from treaty.compatibility.migration import Guard
 from treaty.compatibility.modes import DEFAULT_MODE
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
 from treaty.governance.lifecycle import Periods
 from treaty.registry.notices.addresses import AddressRule
 

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from treaty.consumers.dependencies import Consumer, Dependence, MadeFrom, Node, PublishedBy, Reads
-from treaty.consumers.excerpts import Excerpt, ends_of
-from treaty.consumers.subscriptions import Line
+from treaty.consumers.graph import Excerpt, ends_of
+from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Status, line_status
 from treaty.registry.answers import MapAnswer, MapEdgeAnswer, MapNodeAnswer
 from treaty.registry.store.tables import contracts, subscriptions, versions

@@ -6,11 +6,10 @@ from collections import Counter
 
 from sqlalchemy import Connection, select
 
-from treaty.consumers import excerpts
+from treaty.consumers import graph
 from treaty.consumers.dependencies import Dependence, MadeFrom, Node, Reads
-from treaty.consumers.excerpts import BOTH_WAYS, DOWNSTREAM, UPSTREAM
-from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.subscriptions import Line, parse_line
+from treaty.consumers.graph import BOTH_WAYS, DOWNSTREAM, UPSTREAM, DependencyGraph
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.answers import DomainAnswer, DomainEdgeAnswer, DomainsAnswer, MapAnswer
 from treaty.registry.depending import Dependencies, node_named
@@ -27,7 +26,7 @@ def map_around(
 ) -> MapAnswer:
     """Return what a line, contract or consumer rests on, and who rests on it."""
     origins = _origins(connection, dependencies, name)
-    part = dependencies.ask(connection, lambda it: excerpts.around(it, origins, hops, WAYS[direction], most))
+    part = dependencies.ask(connection, lambda it: graph.around(it, origins, hops, WAYS[direction], most))
     return map_answer(connection, part, origins)
 
 
@@ -35,10 +34,10 @@ def map_of(connection: Connection, dependencies: Dependencies, domain: str | Non
     """Return the whole graph, or the lines of a domain (empty: of none) with those one step away."""
     known = _lines(connection)
     if domain is None:
-        part = dependencies.ask(connection, lambda it: excerpts.all_of(it, known, most))
+        part = dependencies.ask(connection, lambda it: graph.all_of(it, known, most))
     else:
         chosen = [line for line, of in known.items() if (of or "") == domain]
-        part = dependencies.ask(connection, lambda it: excerpts.with_neighbours(it, chosen, most))
+        part = dependencies.ask(connection, lambda it: graph.with_neighbours(it, chosen, most))
     return map_answer(connection, part)
 
 

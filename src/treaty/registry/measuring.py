@@ -9,11 +9,9 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from treaty.contracts.reading import Limits, check_plain
+from treaty.contracts.text import Limits, check_plain
 from treaty.errors import InvalidDocument
-from treaty.observability.known import KNOWN, PLAIN
-from treaty.observability.measures import Measure, judged
-from treaty.observability.states import State, state_of
+from treaty.observability.measures import KNOWN, PLAIN, Measure, State, judged, state_of
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize
 from treaty.registry.answers import DayAnswer, GridRowAnswer, MeasureAnswer, RecordedAnswer

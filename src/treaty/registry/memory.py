@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from treaty.compatibility.admission import admit
-from treaty.compatibility.judging import Verdict
+from treaty.compatibility.judge import Verdict, admit
 from treaty.compatibility.modes import DEFAULT_MODE, parse_mode
-from treaty.contracts.short_models import DataContract
+from treaty.contracts.short_form_models import DataContract
 from treaty.contracts.versions import parse_version
 from treaty.errors import Conflict, InvalidDocument, NotFound
 from treaty.registry.report import CompatibilityReport, report_on

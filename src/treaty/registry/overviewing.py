@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from treaty.observability.states import RANKS
+from treaty.observability.measures import RANKS
 from treaty.registry.answers import OverviewAnswer
 from treaty.registry.searching import HIGHEST
 from treaty.registry.store import measuring

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from treaty.consumers.subscriptions import Line
-from treaty.contracts.loading import parse
-from treaty.contracts.making import once
+from treaty.contracts.frozen import once
+from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Field, Form
-from treaty.contracts.reading import Limits, Reading, check_plain, read_document, read_json
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text import Limits, Reading, check_plain, read_document, read_json
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, Json
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
 from treaty.registry.digesting import digest_of

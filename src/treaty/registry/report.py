@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from treaty.compatibility.judging import Verdict
+from treaty.compatibility.judge import Verdict
 from treaty.contracts.findings import Severity
 
 

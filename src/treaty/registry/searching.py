@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, f
 
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import POLICY_TIERS
-from treaty.observability.states import RANKS, state_of
+from treaty.observability.measures import RANKS, state_of
 from treaty.registry.answers import ContractAnswer, OwnerAnswer
 from treaty.registry.preparing import folded
 from treaty.registry.query import Query

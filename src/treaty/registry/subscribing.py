@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from treaty.consumers.subscriptions import Line, Subscription
+from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, Refused
 from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Welcome
 from treaty.registry.absent import no_line, not_reading

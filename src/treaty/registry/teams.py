@@ -10,7 +10,7 @@ from itertools import islice
 
 from sqlalchemy import ColumnElement, Connection, Text, and_, cast, distinct, func, select
 
-from treaty.consumers.subscriptions import Line
+from treaty.contracts.versions import Line
 from treaty.registry.answers import TeamAnswer
 from treaty.registry.preparing import folded
 from treaty.registry.store.dependence import NO_LINE

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Text, cast, insert, select, update
 
-from treaty.contracts.reading import Limits, check_plain
+from treaty.contracts.text import Limits, check_plain
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action, Resource, authorize

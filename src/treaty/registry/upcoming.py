@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from sqlalchemy import Connection, func, select
 
-from treaty.consumers.subscriptions import Line
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status
 from treaty.registry.answers import UpcomingAnswer

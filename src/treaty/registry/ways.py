@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from treaty.compatibility.migration import MigrationPath, migration_path, path_as_data, pyspark_text, view_sql
-from treaty.consumers.guide_examples import line_table
-from treaty.consumers.guides import guides
+from treaty.consumers.migration_guides import guides, line_table
 from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument, Refused

@@ -1,9 +1,8 @@
 """A branch under review: which contracts it changes, what stands against each, and whom it hits by field."""
 
-from treaty.review.branch import Branch, RegistryDesk, Rules, Touched
-from treaty.review.documents import Document, File
+from treaty.review.branch import Branch, Document, File, RegistryDesk, Rules, Touched
 from treaty.review.report import Affected, ContractReview, RegistrySays, Review, Section, Standing, Step
-from treaty.review.reviewing import review
+from treaty.review.reviewer import review
 
 __all__ = [
     "Affected",

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from treaty.compatibility import predecessor
-from treaty.contracts.reading import Limits
-from treaty.review.branch import Touched
-from treaty.review.documents import Contents, Document, read_file, stem
+from treaty.contracts.text import Limits
+from treaty.review.branch import Contents, Document, Touched, read_file, stem
 
 
 @dataclass(frozen=True)

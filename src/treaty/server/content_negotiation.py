@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.contracts.odcs import BlockStyle, write_odcs
-from treaty.contracts.short import write_short_form
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.short_form import write_short_form
+from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
 
 _JSON, YAML = "application/json", "application/yaml"

@@ -9,8 +9,8 @@ from typing import Any
 
 from fastapi import Request
 
-from treaty.contracts.loading import looks_like_contract
-from treaty.contracts.reading import Limits, Reading, read_document, read_json
+from treaty.contracts.loader import looks_like_contract
+from treaty.contracts.text import Limits, Reading, read_document, read_json
 from treaty.errors import InvalidDocument
 from treaty.registry.plain_json import as_json
 from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading

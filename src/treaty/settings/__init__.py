@@ -1,7 +1,6 @@
 """Settings, read once: `treaty.yaml` of the project, and the environment over it."""
 
-from treaty.settings.documented import DOCUMENTED, ENVIRONMENT
-from treaty.settings.loading import PROJECT_FILE, load_settings
+from treaty.settings.loader import DOCUMENTED, ENVIRONMENT, PROJECT_FILE, load_settings
 from treaty.settings.model import Settings
 
 __all__ = ["DOCUMENTED", "ENVIRONMENT", "PROJECT_FILE", "Settings", "load_settings"]

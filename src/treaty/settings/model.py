@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
 from treaty.errors import InvalidDocument
-from treaty.settings.parts import Parts
+from treaty.settings.sections import Parts
 
 if TYPE_CHECKING:
     from treaty.catalog.site.publisher import PublishTarget

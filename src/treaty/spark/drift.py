@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
 from treaty.compatibility.changes import Changes
-from treaty.compatibility.diffing import diff
-from treaty.compatibility.judging import Judged, judge
+from treaty.compatibility.diff import diff
+from treaty.compatibility.judge import Judged, judge
 from treaty.compatibility.modes import Mode
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field, SchemaObject

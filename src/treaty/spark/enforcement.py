@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from treaty.contracts.loading import load
+from treaty.contracts.loader import load
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
 from treaty.spark.columns import PRIVATE, VIOLATIONS, all_of, folded, named

@@ -11,7 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.compatibility.quality import essence, rule_name
+from treaty.compatibility.terms.quality_rules import essence, rule_name
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY, brief

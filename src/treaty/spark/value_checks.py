@@ -12,9 +12,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.compatibility.comparing import Bounds
-from treaty.compatibility.quality import essence, rule_name
-from treaty.compatibility.terms.values import item_count, text_length, value_range
+from treaty.compatibility.terms.comparison import Bounds
+from treaty.compatibility.terms.field_values import item_count, text_length, value_range
+from treaty.compatibility.terms.quality_rules import essence, rule_name
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief

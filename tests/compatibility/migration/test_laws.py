@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from tests.strategies import contract_pairs, contracts
 from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, migration_path, projection
 from treaty.contracts import Contract, Field, SchemaObject
-from treaty.contracts.locating import locate_fields
-from treaty.contracts.quoting import name_problem
+from treaty.contracts.model import locate_fields
+from treaty.contracts.sql_quoting import name_problem
 from treaty.errors import Refused
 
 

@@ -9,8 +9,8 @@ import yaml
 
 from tests.documents import CASES, contract
 from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, migration_path, projection, view_sql
-from treaty.contracts.loading import contract_from
-from treaty.contracts.quoting import comment_sql
+from treaty.contracts.loader import contract_from
+from treaty.contracts.sql_quoting import comment_sql
 from treaty.errors import InvalidDocument, Refused
 
 FIELDS = yaml.safe_load((CASES / "migrations" / "fields.yaml").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pyspark.sql import DataFrame, SparkSession
 
-from treaty.contracts.loading import load
+from treaty.contracts.loader import load
 from treaty.contracts.model import Contract
 from treaty.pipeline.project.declarations import Files, Format, Line, Source
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from examples.retail.history import Options, write
 from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
-from treaty.contracts.loading import load
+from treaty.contracts.loader import load
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.events import (
     deduplicated,

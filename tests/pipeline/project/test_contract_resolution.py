@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents import document
 from tests.registry.offers import ORDERS, orders, users
-from treaty.contracts.writing import write_json, write_yaml
+from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 from treaty.pipeline.project.contract_resolution import ContractsUsed, Lines, OnRegistryDown, contracts_used
 from treaty.pipeline.project.declarations import Files, Format, Line, Project, Source

@@ -11,7 +11,7 @@ import yaml
 
 from tests.documents import CASES
 from tests.pipeline.projects import SHOP, laid_out
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project import read_project

@@ -18,7 +18,7 @@ from pyiceberg.table import Table
 
 from tests.pipeline.projects import SMALL, laid_out
 from tests.pipeline.run.kiosk import FILES, contracts, deliver, ordered, paid
-from treaty.contracts.loading import document_of
+from treaty.contracts.loader import document_of
 from treaty.spark.jars import default_folder
 
 CATALOG = "lake"

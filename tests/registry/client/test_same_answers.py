@@ -10,7 +10,7 @@ import pytest
 
 from tests.registry.backends import START, AnyRegistry, Clock, Served, bearer_of, sqlite_file
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, USERS, made_from, orders, users
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 from treaty.observability import Measure
 from treaty.registry.client import RegistryClient
 from treaty.registry.local import Registry

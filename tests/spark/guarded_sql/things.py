@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.documents import CASES, contract
 from treaty.contracts.paths import parse_path
-from treaty.contracts.reading import read_document
+from treaty.contracts.text import read_document
 from treaty.spark.guarded_sql import RuleSql, Scope, read_rule_sql
 
 FOLDER = CASES / "guarded_sql"

@@ -12,7 +12,7 @@ import yaml
 from tests.documents import CASES, contract
 from treaty.compatibility.migration import Fidelity, MigrationPath, Way, migration_path, view_sql
 from treaty.compatibility.migration.proof import FieldProof, Proof
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.errors import InvalidDocument
 from treaty.spark.migration import guard, prove, served
 from treaty.spark.migration.proof import Given

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.profile.drafts import NOW, Text, drafted, fields_of, guessed, said, texts
 from treaty.contracts import document_of, load
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintSettings, lint
 from treaty.spark.profile import Sample, Typing, infer, parse_sample

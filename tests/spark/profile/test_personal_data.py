@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.profile.drafts import ROWS, Text, drafted, fields_of, guessed, texts
 from treaty.contracts import document_of
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.spark.profile import Typing
 from treaty.spark.profile.draft import advice
 

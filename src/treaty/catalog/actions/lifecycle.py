@@ -8,8 +8,8 @@ from treaty.catalog import links
 from treaty.catalog.actions.page_action import ActionSubject, FormField, FormValues, PageAction
 from treaty.catalog.formatting import pluralize
 from treaty.catalog.source import Source
-from treaty.consumers.subscriptions import Line, parse_line
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
+from treaty.contracts.versions import Line, parse_line
 from treaty.governance.inheritance import is_policy
 from treaty.registry.absent import no_line
 from treaty.registry.access.rules import Action, Resource

@@ -7,9 +7,10 @@ from itertools import islice
 from treaty.catalog import links
 from treaty.catalog.actions.page_action import ActionSubject, FormField, FormValues, PageAction
 from treaty.catalog.source import Source
-from treaty.consumers.subscriptions import ConsumerClass, parse_line
-from treaty.contracts.loading import contract_from
-from treaty.contracts.locating import locate_fields
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.loader import contract_from
+from treaty.contracts.model import locate_fields
+from treaty.contracts.versions import parse_line
 from treaty.registry.absent import no_line, not_reading
 from treaty.registry.access.rules import Action, Resource
 from treaty.registry.answers import LineAnswer, SubscriptionAnswer

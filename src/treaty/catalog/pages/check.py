@@ -12,7 +12,7 @@ from treaty.catalog.pages.check_result import CheckResult, InvalidSubmission, ch
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.compatibility import Grading, Mode
-from treaty.contracts.writing import write_yaml
+from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
 from treaty.registry.answers import ContractAnswer
 from treaty.registry.preparing import YAML

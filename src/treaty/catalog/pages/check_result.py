@@ -11,12 +11,12 @@ from typing import Any
 from treaty.catalog.formatting import BROKEN_PARTIES
 from treaty.catalog.source import Source
 from treaty.compatibility import KINDS, Grading, RenameSuggestion, Verdict, diff, judge, parse_mode, suggest_renames
-from treaty.compatibility.judging import Judged as JudgedChange
+from treaty.compatibility.judge import Judged as JudgedChange
 from treaty.compatibility.modes import DEFAULT_MODE
 from treaty.contracts.findings import Finding
-from treaty.contracts.loading import contract_from, parse
+from treaty.contracts.loader import contract_from, parse
 from treaty.contracts.model import Contract
-from treaty.contracts.reading import Reading, read_document, read_json
+from treaty.contracts.text import Reading, read_document, read_json
 from treaty.contracts.values import brief, thaw
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintReport, LintSettings, lint

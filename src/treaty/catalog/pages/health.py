@@ -11,10 +11,9 @@ from treaty.catalog.formatting import format_date, pluralize
 from treaty.catalog.pages.contract.service_levels import DAYS, Chart, anchor_of, chart_of
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
-from treaty.observability import known, words
-from treaty.observability.grids import Day, days_until, laid_out
-from treaty.observability.known import kind_of
-from treaty.observability.states import RANKS, State, is_old, worst
+from treaty.observability import formatting, measures
+from treaty.observability.daily_states import Day, days_until, laid_out
+from treaty.observability.measures import RANKS, State, is_old, kind_of, worst
 from treaty.registry.answers import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
 from treaty.registry.query import Query
 
@@ -132,7 +131,7 @@ def _first(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
 
 _MOST = 1_000
 _LISTED = 20
-_DRAWN = (known.FRESHNESS, known.VOLUME)
+_DRAWN = (measures.FRESHNESS, measures.VOLUME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ class Newest:
 
 def newest_of(source: Source, now: datetime) -> Newest:
     """Ask what was last measured; how old data was days ago says nothing, but what waited then waits still."""
-    kinds = (known.FRESHNESS, known.QUARANTINED, known.QUARANTINED_SHARE, known.EXCEPTIONS)
+    kinds = (measures.FRESHNESS, measures.QUARANTINED, measures.QUARANTINED_SHARE, measures.EXCEPTIONS)
     pages = [source.measures.current(name=name, limit=_MOST) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
     fresh = tuple(one for one in fresh if not is_old(one.at, now))
@@ -233,10 +232,10 @@ def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Loo
 def _said(one: MeasureAnswer) -> str:
     """Say how a promise is broken, or nearly."""
     kind = kind_of(one.name, one.unit)
-    if one.name == known.RUN:
+    if one.name == measures.RUN:
         return "the last run did not come through"
-    promised = f", promised {words.promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
-    return f"{kind.title.lower()} {words.measured(kind, one.value, one.unit)}{promised}"
+    promised = f", promised {formatting.promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
+    return f"{kind.title.lower()} {formatting.measured(kind, one.value, one.unit)}{promised}"
 
 
 def _badness(one: MeasureAnswer) -> int:
@@ -260,8 +259,8 @@ def _late(found: Sequence[MeasureAnswer]) -> Tile:
         return Tile("Freshness", "in time" if state else "—", note, state or "none")
     most = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
     kind = kind_of(most.name, most.unit)
-    promised = f", promised {words.promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
-    note = f"the worst is {words.measured(kind, most.value, most.unit)} old{promised}"
+    promised = f", promised {formatting.promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
+    note = f"the worst is {formatting.measured(kind, most.value, most.unit)} old{promised}"
     return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", most.contract)
 
 
@@ -290,7 +289,7 @@ def _waiting(
     return Waiting(
         name,
         round(rows.value) if rows else 0,
-        words.amount(share.value, share.unit) if share and rows else None,
+        formatting.amount(share.value, share.unit) if share and rows else None,
         (share.state or "none") if share and rows else "none",
         round(exceptions.value) if exceptions else None,
         max(one.at for one in (rows, exceptions) if one),

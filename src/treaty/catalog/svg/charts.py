@@ -12,9 +12,8 @@ from statistics import median
 from markupsafe import Markup
 
 from treaty.catalog.formatting import format_date
-from treaty.observability import words
-from treaty.observability.known import PERCENT, SECONDS, Bound, Kind
-from treaty.observability.states import State
+from treaty.observability import formatting
+from treaty.observability.measures import PERCENT, SECONDS, Bound, Kind, State
 
 _WIDE = 1_000
 _GAP = 2.6
@@ -150,7 +149,7 @@ def _promise(points: Sequence[Point], kind: Kind, unit: str, scale: Scale, windo
             _percent(1 - share),
             "15" if share > _NO_ROOM_ABOVE else "-5",
             "start" if on_left else "end",
-            words.promise(kind, starts[-1].promise, unit),
+            formatting.promise(kind, starts[-1].promise, unit),
         )
 
 

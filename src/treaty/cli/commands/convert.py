@@ -17,7 +17,7 @@ from treaty.errors import InvalidDocument, Unavailable
 
 if TYPE_CHECKING:
     from treaty.contracts import Contract
-    from treaty.contracts.reading import Limits
+    from treaty.contracts.text import Limits
 
 
 class Foreign(StrEnum):
@@ -160,7 +160,7 @@ class Conversion:
 
     def of(self, contract: Contract) -> tuple[str, list[str]]:
         """Return the text of a contract, and what it does not say."""
-        from treaty.contracts.writing import write_json, write_yaml
+        from treaty.contracts.text.writer import write_json, write_yaml
         from treaty.formats import format_named
 
         if self.to not in _OWN:
@@ -181,9 +181,9 @@ def _odcs(contract: Contract, blocks: str) -> tuple[dict[str, object], list[str]
 
 def _short(contract: Contract) -> tuple[dict[str, object], list[str]]:
     from treaty.compatibility import describe
-    from treaty.compatibility.losses import losses
+    from treaty.compatibility.diff import losses
     from treaty.contracts import contract_from
-    from treaty.contracts.short import write_short_form
+    from treaty.contracts.short_form import write_short_form
 
     document = write_short_form(contract)
     if not document["fields"]:

@@ -34,7 +34,7 @@ def run(
     """
     from treaty.cli.render.verdict import print_verdict
     from treaty.compatibility import suggest_renames
-    from treaty.compatibility.placing import placed
+    from treaty.compatibility.finding_places import placed
 
     verdict, old, new = judge_sources(before, after, mode, config)
     print_verdict(verdict, placed(verdict, old, new), suggest_renames(old.contract, new.contract), output)

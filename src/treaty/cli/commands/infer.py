@@ -156,7 +156,7 @@ def _typing(data: Data) -> Typing:
 
 def _deliver(inferred: Inferred, notation: Notation, file: Path | None) -> None:
     from treaty.contracts import document_of
-    from treaty.contracts.writing import write_json, write_yaml
+    from treaty.contracts.text.writer import write_json, write_yaml
     from treaty.errors import Unavailable
 
     document = document_of(inferred.contract)

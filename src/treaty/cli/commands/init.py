@@ -80,7 +80,7 @@ def run(
 
     Writes a project file and a first contract; nothing is overwritten.
     """
-    from treaty.contracts.writing import write_json
+    from treaty.contracts.text.writer import write_json
     from treaty.errors import Conflict, Unavailable
     from treaty.settings import PROJECT_FILE
 

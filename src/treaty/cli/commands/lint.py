@@ -12,7 +12,7 @@ from treaty.cli.options import ConfigOption, FormatOption, OutputFormat, day
 
 if TYPE_CHECKING:
     from treaty.cli.inputs import Source
-    from treaty.contracts.reading import Limits
+    from treaty.contracts.text import Limits
     from treaty.governance.lint import LintReport, LintSettings
 
 

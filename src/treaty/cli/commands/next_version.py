@@ -27,7 +27,7 @@ def run(
             f"{before} has the version {found!r}, which is not MAJOR.MINOR.PATCH; there is no next one"
         )
     if output is AnswerFormat.JSON:
-        from treaty.contracts.writing import write_json
+        from treaty.contracts.text.writer import write_json
 
         asking = [item.change for item in verdict.judged if item.grade.bump is verdict.required_bump]
         data = {

@@ -74,7 +74,7 @@ def run(
 
 def _find(it: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
     """Find the version that is named, else the highest active one, else the highest."""
-    from treaty.consumers.subscriptions import parse_line
+    from treaty.contracts.versions import parse_line
     from treaty.errors import InvalidDocument, NotFound
 
     try:
@@ -95,8 +95,8 @@ def _find(it: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
 def _print_document(it: AnyRegistry, found: DocumentAnswer, written: Written, output: AnswerFormat) -> None:
     from treaty.contracts import contract_from
     from treaty.contracts.odcs import BlockStyle, write_odcs
-    from treaty.contracts.short import write_short_form
-    from treaty.contracts.writing import write_json, write_yaml
+    from treaty.contracts.short_form import write_short_form
+    from treaty.contracts.text.writer import write_json, write_yaml
     from treaty.errors import InvalidDocument
 
     if written is Written.GIVEN:

@@ -13,12 +13,11 @@ from treaty.cli.git.base import Base, Fetching, find_commit
 from treaty.cli.git.changed_files import Blob, Difference, State, blobs, differences, on_disk, tree
 from treaty.cli.git.repository import Git, repository
 from treaty.cli.inputs import Source
-from treaty.contracts.recognising import SUFFIXES, meant_as_contract
+from treaty.contracts.loader import SUFFIXES, meant_as_contract
 from treaty.errors import Unavailable
 from treaty.formats import FORMATS
 from treaty.formats.detection import never
-from treaty.review.branch import Branch, Touched
-from treaty.review.documents import File
+from treaty.review.branch import Branch, File, Touched
 
 if TYPE_CHECKING:
     from treaty.settings import Settings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from treaty.cli.render.printable import visible
-from treaty.contracts.locating import locate_fields
+from treaty.contracts.model import locate_fields
 from treaty.spark.profile.draft import advice
 
 if TYPE_CHECKING:

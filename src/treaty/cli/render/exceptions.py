@@ -12,7 +12,7 @@ from rich.text import Text
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing, moment
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.pipeline.exceptions import AcceptanceAnswer, ExceptionAnswer, KeyAnswer
 from treaty.pipeline.project.declarations import ReasonClass
 

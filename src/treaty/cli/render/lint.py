@@ -9,7 +9,7 @@ import typer
 
 from treaty.cli.options import OutputFormat
 from treaty.contracts.findings import Severity
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.governance.lint import RULES, LintReport
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def print_reports(reports: Reports, output: OutputFormat) -> None:
         case OutputFormat.TEXT:
             _print_text(reports)
         case OutputFormat.JSON:
-            from treaty.governance.lint.serializing import report_as_data
+            from treaty.governance.lint.linter import report_as_data
 
             typer.echo(write_json({"contracts": [report_as_data(*one) for one in reports]}), nl=False)
         case OutputFormat.MARKDOWN:

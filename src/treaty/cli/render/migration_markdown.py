@@ -15,8 +15,8 @@ from treaty.cli.render.migration_proof import draw_proof
 from treaty.cli.render.printable import visible_lines
 from treaty.compatibility.migration import Shim, Way
 from treaty.compatibility.migration.proof import Proof
-from treaty.consumers.guide import Guide
-from treaty.contracts.writing import write_json
+from treaty.consumers.migration_guides import Guide
+from treaty.contracts.text.writer import write_json
 from treaty.errors import Unavailable
 
 

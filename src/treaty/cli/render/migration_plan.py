@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing
 from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, Way, path_as_data, pyspark_text, view_sql
-from treaty.consumers.guide import Guide
-from treaty.consumers.guide_examples import line_table
 from treaty.consumers.impact import Effect
+from treaty.consumers.migration_guides import Guide, line_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from treaty.cli.options import AnswerFormat
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -10,7 +10,7 @@ import typer
 
 from treaty.cli.options import PageFormat
 from treaty.cli.render.markdown import code, table
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.errors import NotFound
 
 

@@ -11,7 +11,7 @@ from treaty.cli.options import OutputFormat
 from treaty.compatibility import KINDS, Breaks, Judged, Plan, RenameSuggestion, Verdict
 from treaty.compatibility.kinds import checks
 from treaty.contracts import Bump, Finding, Severity
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +98,7 @@ def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Rename
         case OutputFormat.TEXT:
             _print_text(verdict, renames)
         case OutputFormat.JSON:
-            from treaty.compatibility.serializing import verdict_as_data
+            from treaty.compatibility.serialization import verdict_as_data
 
             typer.echo(write_json(verdict_as_data(verdict, findings, renames)), nl=False)
         case OutputFormat.MARKDOWN:

@@ -1,7 +1,7 @@
 """Every kind of change Treaty grades, one function each."""
 
 from treaty.compatibility.kinds import checks, fields, meaning, objects, promises, quality, values
-from treaty.compatibility.kinds.catalogue import KINDS, Grade, Kind, check, describe, kind, kind_for
+from treaty.compatibility.kinds.table import KINDS, Grade, Kind, check, describe, kind, kind_for
 
 CHAPTERS = (
     ("Fields", fields),

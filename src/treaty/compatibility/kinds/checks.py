@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treaty.compatibility.kinds.catalogue import check
+from treaty.compatibility.kinds.table import check
 from treaty.contracts.versions import Bump
 
 

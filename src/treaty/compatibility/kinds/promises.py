@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.catalogue import DATA, READERS, Grade, kind, moved
+from treaty.compatibility.kinds.table import DATA, READERS, Grade, kind, moved
 from treaty.contracts.values import brief
 from treaty.contracts.versions import Bump
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.comparing import distinct
-from treaty.compatibility.kinds.catalogue import BOTH, DATA, READERS, Grade, kind
+from treaty.compatibility.kinds.table import BOTH, DATA, READERS, Grade, kind
+from treaty.compatibility.terms.comparison import distinct
 from treaty.contracts.values import brief
 from treaty.contracts.versions import Bump
 

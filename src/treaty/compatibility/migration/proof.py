@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from treaty.compatibility.migration.path import Fidelity, MigrationPath, Way
-from treaty.contracts.loading import document_of
+from treaty.contracts.loader import document_of
 from treaty.contracts.model import Contract
 from treaty.contracts.values import canonical
 

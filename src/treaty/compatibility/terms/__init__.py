@@ -3,9 +3,8 @@
 A term's name leads to its kinds in the catalogue. Adding a term is one row here and one function there.
 """
 
-from treaty.compatibility.terms.contracts import CONTRACT_TERMS
-from treaty.compatibility.terms.fields import FIELD_TERMS
-from treaty.compatibility.terms.objects import OBJECT_TERMS
-from treaty.compatibility.terms.term import Term
+from treaty.compatibility.terms.comparison import Term
+from treaty.compatibility.terms.contract_terms import CONTRACT_TERMS, OBJECT_TERMS
+from treaty.compatibility.terms.field_terms import FIELD_TERMS
 
 __all__ = ["CONTRACT_TERMS", "FIELD_TERMS", "OBJECT_TERMS", "Term"]

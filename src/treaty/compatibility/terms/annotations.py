@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from treaty.compatibility import quality
+from treaty.compatibility.terms import quality_rules
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.schemas import block_names
 
@@ -44,9 +44,11 @@ def rule_words(entries: Any) -> dict[str, Any]:
     """Return what rules say besides what they check."""
     words = Named()
     for rule in entries or ():
-        checked = quality.essence(rule)
-        said = {key: value for key, value in rule.items() if key in quality.WORDS_OF_A_RULE and key not in checked}
-        words.put(f"quality.{quality.measure(rule)}", said)
+        checked = quality_rules.essence(rule)
+        said = {
+            key: value for key, value in rule.items() if key in quality_rules.WORDS_OF_A_RULE and key not in checked
+        }
+        words.put(f"quality.{quality_rules.measure(rule)}", said)
     return words
 
 

@@ -9,9 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from treaty.contracts import schemas
-from treaty.contracts.findings import Finding, Place
+from treaty.contracts.findings import Finding, Place, PlaceOf, Pointer
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.reading.lines import PlaceOf, Pointer
 from treaty.contracts.validation import problem, violations
 from treaty.contracts.values import FrozenMap, Json, thaw
 

@@ -9,8 +9,8 @@ from typing import Any
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_VALUES, FieldPath
-from treaty.contracts.reading.json_text import read as read_json_text
-from treaty.contracts.reading.limits import Limits, refuse
+from treaty.contracts.text.json_reader import read as read_json_text
+from treaty.contracts.text.limits import Limits, refuse
 from treaty.contracts.values import FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.avro.types import BINARY, LOGICAL, PRIMITIVES, Named, default_name, named_types

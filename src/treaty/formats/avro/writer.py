@@ -11,9 +11,9 @@ from typing import Any
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.text.writer import write_json
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
-from treaty.contracts.writing import write_json
 from treaty.formats.avro.reader import Reader, read
 from treaty.formats.avro.types import DIGITS, INTEGERS, LOGICAL, UNSAID_DIGITS, default_name
 from treaty.formats.losses import lost

@@ -9,8 +9,8 @@ from typing import Any
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.reading import read_document
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text import read_document
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.dbt.constraints import named, ruled

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.text.writer import write_yaml
 from treaty.contracts.types import spelt
 from treaty.contracts.values import Json, thaw
-from treaty.contracts.writing import write_yaml
 from treaty.formats.dbt.reader import Columns, Reader, read
 from treaty.formats.losses import lost, same_type
 from treaty.formats.notes import note, noted, object_note, with_objects

@@ -10,8 +10,8 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.reading import read_document
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text import read_document
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
 from treaty.contracts.versions import version_or_none
 from treaty.errors import InvalidDocument

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.text.writer import write_json
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY, Json, thaw
-from treaty.contracts.writing import write_json
 from treaty.formats.json_schema.reader import Fields, Reader, read
 from treaty.formats.json_schema.types import DIALECTS, OPTIONS, TYPES
 from treaty.formats.losses import lost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
-from treaty.contracts.reading.limits import Limits, refuse
+from treaty.contracts.text.limits import Limits, refuse
 from treaty.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import MAP_VALUES, FieldPath
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.naming import type_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text.limits import refuse
 from treaty.errors import InvalidDocument
 from treaty.formats.json_schema.reader import Reader
 from treaty.formats.json_schema.reader import read as read_schema

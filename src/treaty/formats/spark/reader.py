@@ -10,8 +10,8 @@ from typing import Any
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
-from treaty.contracts.reading import read_json
-from treaty.contracts.reading.limits import refuse
+from treaty.contracts.text import read_json
+from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import mapping

@@ -6,8 +6,8 @@ import json
 
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.text.writer import write_json
 from treaty.contracts.values import EMPTY, Json
-from treaty.contracts.writing import write_json
 from treaty.formats.losses import lost
 from treaty.formats.notes import NOTE, note, with_objects
 from treaty.formats.results import Written

@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.reading.limits import Limits, refuse
+from treaty.contracts.text.limits import Limits, refuse
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
 from treaty.formats.notes import checked, contract_of

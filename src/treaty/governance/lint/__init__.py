@@ -1,14 +1,13 @@
 """Lint: could a downstream team explain each field without calling the producer?"""
 
-from treaty.governance.lint import documents, events, fields, people
-from treaty.governance.lint.catalogue import RULES, Rule
-from treaty.governance.lint.linting import LintReport, LintSettings, lint, parse_lint_settings, unreadable
+from treaty.governance.lint import contract_rules, event_rules, field_rules
+from treaty.governance.lint.linter import LintReport, LintSettings, lint, parse_lint_settings, unreadable
+from treaty.governance.lint.rule_table import RULES, Rule
 
 CHAPTERS = (
-    ("Fields", fields),
-    ("Contracts", documents),
-    ("Events", events),
-    ("People", people),
+    ("Fields", field_rules),
+    ("Contracts", contract_rules),
+    ("Events", event_rules),
 )
 """The rules as a table of contents."""
 

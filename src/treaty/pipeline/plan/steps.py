@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql.types import StructType
 
 from treaty.contracts.model import Contract
-from treaty.contracts.odcs.writing import write_odcs
+from treaty.contracts.odcs.documents import write_odcs
 from treaty.pipeline.project.declarations import Declared, Sql
 
 EDITION = 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treaty.contracts import Contract, Finding, Place, Severity
-from treaty.contracts.loading import looks_like_contract, parse
-from treaty.contracts.reading import Limits, read_document
+from treaty.contracts.loader import looks_like_contract, parse
+from treaty.contracts.text import Limits, read_document
 from treaty.contracts.validation import refuse_if_any
 from treaty.contracts.versions import version_or_none
 from treaty.errors import InvalidDocument

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from urllib.parse import quote
 
 from treaty.contracts import Contract, Finding, Severity, contract_from, document_of, load
-from treaty.contracts.reading import Limits
+from treaty.contracts.text import Limits
+from treaty.contracts.text.writer import write_yaml
 from treaty.contracts.versions import parse_version
-from treaty.contracts.writing import write_yaml
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 from treaty.pipeline.project.contract_folders import lines_below
 from treaty.pipeline.project.declarations import Declared, Line, Project

@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from treaty.consumers.subscriptions import parse_line
 from treaty.contracts.findings import Place
+from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Line, Sql
 from treaty.pipeline.project.mapping_reader import MISSING_SQL, UNKNOWN_NAME, WRONG_LAYER, Entry, Problems, meant

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.contracts.reading import Reading
-from treaty.contracts.reading.limits import shortened
+from treaty.contracts.text import Reading
+from treaty.contracts.text.limits import shortened
 from treaty.contracts.validation import refuse_if_any
 from treaty.contracts.values import Json, brief
 

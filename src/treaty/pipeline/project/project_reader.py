@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from treaty.contracts.findings import Place
-from treaty.contracts.reading import Limits, Reading, read_document
+from treaty.contracts.text import Limits, Reading, read_document
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project.declaration_readers import read_product, read_publication, read_source
 from treaty.pipeline.project.declarations import Project, Publication

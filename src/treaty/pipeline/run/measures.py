@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from treaty.observability import Measure, known
+from treaty.observability import Measure, measures
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
 if TYPE_CHECKING:
@@ -65,28 +65,28 @@ def keep_measures(run: RunSummary, opening: Opening | None) -> str | None:
 
 def _values(steps: Sequence[StepSummary], at: datetime) -> Iterator[tuple[str, float]]:
     """Yield what is measured of one contract; what a step that did not come through counted was never published."""
-    yield known.RUN, float(all(step.outcome.is_good for step in steps))
-    yield known.DURATION, sum(step.seconds for step in steps)
+    yield measures.RUN, float(all(step.outcome.is_good for step in steps))
+    yield measures.DURATION, sum(step.seconds for step in steps)
     tables = [step for step in steps if step.layer != _RAW]
     ages = [age for step in tables if (age := _age(step, at)) is not None]
     if ages:
-        yield known.FRESHNESS, max(ages)
+        yield measures.FRESHNESS, max(ages)
     good = [step.counts for step in tables if step.outcome.is_good]
     if good:
         yield from _counted(sum(good, Counts()))
     waiting = [step.exceptions_open for step in tables if step.exceptions_open is not None]
     if waiting:
-        yield known.EXCEPTIONS, float(sum(waiting))
+        yield measures.EXCEPTIONS, float(sum(waiting))
 
 
 def _counted(counts: Counts) -> Iterator[tuple[str, float]]:
     through = counts.accepted + counts.valid + counts.resolved + counts.published
     seen = counts.rows_in or through + counts.quarantined + counts.held
-    yield known.ROWS_IN, float(seen)
-    yield known.VOLUME, float(through)
-    yield known.QUARANTINED, float(counts.quarantined)
+    yield measures.ROWS_IN, float(seen)
+    yield measures.VOLUME, float(through)
+    yield measures.QUARANTINED, float(counts.quarantined)
     if seen:
-        yield known.QUARANTINED_SHARE, _PERCENT * counts.quarantined / seen
+        yield measures.QUARANTINED_SHARE, _PERCENT * counts.quarantined / seen
 
 
 def _age(step: StepSummary, at: datetime) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlsplit
 
-from treaty.consumers.subscriptions import parse_line
+from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.absent import no_contract, no_line, no_version
 

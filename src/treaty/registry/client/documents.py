@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treaty.contracts.reading import check_plain, read_document
+from treaty.contracts.text import check_plain, read_document
 from treaty.registry.preparing import JSON, YAML, Prepared
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from treaty.consumers.subscriptions import Line, parse_line
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 
 _MOVE = re.compile(r"(?:(?P<consumer>.+): )?(?P<contract>.+)@(?P<major>[0-9]+) -> (?P=contract)@(?P<to>[0-9]+)")

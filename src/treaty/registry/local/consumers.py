@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields, parse_line
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry import candidates, deciding, mapping, subscribing
 from treaty.registry import depending as depends

@@ -11,7 +11,7 @@ from types import TracebackType
 from sqlalchemy import Connection, select
 
 from treaty.compatibility import diff, judge
-from treaty.consumers.subscriptions import Line, parse_line
+from treaty.contracts.versions import Line, parse_line
 from treaty.governance.lifecycle import Status
 from treaty.registry import advancing, candidates, registering, reminding, searching, teams
 from treaty.registry.access.actors import Actor, local_actor

@@ -7,9 +7,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from treaty.contracts.loading import parse
+from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract
-from treaty.contracts.reading import Reading
+from treaty.contracts.text import Reading
 
 
 class ContractCache:

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, text, update
 from sqlalchemy import func as sql
 
-from treaty.consumers.subscriptions import ConsumerClass, Line, Subscription, parse_fields, parse_line
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.blocks import Upstream
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.store import kept
 from treaty.registry.store.tables import audit, subscriptions, upstreams

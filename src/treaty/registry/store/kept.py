@@ -10,11 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from treaty.consumers.subscriptions import Line
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.owners import Owner
-from treaty.contracts.short import with_defaults
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.short_form import with_defaults
+from treaty.contracts.versions import Line, version_or_none
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.absent import no_contract, without

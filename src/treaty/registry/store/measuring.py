@@ -21,9 +21,8 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from treaty.observability.grids import Day, day_of
-from treaty.observability.measures import Measure
-from treaty.observability.states import RANKS, State, speaks_since, state_of
+from treaty.observability.daily_states import Day, day_of
+from treaty.observability.measures import RANKS, Measure, State, speaks_since, state_of
 from treaty.registry.store.tables import contracts, current_measures, measures
 from treaty.registry.store.transaction import Transaction
 

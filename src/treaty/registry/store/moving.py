@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, exists, func, insert, or_, select, update
 
-from treaty.consumers.subscriptions import ConsumerClass, Line
+from treaty.consumers.subscriptions import ConsumerClass
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
 from treaty.registry.store.tables import migration_consumers, migrations, subscriptions
 from treaty.registry.store.transaction import Transaction

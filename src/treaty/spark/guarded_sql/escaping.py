@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from treaty.contracts.quoting import name_problem, name_sql, text_sql
+from treaty.contracts.sql_quoting import name_problem, name_sql, text_sql
 
 __all__ = ["name_problem", "name_sql", "text_sql", "unescaped"]
 

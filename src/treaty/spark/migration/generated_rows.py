@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import types as spark
 
-from treaty.compatibility.terms.values import allowed_values, item_count
+from treaty.compatibility.terms.field_values import allowed_values, item_count
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY, brief

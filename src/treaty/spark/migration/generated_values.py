@@ -15,8 +15,8 @@ from uuid import UUID
 import re2
 from pyspark.sql import types as spark
 
-from treaty.compatibility.comparing import Bounds, instant
-from treaty.compatibility.terms.values import text_length, value_range
+from treaty.compatibility.terms.comparison import Bounds, instant
+from treaty.compatibility.terms.field_values import text_length, value_range
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
 from treaty.spark.patterns.parsing import parsed

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from pyspark.sql import types as spark
 
-from treaty.contracts.locating import locate_fields
-from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.model import Contract, Field, SchemaObject, locate_fields
 from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import FrozenMap

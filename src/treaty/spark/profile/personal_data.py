@@ -11,7 +11,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.names import words_of_name
 from treaty.contracts.paths import FieldPath
 from treaty.governance.lint import RULES
-from treaty.governance.lint.catalogue import spots
+from treaty.governance.lint.rule_table import spots
 from treaty.spark.profile.facts import Facts, Profile
 from treaty.spark.profile.guesses import Confidence, Guess, at_most
 from treaty.spark.profile.text_types import DIGITS

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.judging import Judged
+from treaty.compatibility.judge import Judged
 from treaty.contracts.findings import Severity
 from treaty.contracts.values import brief, thaw
 from treaty.spark.checks import Kind, Threshold

@@ -21,11 +21,11 @@ from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds import KINDS, Grade, Kind
 from treaty.compatibility.modes import parse_mode
 from treaty.consumers.impact import impact
-from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_line
+from treaty.consumers.subscriptions import ConsumerClass, Subscription
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.values import brief, same
-from treaty.contracts.versions import Bump
+from treaty.contracts.versions import Bump, parse_line
 from treaty.errors import InvalidDocument, Refused
 from treaty.registry.answers import ChangeAnswer, DiffAnswer, SubscriptionAnswer
 

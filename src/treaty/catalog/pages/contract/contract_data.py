@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from treaty.catalog.source import Source, iterate_pages
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound

@@ -13,13 +13,13 @@ from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.compatibility import describe
-from treaty.compatibility.losses import losses
-from treaty.contracts.loading import contract_from
+from treaty.compatibility.diff import losses
+from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
-from treaty.contracts.short import write_short_form
+from treaty.contracts.short_form import write_short_form
+from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.contracts.values import Json
-from treaty.contracts.writing import write_json, write_yaml
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 from treaty.formats import format_named
 from treaty.registry.client.addresses import version_path

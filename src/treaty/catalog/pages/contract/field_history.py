@@ -10,9 +10,9 @@ from typing import Any
 
 from treaty.catalog.pages.contract.contract_data import ContractData, parse_contract
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.diffing import diff
+from treaty.compatibility.diff import diff
 from treaty.compatibility.kinds import KINDS, describe
-from treaty.contracts.loading import contract_from
+from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.registry.answers import DocumentAnswer

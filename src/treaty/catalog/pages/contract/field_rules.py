@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treaty.catalog.formatting import text_or_none
-from treaty.compatibility.comparing import Bounds
-from treaty.compatibility.quality import measure, rule_name
 from treaty.compatibility.terms.annotations import relationships
-from treaty.compatibility.terms.values import (
+from treaty.compatibility.terms.comparison import Bounds
+from treaty.compatibility.terms.field_values import (
     allowed_values,
     field_rules,
     item_count,
@@ -19,6 +18,7 @@ from treaty.compatibility.terms.values import (
     value_format,
     value_range,
 )
+from treaty.compatibility.terms.quality_rules import measure, rule_name
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief, thaw
 

@@ -13,10 +13,8 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.source import Source
 from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.contracts.model import Contract
-from treaty.observability import known, words
-from treaty.observability.known import KNOWN, Kind, kind_of
-from treaty.observability.promises import promise_of
-from treaty.observability.states import State
+from treaty.observability import formatting, measures
+from treaty.observability.measures import KNOWN, Kind, State, kind_of, promise_of
 from treaty.registry.answers import MeasureAnswer
 
 _MOST = 1_000
@@ -58,20 +56,20 @@ def _levels(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterat
             seen.add(kind.name)
             yield _kept(contract, kind, level, measured.get(kind.name))
     latency = contract.treaty.latency
-    if known.LATENCY not in seen and latency and latency.within:
+    if measures.LATENCY not in seen and latency and latency.within:
         within = {"value": latency.within, "description": latency.statement}
-        yield _kept(contract, KNOWN[known.LATENCY], within, measured.get(known.LATENCY))
+        yield _kept(contract, KNOWN[measures.LATENCY], within, measured.get(measures.LATENCY))
 
 
 def _kept(contract: Contract, kind: Kind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
     limit = promise_of(contract, kind)
-    promised = _said(level) if limit is None else words.promise(kind, limit)
+    promised = _said(level) if limit is None else formatting.promise(kind, limit)
     if one is None:
         return Promise(kind.title, promised, statement=_statement(level))
     return Promise(
         kind.title,
         promised,
-        words.measured(kind, one.value, one.unit),
+        formatting.measured(kind, one.value, one.unit),
         one.state or "none",
         one.at,
         anchor_of(kind.name),
@@ -119,18 +117,18 @@ DAYS = 30
 _LISTED = 60
 _CHARTS = 6
 _CHARTED = (
-    known.FRESHNESS,
-    known.VOLUME,
-    known.QUARANTINED_SHARE,
-    known.EXCEPTIONS,
-    known.AVAILABILITY,
-    known.COMPLETENESS,
-    known.VALIDITY,
-    known.LATENCY,
+    measures.FRESHNESS,
+    measures.VOLUME,
+    measures.QUARANTINED_SHARE,
+    measures.EXCEPTIONS,
+    measures.AVAILABILITY,
+    measures.COMPLETENESS,
+    measures.VALIDITY,
+    measures.LATENCY,
 )
 """What is drawn, in this order; after it, a team's own measures."""
 
-_PLUMBING = frozenset({known.RUN, known.DURATION, known.ROWS_IN, known.QUARANTINED})
+_PLUMBING = frozenset({measures.RUN, measures.DURATION, measures.ROWS_IN, measures.QUARANTINED})
 """Measures that explain others; they are not drawn by themselves."""
 
 
@@ -212,7 +210,7 @@ def _note(points: list[Point], days: int) -> str:
 
 
 def _reading(kind: Kind, one: MeasureAnswer) -> Reading:
-    return Reading(one.at, words.measured(kind, one.value, one.unit), one.state or "none")
+    return Reading(one.at, formatting.measured(kind, one.value, one.unit), one.state or "none")
 
 
 __all__ = [

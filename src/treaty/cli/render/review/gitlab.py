@@ -8,7 +8,7 @@ from typing import Any
 from treaty.cli.render.printable import visible
 from treaty.cli.render.review.phrases import located
 from treaty.contracts.findings import Finding, Severity
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.review import ContractReview, Review
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.INFO: "info"}

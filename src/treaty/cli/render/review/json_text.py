@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.review import Review
-from treaty.review.serializing import review_as_data
+from treaty.review.report import review_as_data
 
 
 def draw(review: Review) -> str:

@@ -11,8 +11,8 @@ from treaty.cli.render.verdict import next_steps, outcome, version_said
 from treaty.compatibility import KINDS, Judged
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.versions import Bump
+from treaty.governance.branch_findings import OBJECTIONS
 from treaty.governance.lint import RULES
-from treaty.governance.objections import OBJECTIONS
 from treaty.review import Affected, ContractReview, Review, Section, Standing, Step
 
 HIT = ("hit", "unknown")

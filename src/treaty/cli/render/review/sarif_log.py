@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treaty.cli.render.review.phrases import located, pages
 from treaty.cli.render.sarif import sarif
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.review import Review
 
 

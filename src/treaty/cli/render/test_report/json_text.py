@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treaty.cli.render.test_report import Held
-from treaty.contracts.writing import write_json
+from treaty.contracts.text.writer import write_json
 from treaty.spark.report import TestReport
 
 

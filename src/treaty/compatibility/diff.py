@@ -1,0 +1,169 @@
+"""The one diff: every term that differs between two contracts, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+
+from treaty.compatibility.changes import Change, Changes, Direction
+from treaty.compatibility.kinds import fields as field_kinds
+from treaty.compatibility.kinds import kind_for
+from treaty.compatibility.kinds import objects as object_kinds
+from treaty.compatibility.kinds.objects import object_renamed
+from treaty.compatibility.pairing import pair
+from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS, Term
+from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.paths import FieldPath
+
+_ATTRIBUTES = tuple(one.name for one in fields(Field))
+
+
+def diff(before: Contract, after: Contract) -> Changes:
+    """Return every change between two contracts, in one order whatever the order of the documents."""
+    changes = [*_contract_changes(before, after), *_object_changes(before, after)]
+    changes.sort(key=lambda change: change.sort_key)
+    return Changes(before, after, tuple(changes))
+
+
+def _contract_changes(before: Contract, after: Contract) -> Iterator[Change]:
+    for term in CONTRACT_TERMS:
+        yield from _term_changes(term, before, after, default_subject=term.name.rpartition(".")[2])
+
+
+def _object_changes(before: Contract, after: Contract) -> Iterator[Change]:
+    pairs = pair(before.schema, after.schema)
+    several = len(before.schema) > 1 or len(after.schema) > 1
+    for gone in pairs.removed:
+        yield Change(object_kinds.object_removed.id, Direction.REMOVED, gone.name, None, subject=gone.name)
+    for new in pairs.added:
+        yield Change(object_kinds.object_added.id, Direction.ADDED, None, new.name, subject=new.name)
+    for old, new in pairs.both:
+        if old == new:
+            continue
+        root = FieldPath(object=old.name if several else None)
+        yield from object_changes(old, new, root)
+
+
+def object_changes(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterator[Change]:
+    """Yield the changes between two objects that were paired: their own terms, their keys, and their fields."""
+    if old.name != new.name:
+        yield Change(object_kinds.object_renamed.id, Direction.REPLACED, old.name, new.name, subject=old.name)
+    prefix = f"{old.name}." if root.object is not None else ""
+    for term in OBJECT_TERMS:
+        if term.name == "object.physical_name" and old.name != new.name and old.physical_name == new.physical_name:
+            continue
+        named = f"{old.name}." if term.name in ("object.metadata", "definition") else prefix
+        for change in _term_changes(term, old, new, default_subject=term.name.rpartition(".")[2]):
+            yield replace(change, subject=f"{named}{change.subject}")
+    yield from _key_changes(old, new, f"{prefix}primary_key")
+    yield from field_changes(old.fields, new.fields, root)
+
+
+def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator[Change]:
+    """Compare the keys field by field: a key field under a declared new name is the same key."""
+    renamed = {one.name: other.name for one, other in pair(old.fields, new.fields).both}
+    if tuple(renamed.get(name, name) for name in old.primary_key) != new.primary_key:
+        kind = object_kinds.primary_key_changed
+        yield Change(kind.id, Direction.REPLACED, old.primary_key, new.primary_key, subject=subject)
+
+
+def field_changes(before: Sequence[Field], after: Sequence[Field], parent: FieldPath) -> Iterator[Change]:
+    """Yield the changes between the fields of one object, at any depth."""
+    if before == after:
+        return
+    pairs = pair(before, after)
+    for gone in pairs.removed:
+        path = str(parent.field(gone.name or ""))
+        yield Change(field_kinds.field_removed.id, Direction.REMOVED, _shape(gone), None, field=path)
+    for new in pairs.added:
+        path = str(parent.field(new.name or ""))
+        kind = field_kinds.field_required_added if new.is_required else field_kinds.field_added
+        yield Change(kind.id, Direction.ADDED, None, _shape(new), field=path)
+    for old, new in pairs.both:
+        if old != new:
+            yield from _one_field(old, new, parent.field(old.name or ""), parent)
+
+
+def _one_field(old: Field, new: Field, path: FieldPath, parent: FieldPath | None) -> Iterator[Change]:
+    renamed = parent is not None and old.name != new.name
+    if renamed and parent is not None:
+        after = str(parent.field(new.name or ""))
+        yield Change(field_kinds.field_renamed.id, Direction.REPLACED, str(path), after, field=str(path))
+    moved = _attributes_moved(old, new)
+    name = str(path)
+    for term in FIELD_TERMS:
+        if term.rests_on.isdisjoint(moved):
+            continue
+        if renamed and term.name == "field.physical_name" and old.physical_name == new.physical_name:
+            continue
+        yield from _term_changes(term, old, new, field=name)
+    if old.type is not None and new.type is not None and old.type.name != new.type.name:
+        return
+    yield from field_changes(old.properties or (), new.properties or (), path)
+    yield from _marked_changes(old, new, path)
+
+
+def _attributes_moved(old: Field, new: Field) -> frozenset[str]:
+    """Name the attributes that differ, so that only terms resting on them are compared."""
+    return frozenset(name for name in _ATTRIBUTES if getattr(old, name) != getattr(new, name))
+
+
+def _marked_changes(old: Field, new: Field, path: FieldPath) -> Iterator[Change]:
+    """Compare array elements, map keys and map values, which stand by their place."""
+    before, after = dict(old.children), dict(new.children)
+    for mark in sorted(before.keys() | after.keys()):
+        one, other = before.get(mark), after.get(mark)
+        inner = path.into(mark)
+        if one is not None and other is not None:
+            if one != other:
+                yield from _one_field(one, other, inner, None)
+        else:
+            direction = Direction.ADDED if one is None else Direction.REMOVED
+            kind = field_kinds.field_type_changed
+            yield Change(kind.id, direction, one and _shape(one), other and _shape(other), field=str(inner))
+
+
+def _term_changes(
+    term: Term,
+    before: Contract | SchemaObject | Field,
+    after: Contract | SchemaObject | Field,
+    field: str | None = None,
+    default_subject: str | None = None,
+) -> Iterator[Change]:
+    one, other = term.read(before), term.read(after)
+    for difference in term.compare(one, other):
+        kind = kind_for(term.name, difference.direction)
+        subject = difference.subject or default_subject
+        yield Change(kind.id, difference.direction, difference.before, difference.after, field, subject)
+
+
+def _shape(field: Field) -> str:
+    """Say what a field is in a few words."""
+    name = str(field.type) if field.type else "untyped"
+    return f"{name}, {'required' if field.is_required else 'optional'}"
+
+
+_OF_THE_FORM = frozenset({"apiVersion"})
+
+
+def losses(contract: Contract, written: Contract) -> tuple[Change, ...]:
+    """Return what the contract as it was written lacks; what belongs to the form itself does not count."""
+    lost = [change for change in diff(contract, _alike(contract, written)) if change.subject not in _OF_THE_FORM]
+    return (*_name_lost(contract, written), *lost)
+
+
+def _name_lost(contract: Contract, written: Contract) -> Iterator[Change]:
+    """Name the object's own name, which the short form has no place for."""
+    for item in contract.schema[:1]:
+        name = written.schema[0].name if written.schema else None
+        if item.name != name:
+            yield Change(object_renamed.id, Direction.REPLACED, item.name, name, subject=item.name)
+
+
+def _alike(contract: Contract, written: Contract) -> Contract:
+    """Let the one object of the short form go by the name it had, so that its fields are compared."""
+    if not contract.schema or not written.schema:
+        return written
+    first = contract.schema[0]
+    named = replace(written.schema[0], name=first.name, id=first.id)
+    return replace(written, objects=(named, *written.schema[1:]))

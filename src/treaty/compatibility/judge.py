@@ -1,0 +1,262 @@
+"""The judgement: may this contract follow that one, and as which version?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from semver import Version
+
+from treaty.compatibility.changes import Breaks, Change, Changes
+from treaty.compatibility.diff import diff
+from treaty.compatibility.grading import Grading
+from treaty.compatibility.kinds import KINDS, Grade, checks, describe
+from treaty.compatibility.modes import DEFAULT_MODE, Mode
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.frozen import once
+from treaty.contracts.model import Contract
+from treaty.contracts.versions import Bump, bump_between, bumped
+
+NO_GRADING = Grading()
+
+
+class Plan(StrEnum):
+    """Whose migration plan a version comes with."""
+
+    MISSING = "missing"
+    EARLIER = "earlier"  # left over from the line before, to which it has led
+    OWN = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A change with what it asks for and how much it weighs under the mode."""
+
+    change: Change
+    grade: Grade
+    severity: Severity
+    message: str
+
+    @property
+    def breaks(self) -> frozenset[Breaks]:
+        """Whom the change breaks."""
+        return self.grade.breaks
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What judging the changes says."""
+
+    before: Contract | None
+    after: Contract
+    mode: Mode
+    judged: tuple[Judged, ...]
+    checks: tuple[Finding, ...]
+    required_bump: Bump
+    declared_bump: Bump | None
+    required_version: str | None
+
+    @once
+    def findings(self) -> tuple[Finding, ...]:
+        """Errors and warnings, each kind once per place, in one order."""
+        found = [
+            Finding(item.change.kind, item.severity, item.message, item.change.field)
+            for item in self.judged
+            if item.severity is not Severity.INFO
+        ]
+        return (*self.checks, *dict.fromkeys(found))
+
+    @once
+    def errors(self) -> tuple[Finding, ...]:
+        """What stands against the change under the mode."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What somebody should look at."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
+
+    @property
+    def compatible(self) -> bool:
+        """The fact: nothing the mode protects is broken, and the version, key and owners are in order."""
+        policy = {checks.version_bump_too_small.id, checks.migration_missing.id}
+        return all(finding.id in policy for finding in self.errors)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether there is nothing to judge: no change, and the same version."""
+        return not self.judged and self.before is not None and self.before.version == self.after.version
+
+    @property
+    def opens_line(self) -> bool:
+        """Whether the new version starts a line of its own beside the old one."""
+        return self.declared_bump is Bump.MAJOR
+
+    @property
+    def plan(self) -> Plan:
+        """Whose migration plan comes with this change."""
+        return plan_of(self.before, self.after)
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether a migration plan comes with this change, and is not one left over from an earlier line."""
+        return self.plan is Plan.OWN
+
+    @property
+    def admissible(self) -> bool:
+        """The policy: compatible, or a breaking change in a new line with a plan that moves consumers to it."""
+        standing = {finding.id for finding in self.errors}
+        if self.opens_line and self.has_plan:
+            standing -= {item.change.kind for item in self.judged}
+        return not standing
+
+
+def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING) -> Verdict:
+    """Judge the changes under a mode; the mode that either contract pins holds at least."""
+    before, after = changes.before, changes.after
+    effective = effective_mode(mode, before, after)
+    judged = tuple(_judged(change, effective, grading) for change in changes)
+    required = max((item.grade.bump for item in judged), default=Bump.NONE)
+    declared, needed = _versions(before, after, required)
+    return Verdict(
+        before,
+        after,
+        effective,
+        judged,
+        tuple(_checks(before, after, effective, required, declared, needed)),
+        required,
+        declared,
+        needed,
+    )
+
+
+def judge_first(after: Contract, mode: Mode = DEFAULT_MODE) -> Verdict:
+    """Judge a contract that nothing precedes."""
+    found = (*_owner_check(after), *_notation_checks((after,)))
+    return Verdict(None, after, effective_mode(mode, after), (), found, Bump.NONE, None, None)
+
+
+def effective_mode(requested: Mode, *contracts: Contract) -> Mode:
+    """Return the requested mode, raised to what the contracts pin: more may be asked, never less."""
+    mode = requested
+    for contract in contracts:
+        policy = contract.treaty.change_policy
+        if policy is not None and policy.compatibility is not None:
+            mode = mode | Mode(policy.compatibility)
+    return mode
+
+
+def plan_of(before: Contract | None, after: Contract) -> Plan:
+    """Tell whose migration plan a contract comes with."""
+    plan = after.treaty.migration
+    if plan is None:
+        return Plan.MISSING
+    return Plan.EARLIER if before is not None and plan == before.treaty.migration else Plan.OWN
+
+
+def merged(verdicts: Iterable[Verdict]) -> Verdict:
+    """Join the verdicts against several earlier versions, the latest last, as transitive modes ask."""
+    *earlier, latest = verdicts
+    seen = {(item.change.kind, item.change.field, item.change.subject): item for item in latest.judged}
+    for verdict in earlier:
+        for item in verdict.judged:
+            key = (item.change.kind, item.change.field, item.change.subject)
+            if item.severity is Severity.ERROR and (key not in seen or seen[key].severity is not Severity.ERROR):
+                seen[key] = item
+    judged = tuple(sorted(seen.values(), key=lambda item: item.change.sort_key))
+    return Verdict(
+        latest.before,
+        latest.after,
+        latest.mode,
+        judged,
+        latest.checks,
+        latest.required_bump,
+        latest.declared_bump,
+        latest.required_version,
+    )
+
+
+def _judged(change: Change, mode: Mode, grading: Grading) -> Judged:
+    grade = grading.of(change)
+    if KINDS[change.kind].always or grade.breaks & mode.forbids:
+        severity = Severity.ERROR
+    elif mode is not Mode.NONE and (grade.breaks or grade.caution):
+        severity = Severity.WARNING
+    else:
+        severity = Severity.INFO
+    return Judged(change, grade, severity, describe(change))
+
+
+def _versions(before: Contract, after: Contract, required: Bump) -> tuple[Bump | None, str | None]:
+    old, new = before.semantic_version, after.semantic_version
+    if old is None:
+        return None, None
+    needed = str(bumped(old, required))
+    return (None if new is None else bump_between(old, new)), needed
+
+
+def _checks(
+    before: Contract, after: Contract, mode: Mode, required: Bump, declared: Bump | None, needed: str | None
+) -> Iterator[Finding]:
+    yield from _notation_checks((before, after))
+    if declared is Bump.NONE:
+        yield _error(
+            checks.version_not_increasing.id,
+            checks.version_not_increasing.message(before.version, after.version),
+        )
+    elif declared is not None and declared < required and mode is not Mode.NONE:
+        message = checks.version_bump_too_small.message(declared, required, needed)
+        yield _error(checks.version_bump_too_small.id, message)
+    yield from _owner_check(after)
+    breaks = declared is Bump.MAJOR and required is Bump.MAJOR
+    plan = plan_of(before, after)
+    if breaks and mode is not Mode.NONE and plan is not Plan.OWN:
+        earlier = before.line if plan is Plan.EARLIER else None
+        message = checks.migration_missing.message(after.line, earlier)
+        yield Finding(checks.migration_missing.id, Severity.WARNING, message)
+
+
+def _notation_checks(contracts: Iterable[Contract]) -> Iterator[Finding]:
+    for version in dict.fromkeys(contract.version for contract in contracts if contract.semantic_version is None):
+        yield _error(checks.version_not_semantic.id, checks.version_not_semantic.message(version))
+
+
+def _owner_check(after: Contract) -> Iterator[Finding]:
+    if not after.owners:
+        yield _error(checks.owner_missing.id, checks.owner_missing.message())
+
+
+def _error(kind: str, message: str) -> Finding:
+    return Finding(kind, Severity.ERROR, message)
+
+
+_NO_VERSION = Version(0, 0, 0)
+
+
+def predecessor(history: Sequence[Contract], candidate: Contract) -> Contract | None:
+    """Return the latest version of the candidate's line, else the latest of all."""
+    version = candidate.semantic_version
+    in_line = [
+        one for one in history if one.semantic_version and version and one.semantic_version.major == version.major
+    ]
+    return max(in_line or list(history), key=_order, default=None)
+
+
+def admit(
+    history: Sequence[Contract], candidate: Contract, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING
+) -> Verdict:
+    """Judge a candidate against what is registered: its predecessor, or its whole line under a transitive mode."""
+    before = predecessor(history, candidate) if history else None
+    if before is None:
+        return judge_first(candidate, mode)
+    verdict = judge(diff(before, candidate), mode, grading)
+    if not effective_mode(mode, before, candidate).is_transitive:
+        return verdict
+    line = _order(before).major
+    earlier = sorted((one for one in history if _order(one).major == line and _order(one) < _order(before)), key=_order)
+    return merged([*(judge(diff(one, candidate), mode, grading) for one in earlier), verdict])
+
+
+def _order(contract: Contract) -> Version:
+    return contract.semantic_version or _NO_VERSION

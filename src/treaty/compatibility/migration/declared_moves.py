@@ -1,0 +1,161 @@
+"""What a migration block declares of fields, by the field it makes and the way it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from treaty.compatibility.migration.path import Way
+from treaty.compatibility.migration.sql_types import value_of_text
+from treaty.contracts.blocks import FieldMove
+from treaty.contracts.model import Contract, Field, locate_fields
+from treaty.contracts.paths import FieldPath, parse_path
+from treaty.contracts.values import brief
+from treaty.errors import InvalidDocument
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How one field of the target line is made, as declared; `values` leads from source values to target values."""
+
+    where: str
+    target: FieldPath
+    source: FieldPath | None = None
+    sql: str | None = None
+    default: Any = None
+    values: tuple[tuple[Any, Any], ...] = ()
+    exact: bool = False
+    note: str | None = None
+    losses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The declared moves of one way, by the path of the field they make."""
+
+    by_target: Mapping[FieldPath, Move] = field(default_factory=dict)
+    ends: Mapping[FieldPath, tuple[FieldPath, ...]] = field(default_factory=dict)
+    """The fields of the other line that stand in one entry with a field: where SQL is not read, those it reads."""
+
+    def of(self, target: FieldPath) -> Move | None:
+        """Return the move that makes a field."""
+        return self.by_target.get(target)
+
+    def reach_into(self, target: FieldPath) -> bool:
+        """Tell whether something inside a field is declared."""
+        return any(path != target and target.covers(path) for path in self.by_target)
+
+
+def moves_of(before: Contract, after: Contract, way: Way) -> Moves:
+    """Read what the new contract's migration block declares for one way; a name that neither line has is refused.
+
+    A block that both have is left over from an earlier line, and says nothing of this change.
+    """
+    plan = after.treaty.migration
+    if plan is None or not plan.fields or plan == before.treaty.migration:
+        return Moves()
+    old, new = _fields_of(before), _fields_of(after)
+    found: dict[FieldPath, Move] = {}
+    for number, entry in enumerate(plan.fields):
+        move = _directed(entry, f"migration.fields[{number}]", way, old, new, before, after)
+        if move is None:
+            continue
+        known = found.get(move.target)
+        found[move.target] = move if known is None else _joined(known, move)
+    return Moves(found, _ends(plan.fields, way))
+
+
+def _ends(entries: tuple[FieldMove, ...], way: Way) -> dict[FieldPath, tuple[FieldPath, ...]]:
+    found: dict[FieldPath, tuple[FieldPath, ...]] = {}
+    for entry in entries:
+        if entry.before is not None and entry.after is not None and entry.before != entry.after:
+            old, new = parse_path(entry.before), parse_path(entry.after)
+            target, source = (new, old) if way is Way.FORWARD else (old, new)
+            found[target] = (*found.get(target, ()), source)
+    return found
+
+
+def _directed(
+    entry: FieldMove,
+    where: str,
+    way: Way,
+    old: Mapping[FieldPath, Field],
+    new: Mapping[FieldPath, Field],
+    before: Contract,
+    after: Contract,
+) -> Move | None:
+    """Read one entry for one way, or None where it says nothing for it."""
+    forward = way is Way.FORWARD
+    target_text, source_text = (entry.after, entry.before) if forward else (entry.before, entry.after)
+    sql, default = (entry.sql, entry.default) if forward else (entry.back, entry.back_default)
+    renames = entry.before is not None and entry.after is not None and entry.before != entry.after
+    if target_text is None or not (sql or default is not None or entry.values or (renames and not _one_way(entry))):
+        return None
+    targets, sources = (new, old) if forward else (old, new)
+    target = _known(target_text, targets, after if forward else before, where)
+    source = None
+    if source_text is not None and sql is None and (renames or entry.values):
+        source = _known(source_text, sources, before if forward else after, where)
+    values: tuple[tuple[Any, Any], ...] = ()
+    losses: tuple[str, ...] = ()
+    if entry.values and source is not None:
+        old_field = sources[source] if forward else targets[target]
+        values = tuple((value_of_text(text, old_field), value) for text, value in entry.values.items())
+        if not forward:
+            values, losses = _turned(values)
+    return Move(where, target, source, sql, default, values, entry.exact and sql is not None, entry.note, losses)
+
+
+def _one_way(entry: FieldMove) -> bool:
+    """Tell whether two different fields stand in one entry because SQL makes one from the other: no rename."""
+    return entry.sql is not None or entry.back is not None
+
+
+def _turned(pairs: tuple[tuple[Any, Any], ...]) -> tuple[tuple[tuple[Any, Any], ...], tuple[str, ...]]:
+    """Lead back from new values to old ones; where several became one, the first listed stands for all."""
+    found: dict[tuple[bool, Any], list[Any]] = {}
+    for old, new in pairs:
+        found.setdefault((isinstance(new, bool), new), []).append(old)
+    losses = tuple(
+        f"{brief(new)!r} becomes {brief(olds[0])!r}, whichever of {', '.join(repr(brief(old)) for old in olds)} it was"
+        for (_, new), olds in found.items()
+        if len(olds) > 1
+    )
+    return tuple((new, olds[0]) for (_, new), olds in found.items()), losses
+
+
+def _joined(one: Move, other: Move) -> Move:
+    """Join two entries about one field where they say different things; refuse them where they contradict."""
+    clash = (one.sql and other.sql) or (one.source and other.source) or (one.values and other.values)
+    if clash or (one.default is not None and other.default is not None):
+        raise InvalidDocument(f"{one.where} and {other.where} both say how {one.target} is made; keep one of them")
+    return Move(
+        f"{one.where} and {other.where}",
+        one.target,
+        one.source or other.source,
+        one.sql or other.sql,
+        one.default if one.default is not None else other.default,
+        one.values or other.values,
+        one.exact or other.exact,
+        one.note or other.note,
+        one.losses + other.losses,
+    )
+
+
+def _fields_of(contract: Contract) -> dict[FieldPath, Field]:
+    return {path: item for path, item, _ in locate_fields(contract)}
+
+
+def _known(text: str, fields: Mapping[FieldPath, Field], contract: Contract, where: str) -> FieldPath:
+    path = parse_path(text)
+    if path in fields:
+        return path
+    names = [str(one) for one in fields]
+    close = get_close_matches(text, names, n=3, cutoff=0.6) or names[:_SHOWN]
+    raise InvalidDocument(
+        f"{where}: {brief(text)!r} is no field of {contract.id} {contract.version}; it has: {', '.join(close)}"
+    )

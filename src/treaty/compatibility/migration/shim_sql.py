@@ -1,0 +1,65 @@
+"""Shims as text: a Spark SQL view, and a projection of a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from treaty.compatibility.migration.path import Fidelity, Shim
+from treaty.compatibility.migration.sql_types import quoted, stored_name
+from treaty.contracts.sql_quoting import comment_sql
+from treaty.errors import InvalidDocument, Refused
+
+TableName = Sequence[str]
+"""The parts of a table's name: catalog, namespace, table."""
+
+
+def view_sql(shim: Shim, view: TableName, source: TableName) -> str:
+    """Write the view that serves one line's shape from the other's table; refused where a field cannot be served."""
+    _refuse_unless_servable(shim)
+    lines = list(_lines(shim))
+    return f"CREATE OR REPLACE VIEW {table_sql(view)} AS\nSELECT\n" + "\n".join(lines) + f"\nFROM {table_sql(source)}\n"
+
+
+def select_sql(shim: Shim, source: TableName) -> str:
+    """Write the same as a query."""
+    return view_sql(shim, ("view",), source).partition(" AS\n")[2]
+
+
+def projection(shim: Shim) -> tuple[str, ...]:
+    """Return the expressions of the columns, ready for `DataFrame.selectExpr`."""
+    _refuse_unless_servable(shim)
+    return tuple(f"{step.sql} AS {quoted(stored_name(step.field))}" for step in shim.steps)
+
+
+def pyspark_text(shim: Shim, name: str, source: TableName) -> str:
+    """Write the projection as a line of PySpark."""
+    columns = "".join(f"    {column!r},\n" for column in projection(shim))
+    table = ".".join(map(quoted, source))
+    return f"{name} = spark.table({table!r}).selectExpr(\n{columns})\n"
+
+
+def table_sql(name: TableName) -> str:
+    """Write the name of a table."""
+    return ".".join(map(quoted, name))
+
+
+def _lines(shim: Shim) -> Iterator[str]:
+    last = len(shim.steps) - 1
+    for place, step in enumerate(shim.steps):
+        lost = "; ".join(
+            f"{one.target}: {one.reason}" if one is not step else one.reason for one in step.walk() if one.reasons
+        )
+        said = step.fidelity.value if step.fidelity is Fidelity.EXACT else f"{step.fidelity}: {lost}"
+        comma = "," if place < last else ""
+        yield f"  {step.sql} AS {quoted(stored_name(step.field))}{comma} {comment_sql(said)}"
+
+
+def _refuse_unless_servable(shim: Shim) -> None:
+    if shim.blocked:
+        first = shim.blocked[0]
+        more = f", nor can {len(shim.blocked) - 1} more" if len(shim.blocked) > 1 else ""
+        raise Refused(f"there is no view of {shim.way.meaning}: {first.target} cannot be served{more}; {first.reason}")
+    if shim.unread:
+        raise InvalidDocument(
+            f"the SQL declared for {shim.unread[0].target} was not looked at; work the path out with a guard"
+        )

@@ -1,0 +1,172 @@
+"""The terms of a contract as a whole, as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from treaty.compatibility.terms import guarantees, quality_rules, service_levels
+from treaty.compatibility.terms.annotations import (
+    Named,
+    custom,
+    definition_notes,
+    definitions,
+    relationships,
+    rule_words,
+)
+from treaty.compatibility.terms.comparison import (
+    Compare,
+    Term,
+    alternatives,
+    flag,
+    in_both,
+    keyed,
+    presence,
+    replaced,
+    swapped,
+)
+from treaty.contracts.model import Contract, SchemaObject
+from treaty.contracts.values import EMPTY
+
+
+def _levels(contract: Contract) -> dict[str, Any]:
+    return _named_levels(entry for entry in contract.sla or () if not service_levels.is_retention(entry))
+
+
+def _retention(contract: Contract) -> dict[str, Any]:
+    return _named_levels(entry for entry in contract.sla or () if service_levels.is_retention(entry))
+
+
+def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name service levels; where several have one name, the driver tells them apart."""
+    listed = list(entries)
+    names = Counter(map(service_levels.level_name, listed))
+    named = Named()
+    for entry in listed:
+        name = service_levels.level_name(entry)
+        driven = f" for {entry['driver']}" if names[name] > 1 and entry.get("driver") else ""
+        named.put(f"sla.{name}{driven}", service_levels.level_of(entry))
+    return named
+
+
+def _owners(contract: Contract) -> dict[str, Any]:
+    """Return owners by team; a contact counts where the owner names it, not where it is a support channel."""
+    declared = contract.treaty.owners is not None
+    return {f"owners.{owner.team}": str(owner) if declared else owner.team for owner in contract.owners}
+
+
+def _team_notes(team: Any) -> Any:
+    """Return what the team says besides who owns the contract."""
+    if isinstance(team, Mapping):
+        return {key: value for key, value in team.items() if key != "name" and (key != "members" or team.get("name"))}
+    return tuple(
+        {key: value for key, value in member.items() if key not in ("name", "username")} for member in team or ()
+    )
+
+
+def _servers(contract: Contract) -> dict[str, Any]:
+    named = Named()
+    for server in contract.servers or ():
+        named.put(f"servers.{server.get('server')}", server)
+    return named
+
+
+def _descriptions(contract: Contract) -> dict[str, Any]:
+    return {f"description.{key}": value for key, value in (contract.description or EMPTY).items()}
+
+
+def _contract_metadata(contract: Contract) -> dict[str, Any]:
+    other: dict[str, Any] = dict(contract.more)
+    for name in ("name", "status", "domain", "support"):
+        other[name] = getattr(contract, name)
+    other |= {"team": _team_notes(contract.team), "apiVersion": contract.api_version}
+    other |= custom(contract.custom_properties, _blocks_graded(contract))
+    return {key: value for key, value in other.items() if value not in (None, {}, (), EMPTY)}
+
+
+def _blocks_graded(contract: Contract) -> frozenset[str]:
+    """Name the blocks of the contract that other terms read."""
+    graded: frozenset[str] = frozenset().union(*(term.rests_on for term in CONTRACT_TERMS))
+    return frozenset(name for name in graded if getattr(contract.treaty, name) not in (None, ()))
+
+
+def _contract_notes(contract: Contract) -> dict[str, Any]:
+    """Return the words beside graded promises: they explain, they do not promise."""
+    blocks = contract.treaty
+    said: dict[str, Any] = {
+        f"{name}.statement": getattr(block, "statement", None)
+        for name in ("ordering", "delivery", "latency", "change_policy")
+        if (block := getattr(blocks, name)) is not None
+    }
+    if blocks.delivery:
+        said["delivery.channels"] = blocks.delivery.channels
+    said |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
+    said |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
+    said |= {
+        f"sla.{service_levels.level_name(entry)}": service_levels.level_words(entry) for entry in contract.sla or ()
+    }
+    return said | definition_notes(contract)
+
+
+def _exclusions(contract: Contract) -> dict[str, Any]:
+    return {f"exclusions.{one.what}": one.what for one in contract.treaty.exclusions}
+
+
+def _consumers(contract: Contract) -> dict[str, Any]:
+    return {f"intended_consumers.{one.name}": one.name for one in contract.treaty.intended_consumers}
+
+
+def _event(part: str) -> Callable[[Contract], Any]:
+    return lambda contract: getattr(contract.treaty.event, part, None)
+
+
+def _block(name: str, compare: Compare) -> Term:
+    """Return the term of one of Treaty's own blocks, read as a whole."""
+    return Term(f"contract.{name}", lambda contract: getattr(contract.treaty, name), compare, frozenset({name}))
+
+
+CONTRACT_TERMS: tuple[Term, ...] = (
+    Term("contract.id", lambda contract: contract.id, swapped),
+    Term("sla", _levels, keyed(service_levels.level)),
+    Term("retention", _retention, keyed(service_levels.level)),
+    _block("ordering", guarantees.ordering),
+    _block("delivery", guarantees.delivery),
+    _block("latency", guarantees.latency),
+    _block("change_policy", guarantees.change_policy),
+    Term("contract.content", lambda contract: contract.treaty.content == "closed", flag, frozenset({"content"})),
+    _block("source_authority", replaced),
+    _block("deprecation", guarantees.deprecation),
+    Term("contract.exclusions", _exclusions, keyed(replaced), frozenset({"exclusions"})),
+    Term("contract.intended_consumers", _consumers, keyed(replaced), frozenset({"intended_consumers"})),
+    Term("contract.event_type", _event("type"), replaced, frozenset({"event"})),
+    Term("contract.event_meaning", _event("meaning"), replaced, frozenset({"event"})),
+    Term("contract.owners", _owners, keyed(replaced), frozenset({"owners"})),
+    Term("contract.servers", _servers, keyed(replaced)),
+    Term("contract.description", _descriptions, keyed(replaced)),
+    Term("definition", definitions, keyed(alternatives)),
+    Term("contract.metadata", _contract_metadata, keyed(replaced)),
+    Term("contract.metadata", _contract_notes, in_both(replaced)),
+)
+
+
+def _object_metadata(item: SchemaObject) -> dict[str, Any]:
+    other = {**item.more, "id": item.id, "physicalType": item.physical_type}
+    other |= custom(item.custom_properties)
+    return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
+
+
+def _object_notes(item: SchemaObject) -> dict[str, Any]:
+    return rule_words(item.quality) | definition_notes(item)
+
+
+OBJECT_TERMS: tuple[Term, ...] = (
+    Term("object.physical_name", lambda item: item.physical_name or item.name, swapped),
+    Term("object.granularity", lambda item: item.granularity, replaced),
+    Term("definition", definitions, keyed(alternatives)),
+    Term("quality", lambda item: item.quality or (), quality_rules.quality_rules),
+    Term("relationship", relationships, keyed(presence)),
+    Term("contract.description", lambda item: item.description, replaced),
+    Term("object.metadata", _object_metadata, keyed(replaced)),
+    Term("object.metadata", _object_notes, in_both(replaced)),
+)

@@ -1,0 +1,129 @@
+"""The terms of a field, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from treaty.compatibility.terms import quality_rules
+from treaty.compatibility.terms.annotations import custom, definition_notes, definitions, relationships, rule_words
+from treaty.compatibility.terms.comparison import (
+    Compare,
+    Term,
+    alternatives,
+    bounds,
+    flag,
+    in_both,
+    keyed,
+    mark,
+    presence,
+    replaced,
+    swapped,
+    value_set,
+)
+from treaty.compatibility.terms.field_values import (
+    allowed_values,
+    field_rules,
+    item_count,
+    option,
+    storage,
+    stored,
+    text_length,
+    types,
+    value_format,
+    value_range,
+)
+from treaty.contracts.model import Field
+from treaty.contracts.values import EMPTY, brief
+
+
+def _time_zone(field: Field) -> Any:
+    options = field.options or EMPTY
+    if options.get("timezone") is False and not field.treaty.get("time_zone"):
+        return "no time zone"
+    named = (
+        field.treaty.get("time_zone") or options.get("defaultTimezone") or ("UTC" if options.get("timezone") else None)
+    )
+    return "UTC" if named in ("Etc/UTC", "Etc/GMT", "GMT", "Z") else named
+
+
+def _role(field: Field) -> Any:
+    """Read ODCS's semantic type, which is `column` unless said otherwise."""
+    role = field.more.get("semanticType")
+    return None if role == "column" else role
+
+
+def _other_options(field: Field) -> dict[str, Any]:
+    """Read the options that no other term reads."""
+    return {
+        key: value for key, value in (field.options or EMPTY).items() if key not in _graded_options() and value != 0
+    }
+
+
+def _field_metadata(field: Field) -> dict[str, Any]:
+    other = {key: value for key, value in field.more.items() if key != "semanticType"}
+    other |= {"id": field.id, "businessName": field.business_name}
+    other |= custom(field.custom_properties, field.treaty.keys())
+    return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
+
+
+def _field_notes(field: Field) -> dict[str, Any]:
+    """Return the words beside values, rules and definitions: they count only where both versions have them."""
+    values = {
+        f"enum.{brief(item['value'])}": {key: word for key, word in item.items() if key != "value"}
+        for item in field.enum or ()
+    }
+    return values | rule_words(field.quality) | definition_notes(field)
+
+
+_TYPE = ("logical_type", "physical_type", "options")
+_OWN = ("custom_properties",)
+
+
+def _term(
+    name: str, read: Callable[[Field], Any], compare: Compare, rests_on: tuple[str, ...], options: tuple[str, ...] = ()
+) -> Term:
+    resting = (*rests_on, "options") if options else rests_on
+    return Term(name, read, compare, frozenset(resting), frozenset(options))
+
+
+def _own(key: str) -> Callable[[Field], Any]:
+    return lambda field: field.treaty.get(key)
+
+
+_RANGE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+FIELD_TERMS: tuple[Term, ...] = (
+    _term("field.type", lambda field: field.type, types, _TYPE, ("dimensions", "elementType")),
+    _term("field.physical_type", stored, storage, _TYPE),
+    _term("field.required", lambda field: field.is_required, flag, ("required", "primary_key")),
+    _term("field.enum", allowed_values, value_set, ("enum", "quality")),
+    _term("field.range", value_range, bounds, ("logical_type",), _RANGE),
+    _term("field.length", text_length, bounds, ("physical_type",), ("minLength", "maxLength")),
+    _term("field.item_count", item_count, bounds, (), ("minItems", "maxItems")),
+    _term("field.pattern", option("pattern"), replaced, (), ("pattern",)),
+    _term("field.format", value_format, replaced, ("logical_type",), ("format",)),
+    _term("field.unique", lambda field: bool(field.unique), flag, ("unique",)),
+    _term("field.unique", lambda field: bool(option("uniqueItems")(field)), flag, (), ("uniqueItems",)),
+    _term("field.constraint", _other_options, keyed(replaced), ("options",)),
+    _term("field.default", _own("default"), replaced, _OWN),
+    _term("field.unit", _own("unit"), replaced, _OWN),
+    _term("field.time_zone", _time_zone, replaced, _OWN, ("timezone", "defaultTimezone")),
+    _term("field.semantic_type", _own("semantic_type"), replaced, _OWN),
+    _term("field.semantic_type", _role, replaced, ("more",)),
+    _term("definition", definitions, keyed(alternatives), ("authoritative_definitions",)),
+    _term("quality", field_rules, quality_rules.quality_rules, ("quality", "enum")),
+    _term("relationship", relationships, keyed(presence), ("relationships",)),
+    _term("field.description", lambda field: field.description, replaced, ("description",)),
+    _term("field.classification", lambda field: field.classification, replaced, ("classification",)),
+    _term("field.physical_name", lambda field: field.physical_name or field.name, swapped, ("physical_name", "name")),
+    _term("field.deprecated", lambda field: bool(field.deprecated), mark, ("deprecated",)),
+    _term("field.metadata", _field_metadata, keyed(replaced), ("id", "business_name", "more", *_OWN)),
+    _term("field.metadata", _field_notes, in_both(replaced), ("enum", "quality", "authoritative_definitions")),
+)
+
+
+@cache
+def _graded_options() -> frozenset[str]:
+    return frozenset().union(*(term.options for term in FIELD_TERMS))

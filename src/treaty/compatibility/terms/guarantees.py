@@ -1,0 +1,140 @@
+"""Comparing guarantees: ordering, delivery, latency, change policy, deprecation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from treaty.compatibility.changes import Direction
+from treaty.compatibility.modes import Mode
+from treaty.compatibility.terms.comparison import Difference, came_or_went
+from treaty.compatibility.terms.service_levels import LARGER, SMALLER
+from treaty.contracts.blocks import ChangePolicy, Delivery, Deprecation, Latency, Ordering
+from treaty.contracts.quantities import quantity
+
+
+def ordering(before: Ordering | None, after: Ordering | None) -> Iterator[Difference]:
+    """Compare ordering guarantees: by key and sequence, explicitly none, or not stated."""
+    one, other = _ordering_text(before), _ordering_text(after)
+    if one == other:
+        return
+    if one is None:
+        yield Difference(Direction.ADDED if before is None else Direction.TIGHTENED, one, other)
+    elif other is None:
+        yield Difference(Direction.REMOVED if after is None else Direction.LOOSENED, one, other)
+    else:
+        yield Difference(Direction.REPLACED, one, other)
+
+
+def _ordering_text(value: Ordering | None) -> str | None:
+    if value is None or not value.is_guaranteed:
+        return None
+    return f"by {', '.join(value.key)}" + (f" in {value.sequence}" if value.sequence else "")
+
+
+def delivery(before: Delivery | None, after: Delivery | None) -> Iterator[Difference]:
+    """Compare delivery guarantees: exactly once is above both others, which cannot be compared."""
+    one, other = before.guarantee if before else None, after.guarantee if after else None
+    if one == other:
+        return
+    direction = came_or_went(one, other)
+    if direction is Direction.REPLACED and "exactly_once" in (one, other):
+        direction = Direction.TIGHTENED if other == "exactly_once" else Direction.LOOSENED
+    yield Difference(direction, one, other)
+
+
+_SOONER = ("daily", "hourly", "near_real_time", "real_time")
+
+
+def latency(before: Latency | None, after: Latency | None) -> Iterator[Difference]:
+    """Compare latency profiles: sooner, and for more of the cases, is stricter."""
+    one, other = _latency_text(before), _latency_text(after)
+    if one == other:
+        return
+    if before is None or after is None or one is None or other is None:
+        yield Difference(came_or_went(one, other), one, other)
+        return
+    ways = {
+        _way(before.within, after.within, SMALLER),
+        _way(before.percentile, after.percentile, LARGER),
+        _way(_rank(before.profile), _rank(after.profile), LARGER),
+    }
+    if ways != {0}:
+        yield Difference(_DIRECTIONS.get(frozenset(ways - {0}), Direction.REPLACED), one, other)
+
+
+_DIRECTIONS: dict[frozenset[int | None], Direction] = {
+    frozenset({1}): Direction.TIGHTENED,
+    frozenset({-1}): Direction.LOOSENED,
+}
+
+
+def _rank(profile: str | None) -> int | str | None:
+    """Order the profiles by how soon they tell; settled truth is no point on that scale."""
+    return _SOONER.index(profile) if profile in _SOONER else profile
+
+
+def _way(before: Any, after: Any, stricter: int) -> int | None:
+    """Say 1 where a promise got stricter, -1 looser, 0 where it is the same, None where that cannot be told."""
+    if before == after:
+        return 0
+    if before is None or after is None:
+        return 1 if before is None else -1
+    one, other = quantity(before), quantity(after)
+    if one is None or other is None or not one.comparable(other):
+        return None
+    if one.amount == other.amount:
+        return 0
+    return 1 if (other.amount > one.amount) == (stricter == LARGER) else -1
+
+
+def _latency_text(value: Latency | None) -> str | None:
+    if value is None:
+        return None
+    parts = [
+        value.profile,
+        f"within {value.within}" if value.within else None,
+        f"{value.percentile:g} %" if value.percentile else None,
+    ]
+    return ", ".join(part for part in parts if part) or None
+
+
+def change_policy(before: ChangePolicy | None, after: ChangePolicy | None) -> Iterator[Difference]:
+    """Compare change policies: a stricter mode or a longer notice tightens."""
+    before, after = before or ChangePolicy(), after or ChangePolicy()
+    pinned, pins = _pin(before), _pin(after)
+    if pinned is not pins:
+        yield Difference(
+            _mode_direction(pinned, pins), before.compatibility, after.compatibility, "change_policy.compatibility"
+        )
+    way = _way(before.notice, after.notice, LARGER)
+    if way != 0:
+        if before.notice is None or after.notice is None:
+            direction = came_or_went(before.notice, after.notice)
+        else:
+            direction = Direction.REPLACED if way is None else _DIRECTIONS[frozenset({way})]
+        yield Difference(direction, before.notice, after.notice, "change_policy.notice")
+
+
+def _pin(policy: ChangePolicy) -> Mode | None:
+    """Return the pinned mode; to pin none is to pin nothing."""
+    return Mode(policy.compatibility) if policy.compatibility not in (None, Mode.NONE) else None
+
+
+def _mode_direction(before: Mode | None, after: Mode | None) -> Direction:
+    if before is None or after is None:
+        return came_or_went(before, after)
+    if after.covers(before):
+        return Direction.TIGHTENED
+    return Direction.LOOSENED if before.covers(after) else Direction.REPLACED
+
+
+def deprecation(before: Deprecation | None, after: Deprecation | None) -> Iterator[Difference]:
+    """Compare deprecation notices by what they say."""
+    if before != after:
+        yield Difference(came_or_went(before, after), _notice(before), _notice(after))
+
+
+def _notice(value: Deprecation | None) -> dict[str, str] | None:
+    return None if value is None else {key: text for key, text in asdict(value).items() if text}

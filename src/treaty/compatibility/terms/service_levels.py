@@ -1,0 +1,124 @@
+"""Comparing service levels: units understood, each property in the direction that is stricter for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treaty.compatibility.changes import Direction
+from treaty.compatibility.terms.comparison import Difference, came_or_went, instant
+from treaty.contracts.quantities import Quantity, quantity
+from treaty.contracts.values import brief
+
+SMALLER, LARGER = -1, 1
+STRICTER: dict[str, int] = {
+    "freshness": SMALLER,
+    "latency": SMALLER,
+    "errorrate": SMALLER,
+    "frequency": SMALLER,
+    "timetodetect": SMALLER,
+    "timetonotify": SMALLER,
+    "timetorepair": SMALLER,
+    "generalavailability": SMALLER,
+    "availability": LARGER,
+    "throughput": LARGER,
+    "completeness": LARGER,
+    "retention": LARGER,
+    "endofsupport": LARGER,
+    "endoflife": LARGER,
+}
+"""Which way each service level gets stricter."""
+
+_SHORT_NAMES = {
+    "av": "availability",
+    "th": "throughput",
+    "er": "errorrate",
+    "ga": "generalavailability",
+    "es": "endofsupport",
+    "el": "endoflife",
+    "re": "retention",
+    "fy": "frequency",
+    "ly": "latency",
+    "td": "timetodetect",
+    "tn": "timetonotify",
+    "tr": "timetorepair",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One service level: the amount, which way it gets stricter, and its text."""
+
+    amount: Quantity | str | None
+    stricter: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def level_name(entry: Mapping[str, Any]) -> str:
+    """Return the one name of a service level, however it is spelt, with the element it is about."""
+    name = _plain_name(entry)
+    element = entry.get("element")
+    return f"{name}({element})" if element else name
+
+
+def is_retention(entry: Mapping[str, Any]) -> bool:
+    """Tell retention, which has kinds of its own."""
+    return _plain_name(entry) == "retention"
+
+
+def level_of(entry: Mapping[str, Any]) -> Level:
+    """Read one service level."""
+    value, unit = entry.get("value"), entry.get("unit")
+    amount: Quantity | str | None = quantity(value, unit)
+    if amount is None and isinstance(value, str):
+        amount = value
+    text = brief(value if unit is None else f"{value} {unit}")
+    return Level(amount, STRICTER.get(_plain_name(entry), 0), text)
+
+
+def level(before: Level | None, after: Level | None) -> Iterator[Difference]:
+    """Compare a service level both ways, units understood."""
+    if before is None or after is None:
+        if before is not after:
+            yield Difference(came_or_went(before, after), before and before.text, after and after.text)
+        return
+    if before.amount == after.amount and before.amount is not None:
+        return
+    if before == after:
+        return
+    direction = Direction.REPLACED
+    if after.stricter and _comparable(before.amount, after.amount):
+        rose = _number(after.amount) > _number(before.amount)
+        direction = Direction.TIGHTENED if rose == (after.stricter == LARGER) else Direction.LOOSENED
+    yield Difference(direction, before.text, after.text)
+
+
+def _plain_name(entry: Mapping[str, Any]) -> str:
+    name = str(entry.get("property", "")).lower().replace("_", "").replace("-", "")
+    return _SHORT_NAMES.get(name, name)
+
+
+def _comparable(one: Any, other: Any) -> bool:
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return one.comparable(other)
+    return _is_date(one) and _is_date(other)
+
+
+def _is_date(amount: Any) -> bool:
+    return isinstance(amount, str) and instant(amount) is not None
+
+
+def _number(amount: Any) -> Any:
+    return amount.amount if isinstance(amount, Quantity) else instant(amount)
+
+
+_GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})
+
+
+def level_words(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a service level says besides its promise."""
+    return {key: value for key, value in entry.items() if key not in _GRADED_IN_A_LEVEL}

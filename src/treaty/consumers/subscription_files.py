@@ -1,0 +1,94 @@
+"""Subscriptions that stand in a file of a repository, so that consumers are known without a registry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.findings import Finding, Place, Severity
+from treaty.contracts.text import Limits, Reading, read_document
+from treaty.contracts.text.limits import INVALID_DOCUMENT
+from treaty.contracts.validation import refuse_if_any
+from treaty.contracts.values import Json
+from treaty.contracts.versions import parse_line
+from treaty.errors import InvalidDocument
+
+_MEANT = re.compile(rb"""^[\s{]*["']?subscriptions["']?\s*:""", re.MULTILINE)
+_AT_TOP = ("subscriptions",)
+TEXTS = ("consumer", "line", "class", "purpose", "latency", "contact", "team")
+_NEEDED = ("consumer", "line", "class")
+FIELDS = "fields"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A subscription, and where it is declared."""
+
+    subscription: Subscription
+    place: Place
+
+
+def looks_like_subscriptions(content: bytes) -> bool:
+    """Tell a file with subscriptions by its key at the top, and by what each of them must say."""
+    return bool(_MEANT.search(content)) and b"consumer" in content and b"line" in content
+
+
+def read_subscriptions(content: bytes, source: str, limits: Limits | None = None) -> tuple[Declared, ...]:
+    """Read subscriptions, or refuse the file with every problem named; what only looks like such a file has none."""
+    reading = read_document(content, source, limits)
+    listed = reading.data.get("subscriptions")
+    if not isinstance(listed, list) or not all(isinstance(one, Mapping) and "consumer" in one for one in listed):
+        return ()
+    problems = [
+        _problem(reading, (key,), f"unknown key {key!r}", f"use: {', '.join(_AT_TOP)}")
+        for key in reading.data
+        if key not in _AT_TOP
+    ]
+    for index, one in enumerate(listed):
+        problems += _problems(reading, index, one)
+    refuse_if_any(problems)
+    return tuple(_declared(reading, index, one) for index, one in enumerate(listed))
+
+
+def _problems(reading: Reading, index: int, one: Mapping[str, Json]) -> Iterator[Finding]:
+    place = ("subscriptions", index)
+    for key, value in one.items():
+        if key not in (*TEXTS, FIELDS):
+            yield _problem(reading, (*place, key), f"unknown key {key!r}", f"use: {', '.join((*TEXTS, FIELDS))}")
+        elif key == FIELDS and not (isinstance(value, list) and all(isinstance(path, str) for path in value)):
+            yield _problem(reading, (*place, key), "'fields' is no list of field paths", "write: fields: [total, city]")
+        elif key != FIELDS and not (isinstance(value, str) and value.strip()):
+            yield _problem(reading, (*place, key), f"{key!r} is no text", "write a text")
+    for key in _NEEDED:
+        if key not in one:
+            yield _problem(reading, place, f"a subscription has no {key!r}", f"add: {key}")
+    if isinstance(one.get("class"), str) and one["class"] not in list(ConsumerClass):
+        yield _problem(
+            reading, (*place, "class"), f"unknown class {one['class']!r}", f"use one of: {', '.join(ConsumerClass)}"
+        )
+
+
+def _declared(reading: Reading, index: int, one: Mapping[str, Any]) -> Declared:
+    place = reading.place(("subscriptions", index))
+    try:
+        subscription = Subscription(
+            one["consumer"],
+            parse_line(one["line"]),
+            ConsumerClass(one["class"]),
+            parse_fields(one.get(FIELDS) or []),
+            one.get("purpose"),
+            one.get("latency"),
+            one.get("contact") or one.get("team"),
+        )
+    except InvalidDocument as error:
+        message = str(error)
+        finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint="see: treaty subscribe --help")
+        raise InvalidDocument(f"{place}: {message}", (finding,)) from None
+    return Declared(subscription, place)
+
+
+def _problem(reading: Reading, pointer: tuple[str | int, ...], message: str, hint: str) -> Finding:
+    return Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=reading.place(pointer), hint=hint)

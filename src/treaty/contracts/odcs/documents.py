@@ -1,0 +1,223 @@
+"""ODCS documents as contracts, or refused with every problem named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treaty.contracts import schemas
+from treaty.contracts.field_moves import bad_moves
+from treaty.contracts.findings import Finding, PlaceOf, Pointer
+from treaty.contracts.frozen import made
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
+from treaty.contracts.odcs.plain_keys import EMPTY_LIST, BlockStyle, FieldLifter, given_twice, lift, settle
+from treaty.contracts.odcs.schema_versions import validator_for
+from treaty.contracts.patterns import PatternCheck
+from treaty.contracts.validation import problem, refuse_if_any, violations
+from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze, thaw
+
+
+def looks_like_odcs(data: Mapping[str, Any]) -> bool:
+    """Tell an ODCS document by the keys that only it has."""
+    return "apiVersion" in data or "schema" in data or data.get("kind") == "DataContract"
+
+
+def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
+    """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
+    strict, plain_keys = lift(data, schemas.block_names())
+    problems = violations(
+        schemas.blocks(),
+        {key: data[key] for key in plain_keys if key != EMPTY_LIST},
+        place_of,
+        schemas.known_keys_of_odcs,
+    )
+    problems += given_twice(data, plain_keys, place_of)
+    lifter = FieldLifter(place_of)
+    if isinstance(strict.get("schema"), list):
+        strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
+    problems += lifter.problems + violations(
+        validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
+    )
+    refuse_if_any(problems)
+    refuse_if_any(list(bad_patterns(strict, place_of)))
+    contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
+    refuse_if_any(list(bad_moves(contract, data, place_of)))
+    return contract
+
+
+def _contract(
+    strict: dict[str, Json], objects: tuple[SchemaObject, ...] | None, plain_keys: tuple[str, ...], form: Form
+) -> Contract:
+    known, more = _split(strict, CONTRACT, ("kind", "schema"))
+    return Contract(**known, objects=objects, more=more, plain_keys=plain_keys, form=form)
+
+
+def _objects(strict: dict[str, Json], field_keys: dict[Pointer, tuple[str, ...]]) -> tuple[SchemaObject, ...] | None:
+    if "schema" not in strict:
+        return None
+    return tuple(_object(item, ("schema", index), field_keys) for index, item in enumerate(strict["schema"]))
+
+
+def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> SchemaObject:
+    known, more = _split(data, OBJECT, ("properties",))
+    properties = _fields(data.get("properties"), (*pointer, "properties"), field_keys)
+    return SchemaObject(**known, properties=properties, more=more)
+
+
+def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> Field:
+    known, more = _split(data, FIELD, ("properties", "items", "map"))
+    known["more"] = more
+    if field_keys:
+        known["plain_keys"] = field_keys.get(pointer, ())
+    if "properties" in data:
+        known["properties"] = _fields(data["properties"], (*pointer, "properties"), field_keys)
+    if "items" in data:
+        known["items"] = _field(data["items"], (*pointer, "items"), field_keys)
+    if entries := data.get("map"):
+        known["map_key"] = _field(entries["key"], (*pointer, "map", "key"), field_keys)
+        known["map_value"] = _field(entries["value"], (*pointer, "map", "value"), field_keys)
+    return made(Field, known)
+
+
+def _fields(
+    data: list[dict[str, Json]] | None, pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]
+) -> tuple[Field, ...] | None:
+    if data is None:
+        return None
+    return tuple(_field(item, (*pointer, index), field_keys) for index, item in enumerate(data))
+
+
+def _split(
+    data: dict[str, Json], table: dict[str, str], elsewhere: tuple[str, ...]
+) -> tuple[dict[str, Any], FrozenMap]:
+    """Part a document's keys into attributes of the model and the rest."""
+    known: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in table:
+            known[table[key]] = freeze(value) if isinstance(value, (dict, list)) else value
+        elif key not in elsewhere:
+            more[key] = value
+    return known, FrozenMap(more) if more else EMPTY
+
+
+def bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    """Yield a problem for each pattern that RE2 does not take."""
+    check = PatternCheck()
+    for pointer, field in _field_documents(strict):
+        for inner, pattern in _patterns_of(field):
+            if isinstance(pattern, str) and (trouble := check.problem(pattern)):
+                message = f"the pattern {brief(pattern)!r} cannot be used: {trouble}"
+                yield problem(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
+
+
+def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:
+    yield ("logicalTypeOptions", "pattern"), (field.get("logicalTypeOptions") or {}).get("pattern")
+    for index, rule in enumerate(field.get("quality") or ()):
+        arguments = rule.get("arguments")
+        if isinstance(arguments, dict):
+            yield ("quality", index, "arguments", "pattern"), arguments.get("pattern")
+
+
+def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[str, Json]]]:
+    """Yield every object and field, in the order of the document."""
+    for index, item in enumerate(strict.get("schema") or ()):
+        yield from _inside(item, ("schema", index))
+
+
+def _inside(data: dict[str, Json], pointer: Pointer) -> Iterator[tuple[Pointer, dict[str, Json]]]:
+    yield pointer, data
+    for index, item in enumerate(data.get("properties") or ()):
+        yield from _inside(item, (*pointer, "properties", index))
+    if "items" in data:
+        yield from _inside(data["items"], (*pointer, "items"))
+    for key, item in (data.get("map") or {}).items():
+        yield from _inside(item, (*pointer, "map", key))
+
+
+def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
+    """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
+    document: dict[str, Json] = {"kind": "DataContract"} | _said(contract, CONTRACT)
+    if contract.objects is not None:
+        document["schema"] = [_write_object(item, blocks) for item in contract.objects]
+    return settle(document, contract.plain_keys, blocks)
+
+
+def _write_object(item: SchemaObject, blocks: BlockStyle) -> dict[str, Json]:
+    document = _said(item, OBJECT)
+    if item.properties is not None:
+        document["properties"] = [_write_field(field, blocks) for field in item.properties]
+    return document
+
+
+def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
+    document = _said(field, FIELD)
+    if field.properties is not None:
+        document["properties"] = [_write_field(child, blocks) for child in field.properties]
+    if field.items is not None:
+        document["items"] = _write_field(field.items, blocks)
+    if field.map_key is not None and field.map_value is not None:
+        document["map"] = {
+            "key": _write_field(field.map_key, blocks),
+            "value": _write_field(field.map_value, blocks),
+        }
+    return settle(document, field.plain_keys, blocks)
+
+
+def _said(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[str, Json]:
+    """Return what a part of the model says in the keys of the table, and in those that are only kept."""
+    values = {key: getattr(part, attribute) for key, attribute in table.items()}
+    kept: dict[str, Json] = thaw(part.more)
+    return {key: thaw(value) for key, value in values.items() if value is not None} | kept
+
+
+LATEST_API_VERSION = "v3.2.0"
+
+CONTRACT = {
+    "apiVersion": "api_version",
+    "id": "id",
+    "name": "name",
+    "version": "version",
+    "status": "status",
+    "domain": "domain",
+    "description": "description",
+    "servers": "servers",
+    "team": "team",
+    "support": "support",
+    "slaProperties": "sla",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}
+OBJECT = {
+    "id": "id",
+    "name": "name",
+    "physicalName": "physical_name",
+    "physicalType": "physical_type",
+    "description": "description",
+    "dataGranularityDescription": "granularity",
+    "quality": "quality",
+    "relationships": "relationships",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}
+FIELD = {
+    "id": "id",
+    "name": "name",
+    "businessName": "business_name",
+    "logicalType": "logical_type",
+    "logicalTypeOptions": "options",
+    "physicalType": "physical_type",
+    "physicalName": "physical_name",
+    "description": "description",
+    "required": "required",
+    "unique": "unique",
+    "primaryKey": "primary_key",
+    "primaryKeyPosition": "primary_key_position",
+    "classification": "classification",
+    "deprecated": "deprecated",
+    "enum": "enum",
+    "quality": "quality",
+    "relationships": "relationships",
+    "authoritativeDefinitions": "authoritative_definitions",
+    "customProperties": "custom_properties",
+}

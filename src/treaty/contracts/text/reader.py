@@ -1,0 +1,120 @@
+"""The border: bytes or text of a document in, plain data and its line numbers out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from treaty.contracts.findings import LineTree, Place, line_at
+from treaty.contracts.frozen import once
+from treaty.contracts.text.limits import Limits, refuse
+from treaty.contracts.values import Json
+from treaty.errors import InvalidDocument
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document as plain data, and where each part of it stands."""
+
+    source: str
+    data: dict[str, Json]
+    _lines: Callable[[], LineTree | None]
+
+    @once
+    def _tree(self) -> LineTree | None:
+        return self._lines()
+
+    def place(self, pointer: Sequence[str | int] = ()) -> Place:
+        """Return the place of the part that the keys and positions lead to."""
+        return Place(self.source, None if self._tree is None else line_at(self._tree, pointer))
+
+
+def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+    """Read YAML or JSON into a mapping, or refuse it with one clear error."""
+    limits = limits or Limits()
+    text = _decode(content, source, limits)
+    if not text.strip():
+        raise refuse("the document is empty", Place(source), "write a contract, or try: treaty init")
+    return _mapping(source, *_parse(text, source, limits))
+
+
+def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+    """Read JSON, and nothing but JSON, into a mapping."""
+    import treaty.contracts.text.json_reader as json_text  # what `from` asks besides costs every request
+
+    limits = limits or Limits()
+    if isinstance(content, bytes):
+        try:
+            data = json_text.read_small(content, limits)
+        except ValueError:
+            pass  # somebody else can say what it is
+        else:
+            return _mapping(source, data, lambda: json_text.lines_of(content.decode(), source))
+    return _mapping(source, *json_text.read(_decode(content, source, limits), source, limits))
+
+
+def _mapping(source: str, data: Json, lines: Callable[[], LineTree | None]) -> Reading:
+    if not isinstance(data, dict):
+        found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
+        raise refuse(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
+    return Reading(source, data, lines)
+
+
+def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
+    """Refuse data that JSON cannot say: other types, keys that are no texts, no finite numbers, no end of nesting."""
+    pending: list[tuple[Json, int]] = [(data, 1)]
+    deepest = (limits or Limits()).depth
+    while pending:
+        value, depth = pending.pop()
+        if depth > deepest + 1:
+            raise refuse(f"nested deeper than {deepest} levels", Place(source), "flatten it")
+        if isinstance(value, dict):
+            pending += [(part, depth + 1) for pair in value.items() for part in pair]
+            if any(not isinstance(key, str) for key in value):
+                raise refuse("a key is not a text", Place(source), "use texts as keys")
+        elif isinstance(value, list):
+            pending += [(item, depth + 1) for item in value]
+        elif isinstance(value, str):
+            if not value.isascii() and _SURROGATE.search(value):
+                raise refuse("a lone surrogate is not a character", Place(source), "write whole characters")
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise refuse(f"{value} is not a finite number", Place(source), "use a finite number, or null")
+        elif value is not None and not isinstance(value, (bool, int)):
+            raise refuse(f"a {type(value).__name__} is nothing that JSON can say", Place(source), "write it as a text")
+
+
+def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
+    """Read what opens like JSON as JSON, else (or where it turns out to be flow YAML) as YAML."""
+    from treaty.contracts.text import json_reader, yaml_reader
+
+    if text.lstrip()[0] not in "{[":
+        return yaml_reader.read(text, source, limits)
+    try:
+        return json_reader.read(text, source, limits)
+    except json_reader.NotJson as not_json:
+        try:
+            return yaml_reader.read(text, source, limits)
+        except InvalidDocument:
+            raise not_json from None
+
+
+def _decode(content: str | bytes, source: str, limits: Limits) -> str:
+    size = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "surrogatepass"))
+    if size > limits.bytes:
+        raise refuse(
+            f"the document has {size:,} bytes; at most {limits.bytes:,} are read",
+            Place(source),
+            "split it, or raise limits.bytes",
+        )
+    if isinstance(content, str):
+        return content.removeprefix("\ufeff")
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise refuse(f"not UTF-8 text at byte {error.start}", Place(source, line), "save the file as UTF-8") from None

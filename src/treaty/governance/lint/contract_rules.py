@@ -1,0 +1,240 @@
+"""Rules about a contract as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from treaty.contracts.findings import Severity
+from treaty.contracts.model import Contract, Form
+from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
+from treaty.contracts.values import EMPTY
+from treaty.contracts.versions import is_version
+from treaty.governance.lifecycle import Status
+from treaty.governance.lint.rule_table import Remark, Spot, contract_rule
+from treaty.governance.lint.text_analysis import is_circular, says_nothing
+
+STATUSES = ("proposed", *Status)
+_NEEDS_KEY = frozenset({"product"})
+_PROMISES = {
+    "source_authority": "which system decides what is true",
+    "intended_consumers": "whom it is made for",
+    "change_policy": "how it may change",
+    "delivery": "how often a row may arrive",
+    "latency": "how soon it tells what happened",
+    "lineage": "what it is made from",
+}
+
+
+@contract_rule(Severity.WARNING)
+def purpose_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """The contract does not say what it is for.
+
+    Why: a list of fields is not a meaning. Consumers cannot tell whether this is the dataset they need.
+
+    Fix: write `description.purpose`: what one row stands for, and which question it answers.
+    """
+    words = contract.description or EMPTY
+    said = any(str(words.get(key, "")).strip() for key in ("purpose", "usage"))
+    event = contract.treaty.event
+    if not said and not (event and event.meaning):
+        yield Remark("the contract does not say what it is for", "add description.purpose", ("description",))
+
+
+@contract_rule(Severity.WARNING)
+def object_undescribed(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A table or topic among several has no description, or only its name again.
+
+    Why: with several objects in one contract, each must say what one of its rows stands for.
+
+    Fix: describe the object, or give it a `dataGranularityDescription`.
+    """
+    if len(contract.schema) < 2:
+        return
+    for index, item in enumerate(contract.schema):
+        texts = (item.description, item.granularity)
+        if all(says_nothing(text) or is_circular(item.name, text or "") for text in texts):
+            yield Remark(
+                f"schema object {item.name!r} has no description of its own", "say what one row is", ("schema", index)
+            )
+
+
+@contract_rule(Severity.ERROR)
+def version_not_semantic(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """The version is not MAJOR.MINOR.PATCH.
+
+    Why: nobody can tell from it whether the next version may break them.
+
+    Fix: write 1.0.0.
+    """
+    if not is_version(contract.version):
+        yield Remark(f"version {contract.version!r} is not MAJOR.MINOR.PATCH", "write it like 1.2.0", ("version",))
+
+
+@contract_rule(Severity.WARNING)
+def status_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """The status is missing, or none that the lifecycle knows.
+
+    Why: what may happen to a contract depends on its status: only an active one is published.
+
+    Fix: use draft (or proposed, as ODCS has it), active, deprecated, sunset, retired or archived.
+    """
+    if contract.status not in STATUSES:
+        found = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
+        yield Remark(found, f"use one of: {', '.join(Status)}", ("status",))
+
+
+@contract_rule(Severity.WARNING)
+def freshness_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A contract with data says nothing about how fresh it is.
+
+    Why: without a promise nobody knows when stale becomes broken.
+
+    Fix: add a `freshness` service level, or a `latency:` block for a stream.
+    """
+    promised = {str(level.get("property", "")).lower() for level in contract.sla or ()}
+    if (
+        contract.schema
+        and not promised & {"freshness", "latency", "ly", "frequency", "fy"}
+        and contract.treaty.latency is None
+    ):
+        yield Remark(
+            "the contract promises no freshness", "add a freshness service level or latency:", ("slaProperties",)
+        )
+
+
+@contract_rule(Severity.WARNING)
+def key_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A data product has no identity key.
+
+    Why: without a key there is no deduplication, no merge and no way to talk about one row.
+
+    Fix: mark the identifying fields with `primaryKey: true`.
+    """
+    if contract.treaty.tier not in _NEEDS_KEY or contract.treaty.event is not None:
+        return
+    for index, item in enumerate(contract.schema):
+        if item.fields and not item.primary_key:
+            yield Remark(f"schema object {item.name!r} has no primary key", "mark its key fields", ("schema", index))
+
+
+@contract_rule(Severity.WARNING)
+def promise_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A data product or consumer contract leaves something unsaid that its consumers must know.
+
+    Why: who decides what is true, whom the data is for, how it may change, how and how soon it arrives, and what it is
+    made from: whoever builds on the data will assume an answer to each.
+
+    Fix: add the block: `source_authority`, `intended_consumers`, `change_policy`, `delivery`, `latency`, `lineage`.
+    """
+    if contract.treaty.tier not in ("product", "edge") or contract.treaty.event is not None:
+        return
+    for name, what in _PROMISES.items():
+        if getattr(contract.treaty, name) in (None, ()):
+            yield Remark(f"the contract does not say {what}", f"add {name}:", ("tier",))
+
+
+@contract_rule(Severity.WARNING)
+def deprecation_incomplete(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """A deprecated contract does not say until when it lives, or what takes its place.
+
+    Why: consumers cannot plan a move without a date and a destination.
+
+    Fix: give `deprecation:` a `sunset_date` and a `replacement` or `migration_guide`.
+    """
+    notice = contract.treaty.deprecation
+    if contract.status not in ("deprecated", "sunset"):
+        return
+    where = ("deprecation",) if notice else ("status",)
+    if notice is None or not (notice.replacement or notice.migration_guide):
+        yield Remark(
+            "a deprecated contract names no replacement", "add deprecation.replacement or migration_guide", where
+        )
+    if notice is None or not (notice.sunset_date or contract.form is Form.SHORT):
+        yield Remark("a deprecated contract has no sunset date", "add deprecation.sunset_date", where)
+
+
+@contract_rule(Severity.WARNING)
+def expiry_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An edge contract has no end.
+
+    Why: contracts made for one consumer pile up unless each has a date on which it is renewed or dropped.
+
+    Fix: add `expires:`.
+    """
+    if contract.treaty.tier == "edge" and not contract.treaty.expires:
+        yield Remark("an edge contract has no expiry", "add expires: with a date", ("tier",))
+
+
+@contract_rule(Severity.ERROR)
+def name_declared_twice(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """Two fields of one object, or two objects, have the same name, or names that differ only in case.
+
+    Why: nobody can tell which of them a query reads; SQL engines do not tell upper from lower case.
+
+    Fix: rename or remove one.
+    """
+    names = [item.name for item in contract.schema]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        where = ("schema", len(names) - 1 - names[::-1].index(name))
+        yield Remark(f"schema object {name!r} is declared twice", "keep one of them", where)
+    seen: dict[str, str] = {}
+    for spot in fields:
+        if not spot.name or (spot.path.object is not None and names.count(spot.path.object) > 1):
+            continue
+        path = str(spot.path)
+        first = seen.setdefault(path.casefold(), path)
+        if first is path:
+            continue
+        said = "is declared twice" if first == path else f"differs from {first} only in case"
+        yield Remark(f"field {path} {said}", "keep one of them", spot.pointer)
+
+
+@contract_rule(Severity.ERROR)
+def reference_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """The ordering names a field that the contract does not have.
+
+    Why: the promise cannot be kept or checked.
+
+    Fix: use the path of a field, such as `order_id` or `customer.customer_id`.
+    """
+    ordering = contract.treaty.ordering
+    if ordering is None or not fields:
+        return
+    known = {str(spot.path) for spot in fields} | {str(spot.path).partition(":")[2] for spot in fields}
+    for name in dict.fromkeys((*ordering.key, *((ordering.sequence,) if ordering.sequence else ()))):
+        if name not in known:
+            yield Remark(
+                f"ordering names {name!r}, which is no field of the contract", "use a field path", ("ordering",)
+            )
+        elif ITEMS in name or MAP_VALUES in name or MAP_KEYS in name:
+            message = f"ordering names {name!r}, of which one row has many"
+            yield Remark(message, "use a field that each row has once", ("ordering",))
+
+
+@contract_rule(Severity.ERROR)
+def owner_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """The contract has no owner.
+
+    Why: when the data goes stale at night there is nobody to call, and nobody who may decide.
+
+    Fix: add `owners:` with a team and its contact, or `team:` as ODCS has it.
+    """
+    if not contract.owners:
+        yield Remark("the contract has no owner", "add owners: with a team and a contact", ("owners",))
+
+
+@contract_rule(Severity.WARNING)
+def owner_unreachable(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+    """An owner has no contact.
+
+    Why: a team name in a document does not ring anybody's phone.
+
+    Fix: add a `contact`: a channel, a pager group or an address; or a `support` channel as ODCS has it.
+    """
+    if any(channel.get("channel") or channel.get("url") for channel in contract.support or ()):
+        return
+    for index, owner in enumerate(contract.owners):
+        if not owner.contact:
+            yield Remark(
+                f"owner {owner.team!r} has no contact", "add a channel, pager group or address", ("owners", index)
+            )

@@ -1,0 +1,129 @@
+"""Linting a contract: every rule on every field, then what a team re-graded or waived, then the score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from treaty.contracts.findings import Finding, PlaceOf, Severity
+from treaty.contracts.loader import LoadedContract
+from treaty.errors import InvalidDocument
+from treaty.governance.lint.rule_table import RULES, Remark, Rule, spots
+from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
+
+OFF = "off"
+_ILLEGIBLE = frozenset({"description-missing", "description-circular", "name-bare", "type-missing", "unit-missing"})
+"""The rules a field must keep for a downstream team to be able to explain it."""
+
+
+@dataclass(frozen=True)
+class LintSettings:
+    """What a team re-graded, switched off or waived."""
+
+    severities: Mapping[str, Severity | None] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
+
+    def severity(self, rule: Rule) -> Severity | None:
+        """Return how much the rule weighs; None where it is off."""
+        return self.severities.get(rule.id, rule.severity)
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """What lint found, what was set aside, and how legible the contract is; without an id where it cannot be read."""
+
+    contract_id: str | None
+    version: str | None
+    findings: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    fields: int
+    explainable: int
+
+    @property
+    def score(self) -> int | None:
+        """The share of fields, in percent, that a downstream team could explain without a call; None if unread."""
+        if self.contract_id is None:
+            return None
+        return 100 if not self.fields else 100 * self.explainable // self.fields
+
+
+def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
+    """Run every rule on a contract."""
+    contract, place_of = loaded.contract, loaded.place_of
+    fields = tuple(spots(contract))
+    named = [spot for spot in fields if spot.name]
+    found: list[Finding] = []
+    unclear: set[str] = set()
+    for rule in RULES.values():
+        severity = settings.severity(rule)
+        for path, remark in rule.run(contract, fields):
+            if rule.id in _ILLEGIBLE and path:
+                unclear.add(path)
+            if severity is not None:
+                found.append(_finding(rule.id, severity, remark, path, place_of))
+    found.sort(key=lambda finding: finding.sort_key)
+    standing, waived = apply_waivers(found, contract.id, settings.waivers, today)
+    explainable = sum(1 for spot in named if str(spot.path) not in unclear)
+    return LintReport(contract.id, contract.version, standing, waived, len(named), explainable)
+
+
+def unreadable(findings: tuple[Finding, ...]) -> LintReport:
+    """Report a document that is no contract at all."""
+    return LintReport(None, None, findings, (), 0, 0)
+
+
+def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> LintSettings:
+    """Read which rules weigh what (`error`, `warning`, `info`, `off`), and the waivers."""
+    severities: dict[str, Severity | None] = {}
+    for name, value in data.items():
+        if name not in RULES:
+            raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty rules")
+        severities[name] = _severity(name, value)
+    return LintSettings(severities, tuple(parse_waiver(item, _waivable(item)) for item in waivers))
+
+
+def _waivable(item: Any) -> Collection[str]:
+    """Return what a waiver may name: a lint rule, else a kind of change or an objection of a review."""
+    if not isinstance(item, Mapping) or item.get("rule") in RULES:
+        return RULES
+    from treaty.compatibility.kinds import KINDS  # loaded only where a waiver is about a change
+    from treaty.governance.branch_findings import OBJECTIONS
+
+    return {*RULES, *KINDS, *OBJECTIONS}
+
+
+def _severity(name: str, value: Any) -> Severity | None:
+    if value == OFF or value is False:
+        return None
+    try:
+        return Severity(value)
+    except ValueError:
+        choices = ", ".join((*Severity, OFF))
+        raise InvalidDocument(f"unknown severity {value!r} of rule {name!r}; use one of: {choices}") from None
+
+
+def _finding(rule: str, severity: Severity, remark: Remark, path: str | None, place_of: PlaceOf) -> Finding:
+    return Finding(rule, severity, remark.message, path, place_of(remark.pointer), remark.hint)
+
+
+def report_as_data(source: str, report: LintReport) -> dict[str, Any]:
+    """Return a lint report as JSON would say it."""
+    return {
+        "source": source,
+        "id": report.contract_id,
+        "version": report.version,
+        "legibility": report.score,
+        "fields": report.fields,
+        "findings": [finding.as_data() for finding in report.findings],
+        "waived": [
+            {
+                **one.finding.as_data(),
+                "owner": one.waiver.owner,
+                "reason": one.waiver.reason,
+                "until": one.waiver.until.isoformat(),
+            }
+            for one in report.waived
+        ],
+    }

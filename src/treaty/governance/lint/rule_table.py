@@ -1,0 +1,117 @@
+"""The table of lint rules: one function each, its docstring the public page."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from treaty.contracts.findings import Pointer, Severity
+from treaty.contracts.model import Contract, Field, locate_fields
+from treaty.contracts.paths import FieldPath
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A field with its path, where it stands in the document, and what stands around it."""
+
+    path: FieldPath
+    field: Field
+    pointer: Pointer
+    around: tuple[str, ...] = ()
+    beside: frozenset[str] = frozenset()
+    classification: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The field's name; empty for array elements and map entries."""
+        return self.field.name or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a rule has to say, where, and what to do about it."""
+
+    message: str
+    hint: str
+    pointer: Pointer = ()
+
+
+FieldRule: TypeAlias = Callable[[Spot, Contract], Iterator[Remark]]
+ContractRule: TypeAlias = Callable[[Contract, tuple[Spot, ...]], Iterator[Remark]]
+Run: TypeAlias = Callable[[Contract, tuple[Spot, ...]], Iterator[tuple[str | None, Remark]]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One lint rule with its public page; running it yields remarks, each with the path of the field it is about."""
+
+    id: str
+    severity: Severity
+    page: str
+    home: str
+    run: Run
+
+    @property
+    def summary(self) -> str:
+        """The first line of the page."""
+        return self.page.splitlines()[0]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
+    """Enter a function into the table as a rule about each field."""
+
+    def enter(check: FieldRule) -> FieldRule:
+        def run(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[tuple[str | None, Remark]]:
+            for spot in fields:
+                for remark in check(spot, contract):
+                    yield str(spot.path), remark
+
+        _enter(check, severity, run)
+        return check
+
+    return enter
+
+
+def contract_rule(severity: Severity) -> Callable[[ContractRule], ContractRule]:
+    """Enter a function into the table as a rule about a contract as a whole."""
+
+    def enter(check: ContractRule) -> ContractRule:
+        def run(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[tuple[str | None, Remark]]:
+            for remark in check(contract, fields):
+                yield None, remark
+
+        _enter(check, severity, run)
+        return check
+
+    return enter
+
+
+def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run) -> None:
+    name = check.__name__.replace("_", "-")
+    page = inspect.getdoc(check)
+    if name in RULES:
+        raise ValueError(f"the rule {name} is declared twice")
+    if not page:
+        raise ValueError(f"the rule {name} has no page; write its docstring")
+    RULES[name] = Rule(name, severity, page, check.__module__, run)
+
+
+def spots(contract: Contract) -> Iterator[Spot]:
+    """Yield every field with its path and place, outermost first."""
+    located = list(locate_fields(contract))
+    beside: dict[FieldPath, set[str]] = {}
+    inherited: dict[FieldPath, str | None] = {}
+    for path, field, _ in located:
+        beside.setdefault(path.parent, set()).add(field.name or "")
+        inherited[path] = field.classification or inherited.get(path.parent)
+    siblings = {parent: frozenset(names) for parent, names in beside.items()}
+    only = contract.schema[0].name if len(contract.schema) == 1 else None
+    for path, field, pointer in located:
+        owner = path.object if path.object is not None else only
+        names = (*((owner,) if owner else ()), *(step.text for step in path.parent.steps if not step.is_mark))
+        yield Spot(path, field, pointer, names, siblings[path.parent], inherited[path])

@@ -1,0 +1,170 @@
+"""Whom a change hits, as far as the repository knows: subscriptions in it, and contracts made from this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from treaty.compatibility import Judged, Verdict
+from treaty.compatibility.migration import MigrationPath, migration_path
+from treaty.consumers.impact import BreakingChanges, Effect, breaking
+from treaty.consumers.migration_guides import guides
+from treaty.consumers.subscription_files import Declared
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.blocks import Upstream
+from treaty.contracts.model import Contract
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line
+from treaty.errors import InvalidDocument, TreatyError
+from treaty.review.branch import Document
+from treaty.review.report import Affected, Step
+
+_URGENCY = ("hit", "unknown", "exposed", "safe")
+
+
+def affected_by(
+    verdict: Verdict, before: Contract, declared: Iterable[Declared], documents: Iterable[Document]
+) -> tuple[Affected, ...]:
+    """Say what a change means for each who reads the contract, or is made from it."""
+    changes, way = BreakingChanges(verdict), WayOver(verdict)
+    found = []
+    for one in _readers(before, declared):
+        effect, hits = changes.effect_on(one.subscription.fields)
+        found.append(_consumer(one, effect, hits, way.steps(hits, one.subscription.fields)))
+    for document, upstream in _made_from(before, documents):
+        fields = _fields(upstream)
+        effect, hits = changes.effect_on(fields)
+        found.append(_line(document, effect, hits, way.steps(hits, fields)))
+    return merged(found)
+
+
+def affected_by_removal(
+    before: Contract, declared: Iterable[Declared], documents: Iterable[Document]
+) -> tuple[Affected, ...]:
+    """Say who rests on a contract that is removed."""
+    gone = (Step(None, "move to another contract: this one is removed"),)
+    found = [_consumer(one, Effect.HIT, (), gone) for one in _readers(before, declared)]
+    found += [_line(document, Effect.HIT, (), gone) for document, _ in _made_from(before, documents)]
+    return merged(found)
+
+
+def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[Affected]:
+    """Yield those whom a registry names, with what to do by field as far as the changes of the branch say it."""
+    changes, way = (breaking(verdict), WayOver(verdict)) if verdict else ((), None)
+    for one in found:
+        hits = [item for item in changes if item.change.field in one.fields]
+        if way is None or not hits or one.effect != Effect.HIT:
+            yield one
+            continue
+        known = {item.message for item in hits}
+        rest = (step for step in one.steps if step.action not in known)
+        yield replace(one, steps=(*way.steps(hits, parse_fields(one.fields)), *rest))
+
+
+def merged(found: Iterable[Affected]) -> tuple[Affected, ...]:
+    """Join what is known of one party from several places; the most urgent effect holds."""
+    parties: dict[tuple[str, str], Affected] = {}
+    for one in found:
+        key = one.kind, one.name
+        parties[key] = _joined(parties[key], one) if key in parties else one
+    return tuple(sorted(parties.values(), key=lambda one: (_URGENCY.index(one.effect), one.kind, one.name)))
+
+
+def _joined(one: Affected, other: Affected) -> Affected:
+    urgent = min(one.effect, other.effect, key=_URGENCY.index)
+    return Affected(
+        one.name,
+        one.kind,
+        urgent,
+        tuple(dict.fromkeys((*one.fields, *other.fields))),
+        tuple(dict.fromkeys((*one.steps, *other.steps))),
+        one.consumer_class or other.consumer_class,
+        one.contact or other.contact,
+        one.critical or other.critical,
+        ", ".join(dict.fromkeys(part for part in (one.known_from, other.known_from) if part)),
+    )
+
+
+def _readers(before: Contract, declared: Iterable[Declared]) -> list[Declared]:
+    """Return who reads the line; a contract without a version has no lines, so whoever reads any of it."""
+    return [
+        one
+        for one in declared
+        if one.subscription.line.contract == before.id and before.line in (None, str(one.subscription.line))
+    ]
+
+
+def _made_from(before: Contract, documents: Iterable[Document]) -> Iterator[tuple[Document, Upstream]]:
+    for document in documents:
+        for upstream in document.contract.treaty.lineage:
+            if upstream.contract in (before.id, before.line) and document.contract.id != before.id:
+                yield document, upstream
+
+
+def _fields(upstream: Upstream) -> tuple[FieldPath, ...]:
+    try:
+        return parse_fields(upstream.fields)
+    except InvalidDocument:  # words that are no paths: then it is unknown what is read
+        return ()
+
+
+def _consumer(one: Declared, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
+    said = one.subscription
+    return Affected(
+        said.consumer,
+        "consumer",
+        effect.value,
+        _names(hits),
+        steps if effect is Effect.HIT else (),
+        said.consumer_class.value,
+        said.contact,
+        said.consumer_class.is_critical,
+        str(one.place),
+    )
+
+
+def _line(document: Document, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
+    name = document.contract.line or document.contract.id
+    owner = next((owner.contact or owner.team for owner in document.contract.owners), None)
+    told = steps if effect is Effect.HIT else ()
+    return Affected(name, "line", effect.value, _names(hits), told, contact=owner, known_from=document.path)
+
+
+def _names(hits: Sequence[Judged]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item.change.field for item in hits if item.change.field))
+
+
+class WayOver:
+    """The way from one version to the next; it is worked out once, for whoever is hit first."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    def steps(self, hits: Sequence[Judged], fields: tuple[FieldPath, ...]) -> tuple[Step, ...]:
+        """Return one step for each field that is hit; what the guide does not speak of, the change says itself."""
+        if not hits:
+            return ()
+        guided = dict(self._guided(fields))
+        named = {step.field for step in guided.values()}
+        rest = [Step(item.change.field, item.message) for item in hits if item.change.field not in (*guided, *named)]
+        return tuple(dict.fromkeys((*guided.values(), *rest)))
+
+    def _guided(self, fields: tuple[FieldPath, ...]) -> Iterator[tuple[str, Step]]:
+        path, before = self._path, self._verdict.before
+        if path is None or before is None or not fields:
+            return
+        version = before.semantic_version
+        line = Line(before.id, version.major if version else 0)
+        asked = Subscription("consumer", line, ConsumerClass.OPERATIONAL_REPORTING, fields)
+        (guide,) = guides(path, [asked], verdict=self._verdict)
+        for one in guide.fields:
+            yield one.before, Step(one.before, "; ".join(one.todo))
+
+    @cached_property
+    def _path(self) -> MigrationPath | None:
+        verdict = self._verdict
+        try:
+            return migration_path(verdict.before, verdict.after) if verdict.before else None
+        except TreatyError:  # a plan that cannot be followed is told where it is judged
+            return None

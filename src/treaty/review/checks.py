@@ -1,0 +1,161 @@
+"""One pair before each judge: the change itself, its legibility, and what is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from treaty.compatibility import Verdict, admit, diff, judge
+from treaty.compatibility.kinds import KINDS
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Contract
+from treaty.errors import InvalidDocument
+from treaty.governance.inheritance import is_policy, weakened
+from treaty.governance.lifecycle import Status, parse_status
+from treaty.governance.lint import lint
+from treaty.governance.waivers import Waived, apply_waivers
+from treaty.review.branch import Document, Rules, Spots, placed_in_branch
+from treaty.review.pairing import Pair
+
+_MAY_GO = frozenset({Status.DRAFT, Status.RETIRED, Status.ARCHIVED})
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What one judge found, what waivers set aside, and how much of it is older than the branch."""
+
+    findings: tuple[Finding, ...] = ()
+    waived: tuple[Waived, ...] = ()
+    older: int = 0
+
+
+def verdict_on(pair: Pair, rules: Rules) -> Verdict | None:
+    """Judge a contract against its history in the base; a foreign schema that is new has nothing to be judged by."""
+    before, after = pair.before, pair.after
+    if after is None:
+        return None
+    if after.format is not None:
+        return judge(diff(before.contract, after.contract), rules.mode, rules.grading) if before else None
+    if before is not None and before.contract == after.contract:
+        return judge(diff(before.contract, after.contract), rules.mode, rules.grading)
+    return admit([one.contract for one in pair.history], after.contract, rules.mode, rules.grading)
+
+
+def compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> Judged:
+    """Return what stands against the change; a break that a new line with a plan excuses is something to know."""
+    after = pair.after
+    assert after is not None  # noqa: S101 - what is gone has no verdict
+    if verdict.is_unchanged:
+        return Judged()
+    found = placed_in_branch(verdict, pair.before or after, after)
+    if after.format is not None:  # a schema declares neither version nor owner; a waiver is its way to break
+        changes = tuple(one for one in found if not KINDS[one.id].is_check)
+        standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
+        return Judged(standing, waived)
+    if verdict.admissible:
+        found = tuple(replace(one, severity=_at_most_warning(one.severity)) for one in found)
+    return Judged(found)
+
+
+def legibility(pair: Pair, rules: Rules) -> Judged:
+    """Lint a contract; what its base had already is counted, not held against the branch."""
+    after = pair.after
+    if after is None or after.format is not None:
+        return Judged()
+    report = lint(after.loaded, rules.lint, rules.today)
+    known = {_what(one) for one in _lint_before(pair.before, rules)}
+    fresh = tuple(one for one in report.findings if _what(one) not in known)
+    return Judged(fresh, report.waived, len(report.findings) - len(fresh))
+
+
+def set_aside(findings: Iterable[Finding], contract: str, rules: Rules) -> Judged:
+    """Part findings into those that stand and those that a waiver of the project sets aside."""
+    return Judged(*apply_waivers(findings, contract, rules.lint.waivers, rules.today))
+
+
+def removal(before: Document) -> Finding:
+    """Say what it means that a contract is gone: only what nobody can rest on goes without a word."""
+    contract = before.contract
+    named = contract.line or contract.id
+    message = f"{named} is removed from the repository"
+    place = replace(Spots(before).key("id"), source=before.path, line=None)
+    if before.format is None and _status(contract) in _MAY_GO:
+        return Finding("contract_removed", Severity.INFO, message, place=place)
+    if before.format is not None:
+        return Finding(
+            "contract_removed", Severity.ERROR, message, place=place, hint="put it back, or set this aside by a waiver"
+        )
+    said = f"{message} while its status is {contract.status or 'draft'}"
+    hint = f"retire it first: treaty deprecate {named}, then treaty retire {named}; or put the file back"
+    return Finding("contract_removed", Severity.ERROR, said, place=place, hint=hint)
+
+
+def _lint_before(before: Document | None, rules: Rules) -> tuple[Finding, ...]:
+    return () if before is None else lint(before.loaded, rules.lint, rules.today).findings
+
+
+def _what(finding: Finding) -> tuple[str, str | None, str]:
+    return finding.id, finding.path, finding.message
+
+
+def _at_most_warning(severity: Severity) -> Severity:
+    return Severity.WARNING if severity is Severity.ERROR else severity
+
+
+def _status(contract: Contract) -> Status | None:
+    try:
+        return parse_status(contract.status)
+    except InvalidDocument:
+        return None
+
+
+def policy_findings(document: Document, policies: Mapping[str, Contract], asks_registry: bool) -> Iterator[Finding]:
+    """Yield each term that is weaker than a policy above asks; one that nobody can look up is said."""
+    contract = document.contract
+    spots = Spots(document)
+    above: list[Contract] = []
+    parent = contract.treaty.parent
+    while parent is not None and parent != contract.id and parent not in {one.id for one in above}:
+        if parent not in policies:
+            if not asks_registry:
+                yield Finding(
+                    "policy_unknown",
+                    Severity.WARNING,
+                    f"the policy {parent!r} is not in this repository, and no registry was asked",
+                    place=spots.key("parent"),
+                    hint="ask a registry that has it, or keep the policy in the repository",
+                )
+            break
+        above.append(policies[parent])
+        parent = policies[parent].treaty.parent
+    for one in weakened(contract, above):
+        yield Finding(one.kind, Severity.ERROR, str(one), one.path, spots.of(one.path))
+
+
+def children_in_breach(
+    policy: Document, before: Contract | None, documents: Iterable[Document], policies: Mapping[str, Contract]
+) -> Iterator[Finding]:
+    """Yield each untouched contract that a changed policy newly finds weaker than it asks."""
+    if not is_policy(policy.contract):
+        return
+    place = Spots(policy).key("version")
+    for document in documents:
+        if not _is_below(document.contract, policy.contract.id, policies):
+            continue
+        known = {one.message for one in weakened(document.contract, (before,))} if before else set()
+        said = [one.message for one in weakened(document.contract, (policy.contract,)) if one.message not in known]
+        if said:
+            child = f"{document.contract.id} {document.contract.version}"
+            message = f"{child} would be in breach of this policy: {'; '.join(said)}"
+            hint = f"change {document.path} too, or give it a waiver"
+            yield Finding("policy_breaks_child", Severity.WARNING, message, place=place, hint=hint)
+
+
+def _is_below(contract: Contract, policy: str, policies: Mapping[str, Contract]) -> bool:
+    parent, seen = contract.treaty.parent, {contract.id}
+    while parent is not None and parent not in seen:
+        if parent == policy:
+            return True
+        seen.add(parent)
+        parent = policies[parent].treaty.parent if parent in policies else None
+    return False

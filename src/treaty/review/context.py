@@ -1,0 +1,180 @@
+"""Everything that a judge may have to look at beside the pair before it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from treaty.consumers.subscription_files import Declared
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Contract
+from treaty.contracts.text import Limits
+from treaty.errors import InvalidDocument, Unavailable
+from treaty.governance.inheritance import is_policy
+from treaty.governance.lifecycle import Status, parse_status
+from treaty.review.branch import Branch, Contents, Document, RegistryDesk, Rules, Spots, read_file
+from treaty.review.pairing import Pair, Read
+from treaty.review.report import RegistrySays
+
+_MOST_ROUNDS = 10
+_GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Contracts and subscriptions that the branch leaves alone, and what is wrong with files that hold them."""
+
+    documents: tuple[Document, ...] = ()
+    declared: tuple[Declared, ...] = ()
+    problems: tuple[tuple[str, tuple[Finding, ...]], ...] = ()
+
+
+def look_around(branch: Branch, touched: Sequence[Contents], limits: Limits) -> Surroundings:
+    """Find what names the touched contracts or their policies, and what names those in turn."""
+    documents = [one for contents in touched for one in contents.documents if one.format is None]
+    asked: set[str] = set()
+    found: dict[str, Contents] = {}
+    wanted = {one.contract.id for contents in touched for one in contents.documents} | set(_parents(documents))
+    for _ in range(_MOST_ROUNDS):
+        if not (wanted := wanted - asked):
+            break
+        asked |= wanted
+        named = _naming(wanted)
+        files = [one for one in branch.mentioning(sorted(wanted)) if one.path not in found]
+        read = {one.path: read_file(one, limits) for one in files if named.search(one.content)}
+        found |= read
+        wanted = set(_parents(one for contents in read.values() for one in contents.documents))
+    return Surroundings(
+        tuple(one for path in sorted(found) for one in found[path].documents),
+        tuple(one for path in sorted(found) for one in found[path].declared),
+        tuple((path, found[path].problems) for path in sorted(found) if found[path].problems),
+    )
+
+
+def policies_in_force(documents: Collection[Document]) -> dict[str, Contract]:
+    """Return by id the version of each policy that binds: the highest active one, else the highest not gone."""
+    by_id: dict[str, list[Contract]] = {}
+    for one in documents:
+        if one.format is None and is_policy(one.contract) and _status(one.contract) not in _GONE:
+            by_id.setdefault(one.contract.id, []).append(one.contract)
+    return {
+        name: max(found, key=lambda one: (_status(one) is Status.ACTIVE, _order(one))) for name, found in by_id.items()
+    }
+
+
+def _naming(names: Collection[str]) -> re.Pattern[bytes]:
+    """Match a key that names a contract with one of the names as its value; words in a description do not count."""
+    either = "|".join(re.escape(name) for name in sorted(names))
+    keys = "id|dataset_id|parent|contract|line"
+    return re.compile(rf"""["']?(?:{keys})["']?\s*:\s*["']?(?:{either})(?:@[0-9]+)?["']?\s*(?:[,}}\r\n#]|$)""".encode())
+
+
+def _parents(documents: Collection[Document] | Iterator[Document]) -> Iterator[str]:
+    return (one.contract.treaty.parent for one in documents if one.contract.treaty.parent)
+
+
+def _status(contract: Contract) -> Status | None:
+    try:
+        return parse_status(contract.status)
+    except InvalidDocument:
+        return None
+
+
+def _order(contract: Contract) -> tuple[int, int, int]:
+    version = contract.semantic_version
+    return (version.major, version.minor, version.patch) if version else (-1, -1, -1)
+
+
+class Asking:
+    """One registry during one review; once it does not answer it is left alone, and why is kept."""
+
+    def __init__(self, desk: RegistryDesk | None) -> None:
+        self._desk = desk
+        self.silent: str | None = None
+
+    @property
+    def answers(self) -> bool:
+        """Whether there is somebody to ask."""
+        return self._desk is not None and self.silent is None
+
+    def about(self, pair: Pair) -> RegistrySays | None:
+        """Return what the registry says of a contract of ours, its findings at their places."""
+        desk = self._desk
+        if desk is None or pair.document.format is not None:
+            return None
+        after, gone = pair.after, pair.before
+        if after is not None:
+            return self._answer(lambda: _placed(desk.judge(after), after))
+        return self._answer(lambda: desk.removal(gone.contract)) if gone is not None else None
+
+    def _answer(self, ask: Callable[[], RegistrySays]) -> RegistrySays | None:
+        if self.silent is not None:
+            return None
+        try:
+            return ask()
+        except Unavailable as error:
+            self.silent = str(error)
+            return None
+
+
+def _placed(said: RegistrySays, document: Document) -> RegistrySays:
+    spots = Spots(document)
+
+    def at(finding: Finding) -> Finding:
+        return replace(finding, place=spots.of(finding.path) if finding.path else spots.key("version"))
+
+    return replace(said, findings=tuple(at(one) for one in said.findings))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The branch as it is: its contracts, subscriptions and policies, the project's rules, and whom to ask."""
+
+    rules: Rules
+    asking: Asking
+    documents: tuple[Document, ...]
+    untouched: tuple[Document, ...]
+    declared: tuple[Declared, ...]
+    policies: Mapping[str, Contract]
+    versions: Mapping[tuple[str, str], Sequence[Document]]
+    left: frozenset[str]
+    """The paths that files were moved or removed from."""
+
+    def moved_from(self, pair: Pair) -> str | None:
+        """Return where a contract stood, if its file is no longer there."""
+        before, after = pair.before, pair.after
+        return before.path if before and after and before.path != after.path and before.path in self.left else None
+
+    def duplicates_of(self, document: Document) -> Iterator[Finding]:
+        """Yield each other file that holds the same version and says something else."""
+        if document.format is not None:
+            return
+        contract = document.contract
+        for other in self.versions[contract.id, contract.version]:
+            if other.path != document.path and other.contract != contract:
+                message = f"{contract.id} {contract.version} stands here and in {other.path}, and they differ"
+                place = Spots(document).key("version")
+                hint = "keep one, or give one a version of its own"
+                yield Finding("version_duplicate", Severity.ERROR, message, place=place, hint=hint)
+
+
+def set_scene(read: Sequence[Read], around: Surroundings, rules: Rules, asking: Asking) -> Scene:
+    """Put together what the branch holds, touched or not."""
+    documents = (*(one for part in read for one in part.after.documents), *around.documents)
+    versions: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
+    for one in documents:
+        if one.format is None:
+            versions[one.contract.id, one.contract.version].append(one)
+    held = {part.touched.after.path for part in read if part.touched.after}
+    return Scene(
+        rules,
+        asking,
+        documents,
+        around.documents,
+        (*(one for part in read for one in part.after.declared), *around.declared),
+        policies_in_force(documents),
+        versions,
+        frozenset(part.touched.before.path for part in read if part.touched.before) - held,
+    )

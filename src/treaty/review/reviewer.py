@@ -1,0 +1,147 @@
+"""Reviewing a branch: every contract it touches, before every judge there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from treaty.compatibility import Verdict, suggest_renames
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.versions import version_or_none
+from treaty.review.affected_consumers import affected_by, affected_by_removal, merged, with_steps
+from treaty.review.branch import Branch, Document, RegistryDesk, Rules
+from treaty.review.checks import (
+    children_in_breach,
+    compatibility,
+    legibility,
+    policy_findings,
+    removal,
+    set_aside,
+    verdict_on,
+)
+from treaty.review.context import Asking, Scene, look_around, set_scene
+from treaty.review.pairing import Pair, Read, pairs_of, read_touched
+from treaty.review.report import ContractReview, RegistrySays, Review, Section, Standing
+
+Said = list[tuple[Section, Finding]]
+
+
+def review(branch: Branch, rules: Rules, registry: RegistryDesk | None = None) -> Review:
+    """Review every contract that a branch touches; without a registry by what the repository knows."""
+    read = [read_touched(one, rules.limits) for one in branch.touched]
+    around = look_around(branch, [side for one in read for side in (one.before, one.after)], rules.limits)
+    asking = Asking(registry)
+    scene = set_scene(read, around, rules, asking)
+    found = [_reviewed(pair, scene) for pair in pairs_of(read, around.documents)]
+    found += [_unreadable(one.touched.path, _weighed(one)) for one in read if one.after.problems]
+    found += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
+    found.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
+    return Review(branch.base, branch.commit, tuple(found), registry.name if registry else None, asking.silent)
+
+
+def _reviewed(pair: Pair, scene: Scene) -> ContractReview:
+    if pair.after is not None:
+        return _kept(pair, pair.after, scene)
+    return _removed(pair, pair.document, scene)
+
+
+def _kept(pair: Pair, after: Document, scene: Scene) -> ContractReview:
+    rules, before, contract = scene.rules, pair.before, after.contract
+    verdict = verdict_on(pair, rules)
+    asked = scene.asking.about(pair)
+    broken = compatibility(pair, verdict, rules) if verdict else set_aside((), contract.id, rules)
+    bound = set_aside(_policy(pair, after, scene), contract.id, rules)
+    legible = legibility(pair, rules)
+    said: Said = [(Section.DOCUMENT, one) for one in scene.duplicates_of(after)]
+    said += [(Section.COMPATIBILITY, one) for one in broken.findings]
+    said += [(Section.POLICY, one) for one in bound.findings]
+    said += [(Section.LINT, one) for one in legible.findings]
+    known = {(one.id, one.path) for _, one in said}
+    said += [(Section.REGISTRY, one) for one in (asked.findings if asked else ()) if (one.id, one.path) not in known]
+    hit = affected_by(verdict, before.contract, scene.declared, scene.documents) if verdict and before else ()
+    ours = after.format is None
+    return ContractReview(
+        path=after.path,
+        standing=_standing(pair, verdict),
+        contract=contract.id,
+        format=after.format,
+        was=scene.moved_from(pair),
+        before=before.contract.version if before and ours else None,
+        after=contract.version if ours else None,
+        verdict=verdict,
+        required_version=_required(verdict, asked) if ours else None,
+        renames=suggest_renames(before.contract, contract) if before else (),
+        said=tuple(said),
+        waived=(*broken.waived, *bound.waived, *legible.waived),
+        older_lint=legible.older,
+        affected=merged((*hit, *with_steps(asked.affected if asked else (), verdict))),
+        more_affected=asked.more if asked else 0,
+        registry=asked,
+        losses=after.losses,
+    )
+
+
+def _removed(pair: Pair, before: Document, scene: Scene) -> ContractReview:
+    contract = before.contract
+    asked = scene.asking.about(pair)
+    finding = removal(before)
+    if asked is not None and asked.registered and not asked.findings:
+        said = f"{finding.message}; the registry has retired it"
+        finding = replace(finding, severity=Severity.INFO, message=said, hint=None)
+    gone = set_aside((finding,), contract.id, scene.rules)
+    hit = affected_by_removal(contract, scene.declared, scene.documents)
+    told: Said = [(Section.DOCUMENT, one) for one in gone.findings]
+    told += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (asked.findings if asked else ())]
+    return ContractReview(
+        path=before.path,
+        standing=Standing.REMOVED,
+        contract=contract.id,
+        format=before.format,
+        before=contract.version if before.format is None else None,
+        said=tuple(told),
+        waived=gone.waived,
+        affected=merged((*hit, *(asked.affected if asked else ()))),
+        more_affected=asked.more if asked else 0,
+        registry=asked,
+    )
+
+
+def _unreadable(path: str, problems: Iterable[Finding]) -> ContractReview:
+    return ContractReview(path, Standing.UNREADABLE, said=tuple((Section.DOCUMENT, one) for one in problems))
+
+
+def _weighed(one: Read) -> Iterable[Finding]:
+    """Weigh what is wrong with a file: one that held contracts and no longer does stands against the branch."""
+    held = bool(one.before.documents)
+    return (replace(finding, severity=Severity.ERROR) if held else finding for finding in one.after.problems)
+
+
+def _as_warning(finding: Finding) -> Finding:
+    """Weigh what is wrong with a file that the branch leaves alone: something to know, nothing to refuse it for."""
+    return replace(finding, severity=Severity.WARNING)
+
+
+def _standing(pair: Pair, verdict: Verdict | None) -> Standing:
+    if pair.before is None or verdict is None:
+        return Standing.ADDED
+    same = verdict.is_unchanged or (pair.document.format is not None and not verdict.judged)
+    return Standing.UNCHANGED if same else Standing.CHANGED
+
+
+def _policy(pair: Pair, after: Document, scene: Scene) -> Iterator[Finding]:
+    if after.format is not None:
+        return
+    yield from policy_findings(after, scene.policies, scene.asking.answers)
+    before = pair.before.contract if pair.before else None
+    yield from children_in_breach(after, before, scene.untouched, scene.policies)
+
+
+def _required(verdict: Verdict | None, asked: RegistrySays | None) -> str | None:
+    own = verdict.required_version if verdict and verdict.judged else None
+    return higher(own, asked.required_version if asked else None)
+
+
+def higher(one: str | None, other: str | None) -> str | None:
+    """Return the higher of two versions; what is no version is lower than any."""
+    found = [text for text in (one, other) if text and version_or_none(text)]
+    return max(found, key=lambda text: version_or_none(text) or 0, default=None)

@@ -1,0 +1,270 @@
+"""Reading the project file, and the environment over it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, asdict, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from treaty.contracts.text import Limits, read_document
+from treaty.contracts.values import freeze
+from treaty.errors import InvalidDocument, NotFound
+from treaty.settings.model import SECRETS, Secrets, Settings
+from treaty.settings.sections import Catalog, Iceberg, Kind, Parts, Pipeline, Spark
+
+_SQLITE = "jdbc:sqlite:"
+
+
+def beside(parts: Parts, folder: Path) -> Parts:
+    """Return the parts with every relative file below a folder."""
+    return replace(
+        parts,
+        registry=_below(folder, parts.registry),
+        catalog=_catalog(parts.catalog, folder),
+        spark=_spark(parts.spark, folder),
+        pipeline=_pipeline(parts.pipeline, folder),
+    )
+
+
+def _catalog(part: Catalog, folder: Path) -> Catalog:
+    return replace(part, publish=part.publish and _below(folder, part.publish))
+
+
+def _pipeline(part: Pipeline, folder: Path) -> Pipeline:
+    return replace(part, contracts=tuple(_below(folder, one) for one in part.contracts))
+
+
+def _spark(part: Spark, folder: Path) -> Spark:
+    return replace(
+        part,
+        jars=part.jars and _below(folder, part.jars),
+        ivy_settings=part.ivy_settings and _below(folder, part.ivy_settings),
+        log=part.log and _below(folder, part.log),
+        iceberg=_iceberg(part.iceberg, folder),
+    )
+
+
+def _iceberg(part: Iceberg, folder: Path) -> Iceberg:
+    uri = part.uri
+    if uri is not None and uri.startswith(_SQLITE):
+        uri = _SQLITE + _below(folder, uri.removeprefix(_SQLITE))
+    return replace(part, uri=uri, warehouse=part.warehouse and _below(folder, part.warehouse))
+
+
+def _below(folder: Path, text: str) -> str:
+    return text if "://" in text or text.startswith("~") else str(folder / text)
+
+
+_ELSEWHERE = {
+    "notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD",
+    "spark.iceberg.password": "a password does not belong in a file; set TREATY_ICEBERG_PASSWORD",
+}
+
+Part = TypeVar("Part")
+
+
+def described(part: type[Any] = Parts, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every setting and what it is for."""
+    for one in fields(part):
+        if inner := _part_of(one):
+            yield from described(inner, f"{above}{one.name}.")
+        else:
+            yield f"{above}{one.name}", one.metadata["what"]
+
+
+def variable(name: str) -> str:
+    """Return the variable that goes over a setting."""
+    return "TREATY_" + name.replace(".", "_").upper()
+
+
+def read_part(part: type[Part], data: Any, source: str, above: str = "") -> Part:
+    """Read a part from the project file, or say which key is wrong."""
+    if not isinstance(data, Mapping):
+        raise InvalidDocument(f"{source}: {above[:-1]} must be a mapping, not {data!r}")
+    known = {one.name: one for one in fields(part)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        if key not in known:
+            raise InvalidDocument(f"{source}: unknown setting '{above}{key}'; {_hint(f'{above}{key}', above, known)}")
+        if value is None:
+            continue
+        inner = _part_of(known[key])
+        name = f"{above}{key}"
+        values[key] = (
+            read_part(inner, value, source, f"{name}.") if inner else _checked(known[key], value, source, name)
+        )
+    return part(**values)
+
+
+def read_variables(part: Part, environment: Mapping[str, str], above: str = "") -> Part:
+    """Return a part with the variables that are set over it."""
+    values: dict[str, Any] = {}
+    for one in fields(part):  # type: ignore[arg-type]
+        name = f"{above}{one.name}"
+        if _part_of(one):
+            values[one.name] = read_variables(getattr(part, one.name), environment, f"{name}.")
+        elif text := environment.get(variable(name)):
+            values[one.name] = _checked(one, one.metadata["kind"].plain(text), "the environment", variable(name))
+    return replace(part, **values)  # type: ignore[type-var]
+
+
+def _checked(one: Field[Any], value: Any, source: str, name: str) -> Any:
+    kind: Kind = one.metadata["kind"]
+    if not kind.fits(value):
+        raise InvalidDocument(f"{source}: {name} must be {kind.words}, not {str(value)[:60]!r}")
+    return freeze(value)
+
+
+def _part_of(one: Field[Any]) -> type[Any] | None:
+    """Return the part that a field holds, or None where it holds a setting."""
+    made = one.default_factory
+    return made if isinstance(made, type) else None
+
+
+def _hint(name: str, above: str, known: Mapping[str, Any]) -> str:
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    close = difflib.get_close_matches(name.removeprefix(above), known, n=1)
+    return f"did you mean '{above}{close[0]}'?" if close else f"use: {', '.join(f'{above}{one}' for one in known)}"
+
+
+DOCUMENTED = {
+    "name": "What the project is called.",
+    "compatibility": "The mode changes are judged under, unless a contract pins more: backward by default.",
+    "grading": "Kinds re-graded for this team: a bump, or bump and breaks.",
+    "lint.rules": "Lint rules re-graded: error, warning, info or off.",
+    "waivers": "Findings set aside: rule, contract, path, owner, reason, until.",
+    "limits.bytes": "The largest document that is read.",
+    "limits.depth": "The deepest nesting that is read.",
+    "limits.aliases": "The most YAML aliases in a document.",
+    "limits.nodes": "The most values in a document, aliases followed.",
+    **dict(described()),
+}
+"""Every setting and what it is for."""
+
+_ONLY_IN_THE_FILE = ("name", "grading", "lint.rules", "waivers")
+
+ENVIRONMENT = {
+    "TREATY_CONFIG": "The project file to use.",
+    "TREATY_TOKEN": "The token to sign in to a registry's server with; or name a file with --token-file.",
+    "TREATY_ACTOR": "Who acts on a registry that is opened directly: your login name by default.",
+    "TREATY_SMTP_PASSWORD": "The password of notices.smtp.user.",
+    "TREATY_ICEBERG_PASSWORD": "The password of spark.iceberg.user.",
+    "TREATY_JDBC_PASSWORD": "The password of the database that a JDBC address names, with its user in the address.",
+    "TREATY_HASH_SECRET": "What the hashes of redacted fields are salted with; with another one all hashes are others.",
+    "TREATY_GITLAB_TOKEN": "The token that treaty comment writes on a GitLab merge request with.",
+    **{variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
+}
+"""Every environment variable and what it is for."""
+
+
+PROJECT_FILE = "treaty.yaml"
+_WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
+_DEEPEST = 200
+_IN_WORDS = {"dict": "a mapping", "list": "a list", "str": "a text"}
+_KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
+_PARTS = frozenset(one.name for one in fields(Parts))
+
+
+def load_settings(
+    config: Path | None = None, start: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Read the project file that is named, or the nearest above `start`, and the environment over it."""
+    environment = os.environ if environment is None else environment
+    named = config or (Path(environment["TREATY_CONFIG"]) if environment.get("TREATY_CONFIG") else None)
+    file = named or _nearest(start or Path.cwd())
+    settings = _read(file) if file else Settings()
+    return _with_environment(settings, environment)
+
+
+def _nearest(start: Path) -> Path | None:
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / PROJECT_FILE).is_file():
+            return folder / PROJECT_FILE
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def _read(file: Path) -> Settings:
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"no project file at {file}; make one with: treaty init") from None
+    except OSError as error:
+        raise NotFound(f"cannot read {file}: {error.strerror}") from None
+    if not content.strip():
+        return Settings(source=str(file), parts=beside(Parts(), file.parent))
+    reading = read_document(content, str(file))
+    data = reading.data
+    for key in data:
+        if key not in _KEYS:
+            close = difflib.get_close_matches(key, _KEYS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"use: {', '.join(_KEYS)}"
+            raise InvalidDocument(f"{reading.place((key,))}: unknown setting {key!r}; {hint}")
+    return Settings(
+        source=str(file),
+        name=_typed(data, "name", str, None, file),
+        compatibility=_typed(data, "compatibility", str, "backward", file),
+        grades=_typed(data, "grading", dict, {}, file),
+        lint_rules=_lint_rules(_typed(data, "lint", dict, {}, file), file),
+        waivers=tuple(_typed(data, "waivers", list, [], file)),
+        limits=_limits(_typed(data, "limits", dict, {}, file), str(file)),
+        parts=_parts(data, file),
+    )
+
+
+def _parts(data: Mapping[str, Any], file: Path) -> Parts:
+    return beside(read_part(Parts, {key: data[key] for key in data if key in _PARTS}, str(file)), file.parent)
+
+
+def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Path) -> Any:
+    value = data.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        wanted = _IN_WORDS[kind.__name__]
+        raise InvalidDocument(f"{file}: {key!r} must be {wanted}, not {value!r}")
+    return value
+
+
+def _lint_rules(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    if unknown := sorted(data.keys() - {"rules"}):
+        raise InvalidDocument(f"{file}: unknown setting 'lint.{unknown[0]}'; use: lint.rules")
+    rules: Mapping[str, Any] = _typed(data, "rules", dict, {}, file)
+    return rules
+
+
+def _limits(data: Mapping[str, Any], source: str) -> Limits:
+    known = {one.name for one in fields(Limits)}
+    for key, value in data.items():
+        if key not in known:
+            raise InvalidDocument(f"{source}: unknown limit {key!r}; use: {', '.join(sorted(known))}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InvalidDocument(f"{source}: limits.{key} must be a whole number above 0, not {value!r}")
+    if data.get("depth", 0) > _DEEPEST:
+        raise InvalidDocument(f"{source}: limits.depth may be {_DEEPEST} at most, not {data['depth']}")
+    return Limits(**data)
+
+
+def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
+    if environment.get("TREATY_COMPATIBILITY"):
+        settings = replace(settings, compatibility=environment["TREATY_COMPATIBILITY"])
+    limits: dict[str, int] = {}
+    for one in fields(Limits):
+        name = f"TREATY_LIMITS_{one.name.upper()}"
+        if text := environment.get(name):
+            if not _WHOLE.fullmatch(text):
+                raise InvalidDocument(f"{name} must be a whole number above 0, not {text[:40]!r}")
+            limits[one.name] = int(text)
+    return replace(
+        settings,
+        limits=_limits({**asdict(settings.limits), **limits}, "the environment"),
+        parts=read_variables(settings.parts, environment),
+        actor=environment.get("TREATY_ACTOR") or None,
+        secrets=Secrets(**{name: environment.get(variable(name)) or None for name in SECRETS}),
+    )
