@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import catalog, check, cold_start, enforce, graph, judging, pipeline, registry
+from benchmarks import catalog, check, cold_start, enforce, graph, judge, pipeline, registry
 
 BENCHMARKS = {
-    "judging": judging.run,
+    "judge": judge.run,
     "cold-start": cold_start.run,
     "check": check.run,
     "registry": registry.run,

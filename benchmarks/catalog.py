@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from benchmarks.http_load import contract, load, post
-from benchmarks.measuring import medians, table
 from benchmarks.servers import Server, treaty_server
+from benchmarks.timing import medians, table
 from treaty.catalog import links
 from treaty.catalog.links import LiveUrls
 

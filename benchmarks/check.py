@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.documents import contract_text
-from benchmarks.measuring import medians, table
+from benchmarks.timing import medians, table
 
 _CONTRACTS = 500
 _CHANGED = 5

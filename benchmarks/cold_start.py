@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.documents import contract_text
-from benchmarks.measuring import command, medians, table
 from benchmarks.peers import WORK, peer_binary
+from benchmarks.timing import command, medians, table
 
 _PEER = "datacontract-cli==1.2.8"
 _ROUNDS = 15

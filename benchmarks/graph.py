@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.http_load import contract
-from benchmarks.measuring import table
+from benchmarks.timing import table
 from treaty.registry.local import Registry
 from treaty.registry.preparing import HandedIn, prepare
 

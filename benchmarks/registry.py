@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 from statistics import median
 
 from benchmarks.http_load import Rate, contract, get, load, post
-from benchmarks.measuring import table
 from benchmarks.peers import peer_binary
 from benchmarks.servers import Server, started, treaty_server
+from benchmarks.timing import table
 
 _PEER = "data-contract-registry[api]==0.2.0"
 _INSIDE = 10_000

@@ -1,67 +1,67 @@
-"""One Spark for all tests of a process: classic, and over Spark Connect."""
+"""What all tests share: the order they run in, their markers, and one Spark session per process."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
-from xdist.scheduler.loadscope import LoadScopeScheduling  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_LEFT_OPEN = "ignore:unclosed <socket:ResourceWarning"
-"""PySpark leaves the sockets open that it collects rows from."""
+PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
+"""PySpark leaves open the sockets that it collects rows from."""
 
-
-_TOGETHER = {
+GROUPS = {
     "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
     "tests/pipeline/run/test_elsewhere.py": "processes",
     "tests/pipeline/run/test_full_disk.py": "processes",
     "tests/pipeline/run/test_killing.py": "processes",
 }
-"""Tests that look at one result which takes long to make, and so run in one process."""
+"""Tests that share one expensive result and therefore run in one process."""
+
+STARTS_SPARK = ("tests/e2e/test_demo.py", "tests/pipeline/running/")
+"""Tests that start Spark in a process of their own, without the fixture."""
 
 
-class _Together(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each process one test after another, and some of them together."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return _group(nodeid) or nodeid
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """Hand tests out to processes."""
-    return _Together(config, log)
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run fast tests first, then what takes longest; one JVM in each process serves those that need Spark."""
-    for item in filter(_needs_spark, items):
-        item.add_marker(pytest.mark.filterwarnings(_LEFT_OPEN))
-    items.sort(key=_turn)
+    """Mark tests by what they need and run the fast ones first, then the groups, which take longest."""
+    for item in items:
+        for marker in needs(item):
+            item.add_marker(marker)
+        if group := group_of(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+        if "spark" in needs(item):
+            item.add_marker(pytest.mark.filterwarnings(PYSPARK_SOCKETS))
+    items.sort(key=lambda item: (bool(needs(item) & {"spark", "browser"}), group_of(item) is None))
 
 
-def _turn(item: pytest.Item) -> tuple[bool, bool]:
-    grouped = _group(item.nodeid) is not None
-    return (grouped or _needs_spark(item), not grouped)
+def needs(item: pytest.Item) -> set[str]:
+    """Return which of Spark, a browser and PostgreSQL a test needs; `make test-fast` leaves these tests out."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    parameters = getattr(item, "callspec", None)
+    found = set()
+    if "spark" in fixtures or item.nodeid.startswith(STARTS_SPARK):
+        found.add("spark")
+    if item.nodeid.startswith("tests/catalog/browser/"):
+        found.add("browser")
+    if any("postgresql" in name for name in fixtures) or (parameters and "postgresql" in parameters.params.values()):
+        found.add("postgresql")
+    return found
 
 
-def _group(nodeid: str) -> str | None:
-    return next((group for place, group in _TOGETHER.items() if nodeid.startswith(place)), None)
-
-
-def _needs_spark(item: pytest.Item) -> bool:
-    return "spark" in getattr(item, "fixturenames", ())
+def group_of(item: pytest.Item) -> str | None:
+    """Return the group that a test runs in."""
+    return next((group for path, group in GROUPS.items() if item.nodeid.startswith(path)), None)
 
 
 @pytest.fixture(scope="session")
 def connect_address() -> str:
-    """A free place for the Connect server."""
+    """Return a free address for the Connect server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"sc://127.0.0.1:{free.getsockname()[1]}"

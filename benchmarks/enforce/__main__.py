@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.enforce import CASES, run
-from benchmarks.enforce.entries import ENTRIES
+from benchmarks.enforce.contender_table import ENTRIES
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The columns of the orders as SQL over the row number: clean values, and the faults laid over them."""
+"""The columns of the orders as SQL over the row number: valid values, and the faults written over them."""
 
 from __future__ import annotations
 

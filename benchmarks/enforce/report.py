@@ -1,11 +1,11 @@
-"""The tables: what each contender took, and where its answer is not what was seeded."""
+"""The result tables: what each contender took, and where its counts differ from the seeded ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.enforce.running import Outcome
-from benchmarks.measuring import table
+from benchmarks.enforce.runner import Outcome
+from benchmarks.timing import table
 
 _HEADER = ("case", "contender", "CPU", "floor", "ratio", "wall", "cold CPU", "cold wall", "peak memory", "right counts")
 

@@ -1,4 +1,4 @@
-"""The rules of the contract once more, as the SQL and values that hand-written code and the peers are given."""
+"""The rules of the contract as SQL and values for hand-written code and the peers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Spark session that every contender gets: the same cores, memory and settings."""
+"""The Spark session of every contender: the same cores, memory and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One contender in a process of its own: a cold run, then the floor and the case in turns, warm; the result as JSON."""
+"""Runs one contender: a cold run, then the floor and the case in turns, warm; prints the result as JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from benchmarks.enforce.process_usage import cpu_seconds, peak_bytes
 from benchmarks.enforce.session import session
-from benchmarks.enforce.usage import cpu_seconds, peak_bytes
-from benchmarks.enforce.work import Answer, Work
+from benchmarks.enforce.task import Answer, Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

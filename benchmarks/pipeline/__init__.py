@@ -1,18 +1,18 @@
-"""The pipeline on Spark: the whole path against a job written by hand, and a day of trade on a longer history."""
+"""The pipeline on Spark: a full run against a hand-written job, and one more day of events on a longer history."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from benchmarks.pipeline import growing, whole_path
-from benchmarks.pipeline.estimating import estimate
+from benchmarks.pipeline import full_run, incremental_run
+from benchmarks.pipeline.duration_estimate import estimate
 from benchmarks.pipeline.machine import machine
+from benchmarks.pipeline.progress import report_progress
 from benchmarks.pipeline.session import Given
-from benchmarks.pipeline.telling import tell
 
-CASES: Mapping[str, Callable[[int, int, Given], str]] = {"whole path": whole_path.run, "growing": growing.run}
-EVENTS = {"whole path": 5_000_000, "growing": 200_000}
-ROUNDS = {"whole path": 1, "growing": 2}
+CASES: Mapping[str, Callable[[int, int, Given], str]] = {"full run": full_run.run, "incremental": incremental_run.run}
+EVENTS = {"full run": 5_000_000, "incremental": 200_000}
+ROUNDS = {"full run": 1, "incremental": 2}
 
 
 def run(
@@ -24,8 +24,8 @@ def run(
 ) -> str:
     """Measure the cases and return their tables."""
     given = given or Given()
-    asked = {"whole path": events, "growing": history}
+    asked = {"full run": events, "incremental": history}
     sizes = {case: (asked[case] or EVENTS[case], rounds or ROUNDS[case]) for case in cases}
-    tell(estimate(sizes))
+    report_progress(estimate(sizes))
     tables = [CASES[case](*sizes[case], given) for case in cases]
     return "\n\n".join([*tables, f"{machine()} {given}. CPU is that of the whole process tree."])

@@ -1,4 +1,4 @@
-"""Measure the pipeline at another size: `python -m benchmarks.pipeline --events 200000 --case 'whole path'`."""
+"""Measure the pipeline at another size: `python -m benchmarks.pipeline --events 200000 --case 'full run'`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from benchmarks.pipeline.session import Given
 def main() -> None:
     """Read the options and print the tables."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.pipeline")
-    options.add_argument("--events", type=int, default=EVENTS["whole path"], help="for the whole path (%(default)s)")
-    options.add_argument("--history", type=int, default=EVENTS["growing"], help="the shorter history (%(default)s)")
+    options.add_argument("--events", type=int, default=EVENTS["full run"], help="for the whole path (%(default)s)")
+    options.add_argument("--history", type=int, default=EVENTS["incremental"], help="the shorter history (%(default)s)")
     options.add_argument(
         "--rounds", type=int, help=f"of each case ({', '.join(f'{n}: {r}' for n, r in ROUNDS.items())})"
     )

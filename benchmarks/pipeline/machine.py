@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Describes the machine and the versions that the figures were measured on."""
 
 from __future__ import annotations
 

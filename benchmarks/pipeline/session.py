@@ -1,4 +1,4 @@
-"""The Spark session that both get: the same cores, memory, partitions, compiler and catalog."""
+"""The Spark session of both contenders: the same cores, memory, partitions, compiler and catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run in a process of its own, with a Spark of its own; what it took as JSON on the last line."""
+"""Runs one contender with its own Spark session and prints its time and memory as JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.enforce.usage import cpu_seconds, peak_bytes
-from benchmarks.pipeline import by_hand, with_treaty
+from benchmarks.enforce.process_usage import cpu_seconds, peak_bytes
+from benchmarks.pipeline import hand_written_job, treaty_run
 from benchmarks.pipeline.session import Given, session
 from benchmarks.pipeline.workspaces import landing
 
@@ -41,12 +41,12 @@ def main(name: str, folder: str, memory: str, partitions: str, start: str, began
 
 
 def _by_hand(spark: SparkSession, folder: Path) -> None:
-    by_hand.run(spark, landing(folder), folder / "feed", with_treaty.salt_of(folder, by_hand.FEED))
+    hand_written_job.run(spark, landing(folder), folder / "feed", treaty_run.salt_of(folder, hand_written_job.FEED))
 
 
 CONTENDERS: Mapping[str, Contender] = {
-    "treaty": Contender(with_treaty.CATALOG, with_treaty.run),
-    "by hand": Contender(by_hand.CATALOG, _by_hand),
+    "treaty": Contender(treaty_run.CATALOG, treaty_run.run),
+    "by hand": Contender(hand_written_job.CATALOG, _by_hand),
 }
 
 if __name__ == "__main__":

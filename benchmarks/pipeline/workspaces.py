@@ -1,4 +1,4 @@
-"""Folders to work in: the files that arrived, the project and its contracts, and room for a warehouse."""
+"""Working folders: landed files, the project, its contracts and the warehouse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.peers import HOME
-from benchmarks.pipeline.histories import FOLDER, files_in
+from benchmarks.pipeline.event_files import FOLDER, files_in
 
 _RETAIL = HOME / "examples" / "retail"
 _KEPT_OUT = shutil.ignore_patterns(".treaty", "landing", "feeds")

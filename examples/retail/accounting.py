@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from .history.marks import Outcome
+from .history.defect_marks import Outcome
 
 Pair = tuple[str, str]
 """Two words that belong together, such as an order and the class of its exception."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from examples.retail.history import Arrival, Mark, Occupied, Options, Outcome, clean, generate, write
-from examples.retail.history.slots import Slots
+from examples.retail.history.arrival_sort import Slots
 from tests.examples.contract_rules import Judge
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cuallee as library  # type: ignore[import-not-found]
 
 from benchmarks.enforce.rules import CROSSED, ENUMS, PATTERNS, RANGES, REQUIRED
-from benchmarks.enforce.work import Answer, Work
+from benchmarks.enforce.task import Answer, Work
 
 _COUNTED_AS = {
     "is_complete": "required",

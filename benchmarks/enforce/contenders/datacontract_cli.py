@@ -8,7 +8,7 @@ from typing import Any
 from datacontract.data_contract import DataContract  # type: ignore[import-not-found]
 
 from benchmarks.enforce.rules import CROSSED
-from benchmarks.enforce.work import CONTRACT, Answer, Work
+from benchmarks.enforce.task import CONTRACT, Answer, Work
 
 _SERVER = """
 servers:

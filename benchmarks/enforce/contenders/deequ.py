@@ -8,7 +8,7 @@ from typing import Any
 from pyspark import __version__
 
 from benchmarks.enforce.rules import CROSSED, ENUMS, FEWEST_ROWS, PATTERNS, RANGES, REQUIRED
-from benchmarks.enforce.work import Answer, Work
+from benchmarks.enforce.task import Answer, Work
 
 os.environ["SPARK_VERSION"] = __version__  # PyDeequ chooses Deequ's jar by it, when it is imported
 

@@ -8,7 +8,7 @@ from typing import Any
 import great_expectations as gx  # type: ignore[import-not-found]
 
 from benchmarks.enforce.rules import CROSSED, ENUMS, FEWEST_ROWS, PATTERNS, RANGES, REQUIRED
-from benchmarks.enforce.work import Answer, Work
+from benchmarks.enforce.task import Answer, Work
 
 _COUNTED_AS = {
     "expect_column_values_to_not_be_null": "required",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from soda.scan import Scan  # type: ignore[import-not-found]
 
 from benchmarks.enforce.rules import CROSSED, ENUMS, FEWEST_ROWS, OLDEST, PATTERNS, RANGES, REQUIRED
-from benchmarks.enforce.work import Answer, Work
+from benchmarks.enforce.task import Answer, Work
 
 
 def check(work: Work) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.enforce.work import CONTRACT, Answer, Work
+from benchmarks.enforce.task import CONTRACT, Answer, Work
 from treaty.spark import KeyReading, Measures, Policy, enforce, write_split
 
 _POLICY = Policy(keys=KeyReading.ALONE)

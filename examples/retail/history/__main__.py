@@ -11,7 +11,7 @@ from typing import Any
 
 from .events import EVENTS
 from .options import BATCHES, HUGE_LINE, LATE_SHARE, LONG_LINE, Options
-from .writing import Occupied, write
+from .writer import Occupied, write
 
 _DEFAULT = Options()
 

@@ -1,11 +1,11 @@
-"""Cancellations: pieces that will not be sold after all."""
+"""Cancellations of order lines."""
 
 from __future__ import annotations
 
 from .clock import HOUR, moment_text
-from .draws import Draws, weighted
 from .money import amount, share_of
 from .orders import Line, Order
+from .random_draws import Draws, weighted
 
 Pieces = dict[int, int]
 """Pieces by the number of their line."""

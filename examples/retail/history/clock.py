@@ -1,4 +1,4 @@
-"""Moments as milliseconds since 1970 in UTC, and their texts."""
+"""Times as milliseconds since 1970 in UTC, and their text forms."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .clock import DAY
-from .draws import weighted
+from .random_draws import weighted
 
 RATE_UNITS = 100_000_000
 """Exchange rates are whole hundred-millionths of a euro per major unit."""

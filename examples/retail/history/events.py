@@ -1,4 +1,4 @@
-"""The six events of the retailer: where their key, sequence and moment stand, and how long they travel."""
+"""The six event types: key, sequence and time fields, and typical delay."""
 
 from __future__ import annotations
 

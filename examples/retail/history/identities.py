@@ -1,4 +1,4 @@
-"""Identities that look drawn, never collide, and follow from the seed and a number alone."""
+"""Unique identifiers derived from the seed and a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger of a wave: one entry for each defect, and the counts that follow from them."""
+"""The ledger of a wave: one entry per defect, and the counts derived from them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .arriving import Arrival
+from .arrivals import Arrival
 from .clock import moment_text
+from .defect_marks import Mark, Outcome
 from .events import EVENTS
-from .marks import Mark, Outcome
 from .options import Options
 
 _Pair = tuple[str, str]

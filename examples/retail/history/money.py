@@ -1,4 +1,4 @@
-"""Money in whole hundredths of a major unit, so that amounts add up to the last digit."""
+"""Amounts in whole cents, so that sums are exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a history is asked to be."""
+"""The options of a history."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Orders: what a customer commits to buy in one of three channels."""
+"""Orders in three sales channels."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .assortment import ARTICLES, ASSORTMENT, PROMOTIONS, Article
+from .catalog import ARTICLES, ASSORTMENT, PROMOTIONS, Article
 from .clock import DAY, date_text, moment_text
 from .countries import BY_WEIGHT, Country
-from .draws import Draws, weighted
+from .customers import ACCOUNTS, Address, address_in, buyer
 from .money import amount, tax_within
-from .people import ACCOUNTS, Address, address_in, buyer
-from .wishes import Path, Wish
+from .order_requirements import OrderRequirement, Path
+from .random_draws import Draws, weighted
 
 CHANNELS = weighted((("ecommerce", 11), ("store", 5), ("marketplace", 4)))
 STORES = 60
@@ -48,14 +48,14 @@ class Order(NamedTuple):
     told: str
 
 
-def take_order(number: int, order_id: str, placed_at: int, draws: Draws, wish: Wish) -> Order:
+def take_order(number: int, order_id: str, placed_at: int, draws: Draws, requirement: OrderRequirement) -> Order:
     """Draw an order, with everything its event tells but the event_id."""
     country = draws.pick(BY_WEIGHT)
     channel = draws.pick(CHANNELS)
-    if channel == "store" and wish.is_shipped:
+    if channel == "store" and requirement.is_shipped:
         channel = "ecommerce"
-    method = _method(channel, draws, wish)
-    lines, told_lines = _lines(country, method, draws, wish)
+    method = _method(channel, draws, requirement)
+    lines, told_lines = _lines(country, method, draws, requirement)
     goods = sum([line.gross for line in lines])
     fee = country.shipping_fee(goods) if method == "home_delivery" else 0
     tax = sum([line.tax for line in lines]) + tax_within(fee, country.tax_rate, country.step)
@@ -69,7 +69,7 @@ def take_order(number: int, order_id: str, placed_at: int, draws: Draws, wish: W
         f'"order_placed_at":"{moment_text(placed_at)}",'
         f"{repeated},"
         f"{_seller(channel, store, drawn)}"
-        f"{_buyer(channel, draws, wish)}"
+        f"{_buyer(channel, draws, requirement)}"
         f'"fulfillment_method":"{method}",'
         f"{_destination(method, store, address, placed_at + (3 + drawn % 7) * DAY)}"
         f'"order_lines":[{told_lines}],'
@@ -83,11 +83,11 @@ def take_order(number: int, order_id: str, placed_at: int, draws: Draws, wish: W
     )
 
 
-def _method(channel: str, draws: Draws, wish: Wish) -> str:
+def _method(channel: str, draws: Draws, requirement: OrderRequirement) -> str:
     away = draws.happens(15)
     if channel == "store":
         return "home_delivery" if away else "carried_out"
-    collected = away and channel == "ecommerce" and not wish.is_shipped
+    collected = away and channel == "ecommerce" and not requirement.is_shipped
     return "store_pickup" if collected else "home_delivery"
 
 
@@ -97,10 +97,10 @@ def _seller(channel: str, store: str, drawn: int) -> str:
     return f'"marketplace_seller_id":"SEL-{1 + drawn % SELLERS:06}",' if channel == "marketplace" else ""
 
 
-def _buyer(channel: str, draws: Draws, wish: Wish) -> str:
+def _buyer(channel: str, draws: Draws, requirement: OrderRequirement) -> str:
     share = 30 if channel == "store" else 80
     account = draws.below(ACCOUNTS * 100 // share)
-    return buyer(account % ACCOUNTS) if account < ACCOUNTS or wish.signed_in else ""
+    return buyer(account % ACCOUNTS) if account < ACCOUNTS or requirement.signed_in else ""
 
 
 def _destination(method: str, store: str, address: Address | None, promised: int) -> str:
@@ -109,9 +109,9 @@ def _destination(method: str, store: str, address: Address | None, promised: int
     return f'"pickup_store_number":"{store}",' if method == "store_pickup" else ""
 
 
-def _lines(country: Country, method: str, draws: Draws, wish: Wish) -> tuple[list[Line], str]:
+def _lines(country: Country, method: str, draws: Draws, requirement: OrderRequirement) -> tuple[list[Line], str]:
     lines, told = [], []
-    least = max(wish.shipments or 1, 2 if wish.path is Path.PARTLY_CANCELLED else 1)
+    least = max(requirement.shipments or 1, 2 if requirement.path is Path.PARTLY_CANCELLED else 1)
     for number in range(1, draws.pick(_LINES) + 1):
         # one draw for three choices: this is where most time goes
         choice, kind = divmod(draws.below(100 * ARTICLES * len(_QUANTITIES)), 100)
@@ -119,7 +119,7 @@ def _lines(country: Country, method: str, draws: Draws, wish: Wish) -> tuple[lis
         if quantity < least and number == 1:
             quantity = least
         price = country.price(article.euro_cents)
-        taken_off = _discounts(quantity * price, country, kind % 25) if kind < 25 or wish.promotion else {}
+        taken_off = _discounts(quantity * price, country, kind % 25) if kind < 25 or requirement.promotion else {}
         gross = quantity * price - sum(taken_off.values())
         line = Line(number, article, quantity, gross, tax_within(gross, country.tax_rate, country.step))
         lines.append(line)

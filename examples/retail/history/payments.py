@@ -1,13 +1,13 @@
-"""Payments: attempts that fail, money that comes in, money that goes back."""
+"""Payments: failed attempts, settlements and refunds."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from .clock import DAY, HOUR, MINUTE, SECOND, date_text, moment_text
-from .draws import Draws, weighted
 from .money import amount
 from .orders import Order
+from .random_draws import Draws, weighted
 
 _METHODS = {
     "ecommerce": weighted((("card", 6), ("wallet", 3), ("bank_transfer", 1))),

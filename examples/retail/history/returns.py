@@ -1,4 +1,4 @@
-"""Returns: goods that come back, and what is owed for them."""
+"""Returns and the refunds owed for them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from .cancellations import Pieces, worth
 from .clock import DAY, moment_text
-from .draws import Draws, weighted
 from .money import amount, tax_within
 from .orders import STORES, Line, Order
+from .random_draws import Draws, weighted
 
 _REASONS = weighted(
     (("does_not_fit", 4), ("defective", 1), ("not_as_described", 2), ("wrong_item_sent", 1), ("no_longer_wanted", 4))

@@ -1,4 +1,4 @@
-"""Shipments: goods that leave in one or more parts, by carrier or over the counter."""
+"""Shipments in one or more parcels, by carrier or in the shop."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from .cancellations import Pieces
 from .clock import DAY, date_text, moment_text
-from .draws import Draws, weighted
 from .orders import STORES, Line, Order
+from .random_draws import Draws, weighted
 
 _PARTS = weighted(((1, 16), (2, 3), (3, 1)))
 _CARRIERS = ("swiftparcel", "bluebird", "postline")

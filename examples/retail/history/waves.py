@@ -1,4 +1,4 @@
-"""When each wave begins, and which orders it brings."""
+"""When each wave begins and which orders it contains."""
 
 from __future__ import annotations
 

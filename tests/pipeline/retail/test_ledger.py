@@ -8,8 +8,8 @@ import pytest
 
 from examples.retail.accounting import differences, expected, ledger, quarantined_lines
 from examples.retail.history import Outcome
-from examples.retail.history.damages import DAMAGES
-from examples.retail.history.poison import POISONS
+from examples.retail.history.invalid_rows import DAMAGES
+from examples.retail.history.unreadable_lines import POISONS
 from tests.pipeline.retail.retailer import RETAIL, Retailer
 from tests.pipeline.retail.telling import as_told
 

@@ -1,0 +1,50 @@
+"""The retail project under contract: raw, events, products, reconciliation and publications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.pipeline.progress import report_progress
+from treaty.pipeline.layers.publications import salt_for
+from treaty.pipeline.project import read_project
+from treaty.pipeline.project.contract_resolution import contracts_used
+from treaty.pipeline.run import Means, RunSummary, run_project
+from treaty.pipeline.tables import Tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from treaty.pipeline.project.declarations import Project
+
+CATALOG = "retail"
+_SECRET = "benchmark"  # noqa: S105  it keeps nothing secret
+_BEFORE_THE_VALUE = "\x1f"
+_LONGEST = 6
+
+
+def run(spark: SparkSession, folder: Path) -> None:
+    """Run the project in a workspace over whatever is new there."""
+    project = _project(folder)
+    contracts = contracts_used(project, [folder / "contracts"])
+    summary = run_project(Tables(spark, CATALOG), project, dict(contracts.by_line), means=Means(secret=_SECRET))
+    _tell_longest(summary)
+    if not summary.succeeded:
+        reasons = "; ".join(f"{step.name}: {', '.join(step.reasons)}" for step in summary.troubled)
+        raise RuntimeError(f"the run did not succeed: {reasons}")
+
+
+def salt_of(folder: Path, table: str) -> str:
+    """Return what the hashes of a published table are made with, to be put before each value."""
+    publication = next(one for one in _project(folder).publications if one.table == table)
+    return salt_for(_SECRET, publication) + _BEFORE_THE_VALUE
+
+
+def _project(folder: Path) -> Project:
+    return read_project(folder / "pipeline")
+
+
+def _tell_longest(summary: RunSummary) -> None:
+    longest = sorted(summary.steps, key=lambda step: step.seconds, reverse=True)[:_LONGEST]
+    said = ", ".join(f"{step.layer} {step.name} {step.seconds:.0f} s" for step in longest)
+    report_progress(f"  the longest steps, three at a time: {said}")
