@@ -18,8 +18,8 @@ from tests.server.test_access import ROLES, breaking
 from treaty.catalog.actions import ACTIONS
 from treaty.catalog.rendering import Message
 from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.server.authenticator import AccessSettings
 from treaty.server.pages import sessions
+from treaty.server.settings import AccessSettings
 
 NUMBERS = count(1)
 MEMBERS = {"contributor", "owner", "steward", "admin"}

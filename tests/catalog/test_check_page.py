@@ -16,7 +16,7 @@ import yaml
 from tests.catalog.town import Town, town
 from tests.catalog.visitor import Browser, words
 from tests.server.contracts import USERS, odcs, short, without
-from treaty.server.authenticator import AccessSettings
+from treaty.server.settings import AccessSettings
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,7 @@ from tests.catalog.town import Town, town
 from tests.catalog.visitor import Browser, words
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
 from treaty.registry.local import Registry
-from treaty.server.authenticator import AccessSettings
-from treaty.server.settings import Limits
+from treaty.server.settings import AccessSettings, Limits
 
 JSON = {"Accept": "application/json"}
 

@@ -20,8 +20,8 @@ from tests.server.running import client_of, running
 from treaty.registry.access.oidc import OidcSettings, OidcVerifier
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings
 from treaty.server.pages.sign_in import safe_redirect_path
+from treaty.server.settings import AccessSettings
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.registry.ground_rules import GroundRules
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings
-from treaty.server.settings import Limits
+from treaty.server.settings import AccessSettings, Limits
 
 
 class Town:

@@ -24,7 +24,8 @@ from treaty.registry.local import Registry
 from treaty.registry.store.database import Database
 from treaty.registry.store.tables import METADATA
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings, Authenticator
+from treaty.server.authenticator import Authenticator
+from treaty.server.settings import AccessSettings
 
 AnyRegistry: TypeAlias = Registry | RegistryClient
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -159,9 +160,9 @@ class Served:
         self.url = url
 
     def put(self, registry: Registry) -> None:
-        doorman = Authenticator(registry.desk.database, AccessSettings(), cast(OidcVerifier, Names()))
+        authenticator = Authenticator(registry.desk.database, AccessSettings(), cast(OidcVerifier, Names()))
         self._app.state.registry = registry
-        self._app.state.doorman = doorman
+        self._app.state.authenticator = authenticator
 
 
 @contextmanager

@@ -15,8 +15,7 @@ from typing import IO, Any
 
 import httpx2
 import uvicorn
-
-from treaty.server.app import App
+from fastapi import FastAPI
 
 PATIENCE = 60.0
 """Seconds after which a test that waits for a server has failed."""
@@ -37,7 +36,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def running(app: App, **options: Any) -> Iterator[str]:
+def running(app: FastAPI, **options: Any) -> Iterator[str]:
     """Serve an app from a thread; yields its address."""
     config = uvicorn.Config(
         app,

@@ -11,8 +11,8 @@ from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.store.database import utc_now
 from treaty.server import background, server
-from treaty.server.authenticator import AccessSettings
 from treaty.server.server import ServerOptions
+from treaty.server.settings import AccessSettings
 
 
 class _NoCourier(background.BackgroundThreads):

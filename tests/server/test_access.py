@@ -25,8 +25,9 @@ from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings, check_permission
+from treaty.server.authenticator import check_permission
 from treaty.server.routing import action_of
+from treaty.server.settings import AccessSettings
 
 NUMBERS = count(1)
 ROLES = {
@@ -321,6 +322,6 @@ def test_who_could_never_do_it_is_told_whose_token_to_ask_for(action: Action, wh
         check_permission(viewer, action)
 
     assert str(refused.value) == (
-        f"vera may not {action}: no role or scope of theirs allows it; "
+        f"vera may not {action}: none of its roles and scopes allows it; "
         f"ask an admin for a token of {whose}: treaty token create"
     )

@@ -127,7 +127,7 @@ def test_a_length_of_many_digits_is_malformed(shared: httpx2.Client, path: str) 
 def test_half_a_document_from_somebody_who_left_is_not_registered(open_registry: Callable[..., Registry]) -> None:
     registry = open_registry()
     app = create_app(registry)
-    app.state.doorman.is_guarded()
+    app.state.authenticator.requires_sign_in()
     messages: list[dict[str, Any]] = [
         {"type": "http.request", "body": yaml.safe_dump(short()).encode(), "more_body": True},
         {"type": "http.disconnect"},
@@ -292,8 +292,8 @@ def test_a_mistake_of_ours_is_one_line_with_the_id_and_no_words_of_the_error(
         answer = client.get(path)
 
     assert answer.status_code == 500
-    assert "its log has the details under this request's id" in answer.json()["detail"]
-    (mistake,) = (line for line in logs if line["event"] == "mistake")
+    assert "the server's log has the details under this request's id" in answer.json()["detail"]
+    (mistake,) = (line for line in logs if line["event"] == "internal_error")
     assert mistake["request_id"] == answer.headers["x-request-id"]
     assert (mistake["error"], "datasets" in mistake["trace"] or "search" in mistake["trace"]) == ("KeyError", True)
     assert secret not in f"{logs}{answer.text}"

@@ -216,7 +216,7 @@ def test_clients_that_do_not_wait_do_not_disturb_others(client: httpx2.Client) -
     assert USERS in client.get("/datasets").json()["datasets"]
 
 
-@pytest.mark.parametrize(("method", "line"), [("submit", "POST /contracts"), ("ask_latest", f"GET {LATEST}")])
+@pytest.mark.parametrize(("method", "line"), [("submit", "POST /contracts"), ("latest_json", f"GET {LATEST}")])
 def test_internal_error_does_not_leak_its_message(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, method: str, line: str
 ) -> None:
@@ -230,7 +230,7 @@ def test_internal_error_does_not_leak_its_message(
         response = client.request(*line.split(" "), json=short() if method == "submit" else None)
 
     assert response.status_code == 500
-    assert "its log has the details under this request's id" in response.json()["detail"]
-    (mistake,) = (entry for entry in logs if entry["event"] == "mistake")
-    assert (mistake["error"], mistake["request_id"]) == ("KeyError", response.headers["x-request-id"])
+    assert "the server's log has the details under this request's id" in response.json()["detail"]
+    (logged,) = (entry for entry in logs if entry["event"] == "internal_error")
+    assert (logged["error"], logged["request_id"]) == ("KeyError", response.headers["x-request-id"])
     assert secret not in f"{logs}{response.text}"

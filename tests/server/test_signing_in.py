@@ -20,8 +20,8 @@ from treaty.registry.access.oidc import OidcSettings, OidcVerifier
 from treaty.registry.ground_rules import Approval, GroundRules
 from treaty.registry.local import Registry
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings
 from treaty.server.server import ServerOptions, check_exposure
+from treaty.server.settings import AccessSettings
 
 SIGN_IN = AccessSettings(required=True)
 

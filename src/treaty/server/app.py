@@ -1,4 +1,4 @@
-"""The app: routes by noun on one registry."""
+"""The FastAPI application: routes, pages, error handlers and middleware on one registry."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import treaty
 from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.local import Registry
-from treaty.server.authenticator import AccessSettings, Authenticator
+from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
 from treaty.server.errors import add_error_handlers
 from treaty.server.examples.answers import with_examples
-from treaty.server.middleware import RequestChecks, RequestMiddleware
+from treaty.server.middleware import RequestMiddleware
 from treaty.server.pages import PAGES
 from treaty.server.pages.error_pages import add_error_pages
 from treaty.server.routes import ROUTES
-from treaty.server.settings import Limits
+from treaty.server.settings import AccessSettings, Limits
 
-_UNOBSERVED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(
@@ -32,33 +32,30 @@ def create_app(
     access: AccessSettings | None = None,
     oidc: OidcVerifier | None = None,
     limits: Limits | None = None,
-    tending: BackgroundThreads | None = None,
+    background: BackgroundThreads | None = None,
     catalog_name: str = DEFAULT_SITE_NAME,
-) -> App:
-    """Build the app on a registry; the caller closes the registry."""
+) -> FastAPI:
+    """Build the application on a registry, which the caller closes."""
     app = App(
         title="Treaty",
         version=treaty.__version__,
-        summary="Every data boundary an explicit, versioned, executable contract",
-        lifespan=_lifespan(tending),
+        summary="A registry of data contracts: versions, compatibility, consumers and migrations.",
+        lifespan=_lifespan(background),
         redoc_url=None,
-        telemetry=None if _is_observed() else _UNOBSERVED,
+        telemetry=None if _uses_opentelemetry() else _NO_TELEMETRY,
     )
-    doorman = Authenticator(registry.desk.database, access or AccessSettings(), oidc)
+    authenticator = Authenticator(registry.desk.database, access or AccessSettings(), oidc)
+    authenticator.requires_sign_in()
     app.state.registry = registry
-    app.state.doorman = doorman
+    app.state.authenticator = authenticator
     app.state.catalog_name = catalog_name
-    app.state.wake_courier = tending.wake if tending else _nobody_to_wake
+    app.state.wake_delivery = background.wake_delivery if background else _do_nothing
     for routes in (*ROUTES, *PAGES):
         app.include_router(routes.router)
     add_error_handlers(app)
     add_error_pages(app)
-    doorman.is_guarded()
     app.add_middleware(
-        RequestMiddleware,
-        entrance=RequestChecks(limits or Limits(), doorman),
-        doorman=doorman,
-        catalog_name=catalog_name,
+        RequestMiddleware, limits=limits or Limits(), authenticator=authenticator, catalog_name=catalog_name
     )
     return app
 
@@ -73,25 +70,25 @@ class App(FastAPI):
         return self.openapi_schema
 
 
-def _is_observed() -> bool:
-    """Tell whether OpenTelemetry was set up around us; else the framework would look for it at every request."""
+def _uses_opentelemetry() -> bool:
+    """Tell whether OpenTelemetry is configured; if not, FastAPI need not look for it in every request."""
     return any(name.startswith("OTEL_") for name in os.environ)
 
 
-def _lifespan(tending: BackgroundThreads | None) -> Callable[[FastAPI], Any]:
+def _lifespan(background: BackgroundThreads | None) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
-    async def live(app: FastAPI) -> AsyncIterator[None]:
-        if tending is None:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if background is None:
             yield
             return
-        tending.start()
+        background.start()
         try:
             yield
         finally:
-            tending.stop()
+            background.stop()
 
-    return live
+    return lifespan
 
 
-def _nobody_to_wake() -> None:
-    """Do nothing: this app delivers no notices itself."""
+def _do_nothing() -> None:
+    """Stand in for the delivery worker, which this application does not run."""

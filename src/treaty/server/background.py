@@ -1,10 +1,11 @@
-"""What a serving process does besides answering: it delivers notices, advances what is due, and publishes."""
+"""Threads beside the server: notice delivery, due lifecycle steps, and publication of the catalog."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 
 from treaty.catalog.site import Progress, PublishTarget, publish
@@ -16,75 +17,73 @@ from treaty.registry.notices.courier import Courier
 from treaty.registry.notices.senders import Outlet
 
 _LOG = logging.getLogger("treaty.server")
-_EVERY = 60.0
-"""Seconds between two looks at the calendar."""
+TICK_INTERVAL_S = 60.0
+
+QUIET_PERIOD_S = 0.5
+"""The site is rebuilt after this long without a change, so that a hundred registrations cause one build."""
+
+MAX_DELAY_S = 5.0
+"""The site is rebuilt after this long even if changes continue."""
+
+POLL_INTERVAL_S = 60.0
+"""How often the publisher looks for changes by other processes and for a new day."""
 
 
 class BackgroundThreads:
-    """Threads beside the server: the courier, the calendar, and whoever publishes the catalog."""
+    """Starts and stops the delivery worker, the calendar and the catalog publisher of a server."""
 
     def __init__(self, registry: Registry, outlet: Outlet, publishing: PublishTarget | None = None) -> None:
         self._registry = registry
         database = registry.desk.database
-        self._courier = Courier(database, outlet.send, database.clock)
-        database.on_notices(self._courier.wake)
+        self._delivery = Courier(database, outlet.send, database.clock)
+        database.on_notices(self._delivery.wake)
         self._publisher = CatalogPublisher(registry, publishing) if publishing else None
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin, until told to stop."""
-        work_of = {"treaty-courier": self._deliver, "treaty-calendar": self._watch}
+        """Start the threads."""
+        targets: dict[str, Callable[[], None]] = {
+            "treaty-delivery": partial(self._delivery.run, self._stop),
+            "treaty-calendar": self._run_calendar,
+        }
         if self._publisher is not None:
-            work_of["treaty-publisher"] = partial(self._publisher.run, self._stop)
-        for name, work in work_of.items():
-            thread = threading.Thread(target=work, name=name, daemon=True)
+            targets["treaty-publisher"] = partial(self._publisher.run, self._stop)
+        for name, target in targets.items():
+            thread = threading.Thread(target=target, name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
         warm_up_in_background()
 
-    def wake(self) -> None:
-        """Look at the outbox now."""
-        self._courier.wake()
+    def wake_delivery(self) -> None:
+        """Deliver waiting notices now."""
+        self._delivery.wake()
 
     def stop(self) -> None:
-        """End them all, and wait for them."""
+        """Stop the threads and wait for them."""
         self._stop.set()
-        self._courier.wake()
+        self._delivery.wake()
         if self._publisher is not None:
             self._publisher.wake()
         for thread in self._threads:
             thread.join(timeout=10)
 
-    def _deliver(self) -> None:
-        self._courier.run(self._stop)
-
-    def _watch(self) -> None:
+    def _run_calendar(self) -> None:
         while not self._stop.is_set():
             try:
                 for step in self._registry.tick():
                     _LOG.info("%s %s is %s: %s", step.contract, step.version, step.after, step.reason)
             except TreatyError as error:
-                _LOG.warning("cannot look at the calendar now: %s", error)
-            self._stop.wait(_EVERY)
-
-
-_QUIET = 0.5
-"""Seconds without a change after which a site is drawn, so that a hundred registrations make one build."""
-
-_LONGEST = 5.0
-"""Seconds after which it is drawn although changes go on."""
-
-_LOOK = 60.0
-"""Seconds between two looks for what other processes changed, and for a new day."""
+                _LOG.warning("cannot advance due versions: %s", error)
+            self._stop.wait(TICK_INTERVAL_S)
 
 
 class _Stopped(Exception):
-    """The server ends; the next one, or the next build, goes on from here."""
+    """The server stops during a build; the next build continues from here."""
 
 
 class CatalogPublisher:
-    """Publishes a registry's catalog until told to stop; nothing that happens here reaches the registry."""
+    """Keeps the published catalog up to date; an error while publishing does not affect the registry."""
 
     def __init__(self, registry: Registry, publishing: PublishTarget) -> None:
         self._registry = registry
@@ -94,30 +93,29 @@ class CatalogPublisher:
         registry.desk.database.on_changes(self._changed.set)
 
     def wake(self) -> None:
-        """Look now."""
+        """Check for changes now."""
         self._changed.set()
 
     def run(self, stop: threading.Event) -> None:
-        """Publish whenever something changed."""
+        """Publish after changes, until the event is set."""
         self._stop = stop
         while not stop.is_set():
             self._changed.clear()
-            pause = _LOOK if self.publish_now() else _QUIET
-            self._changed.wait(pause)
-            self._let_changes_come()
+            self._changed.wait(POLL_INTERVAL_S if self.publish_now() else QUIET_PERIOD_S)
+            self._wait_for_quiet()
 
     def publish_now(self) -> bool:
-        """Bring the site up to date, or log why it is not; False where somebody else builds just now."""
+        """Bring the site up to date, or log why it is not; return False if another process is building it."""
         try:
-            built = publish(self._registry, self._publishing, tell=self._go_on)
+            built = publish(self._registry, self._publishing, tell=self._check_stop)
         except FolderBusy:
             return False
         except _Stopped:
             pass
         except TreatyError as error:
-            _LOG.warning("cannot publish the catalog now: %s", error)
+            _LOG.warning("cannot publish the catalog: %s", error)
         except Exception:
-            _LOG.exception("publishing the catalog to %s failed; it is tried again", self._publishing.folder)
+            _LOG.exception("publishing the catalog to %s failed; will retry", self._publishing.folder)
         else:
             if built is not None:
                 _LOG.info(
@@ -125,12 +123,12 @@ class CatalogPublisher:
                 )
         return True
 
-    def _go_on(self, _: Progress) -> None:
+    def _check_stop(self, _: Progress) -> None:
         if self._stop.is_set():
             raise _Stopped
 
-    def _let_changes_come(self) -> None:
-        until = time.monotonic() + _LONGEST
+    def _wait_for_quiet(self) -> None:
+        until = time.monotonic() + MAX_DELAY_S
         while self._changed.is_set() and time.monotonic() < until and not self._stop.is_set():
             self._changed.clear()
-            self._changed.wait(_QUIET)
+            self._changed.wait(QUIET_PERIOD_S)

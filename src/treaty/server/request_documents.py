@@ -1,13 +1,12 @@
-"""Documents in requests: bare or in an envelope, JSON or YAML, in any form of a contract."""
+"""Contracts in request bodies: JSON or YAML, bare or in an envelope that also names a compatibility mode."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable
 from typing import Any
 
 from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 
 from treaty.contracts.loader import looks_like_contract
 from treaty.contracts.text import Limits, Reading, read_document, read_json
@@ -15,83 +14,62 @@ from treaty.errors import InvalidDocument
 from treaty.registry.plain_json import as_json
 from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
 
-_ENVELOPE = ("contract", "compatibility")
-_KNOWN = frozenset(_ENVELOPE)
+_ENVELOPE_KEYS = ("contract", "compatibility")
 _MODE_KEY = rb'"compatibility"\s*:\s*"[^"\\]*"\s*'
-_OPENING = re.compile(rb"\s*\{\s*(?P<mode>" + _MODE_KEY + rb',\s*)?"contract"\s*:\s*')
+_ENVELOPE_START = re.compile(rb"\s*\{\s*(?P<mode>" + _MODE_KEY + rb',\s*)?"contract"\s*:\s*')
 _MODE_AND_END = re.compile(rb",\s*" + _MODE_KEY + rb"\}\s*$")
-_END = re.compile(rb"\}\s*$")
-_SMALL = 50_000
-"""Bytes that are read where they are; a larger document is read in a thread, so that nobody waits for it.
+_ENVELOPE_END = re.compile(rb"\}\s*$")
+_YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
 
-Less than what a connection takes in by itself, before somebody asks for more (uvicorn: 65,536).
-"""
+INLINE_JSON_BYTES = 50_000
+"""Smaller JSON documents are parsed in the event loop; larger ones in a thread, so that other requests go on."""
 
-_SMALL_YAML = 2_000
-"""The same for YAML, which takes far longer to read."""
-
-_YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml"})
+INLINE_YAML_BYTES = 2_000
+"""The same for YAML, which takes far longer to parse."""
 
 
 async def read_candidate(request: Request, limits: Limits) -> HandedIn:
-    """Read the document in a request's body."""
+    """Return the contract in a request's body; raise InvalidDocument with every problem it has."""
     body = await request.body()
-    media = media_type(request.headers.get("content-type"))
-    if is_parsed_inline(len(body), media):
-        return parse_candidate(body, media, limits)
-    return await asyncio.to_thread(parse_candidate, body, media, limits)
+    media = (request.headers.get("content-type") or JSON).partition(";")[0].strip().lower()
+    if len(body) <= (INLINE_YAML_BYTES if media in _YAML_TYPES else INLINE_JSON_BYTES):
+        return _parse_candidate(body, media, limits)
+    return await run_in_threadpool(_parse_candidate, body, media, limits)
 
 
-async def defer_candidate(body: bytes, media: str, limits: Limits) -> Callable[[], HandedIn]:
-    """Return a way to read a document later, in the thread that registers it; a large one is read right now."""
-    if is_parsed_inline(len(body), media):
-        return lambda: parse_candidate(body, media, limits)
-    read = await asyncio.to_thread(parse_candidate, body, media, limits)
-    return lambda: read
-
-
-def is_parsed_inline(size: int, media: str) -> bool:
-    """Tell whether a document of so many bytes can be read where others wait."""
-    return size <= (_SMALL_YAML if media in _YAML else _SMALL)
-
-
-def media_type(content_type: str | None) -> str:
-    """Return what a body is, without its parameters."""
-    return (content_type or JSON).partition(";")[0].strip().lower()
-
-
-def parse_candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
-    """Read a document, bare or in an envelope."""
+def _parse_candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
     if not body.strip():
-        raise InvalidDocument("the body is empty; send a contract, or an envelope with one in it")
-    reading = read_document(body, "body", limits) if media in _YAML else read_json(body, "body", limits)
+        raise InvalidDocument("the body is empty; send a contract, or an envelope that contains one")
+    is_yaml = media in _YAML_TYPES
+    reading = read_document(body, "body", limits) if is_yaml else read_json(body, "body", limits)
     if "contract" not in reading.data or looks_like_contract(reading.data):
-        return HandedIn(prepare_reading(reading, YAML if media in _YAML else JSON, body), None)
-    return _unpacked(reading.data, None if media in _YAML else body)
+        return HandedIn(prepare_reading(reading, YAML if is_yaml else JSON, body), None)
+    return _open_envelope(reading.data, None if is_yaml else body)
 
 
-def _unpacked(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
-    if not envelope.keys() <= _KNOWN:
-        unknown = min(envelope.keys() - _KNOWN)
-        raise InvalidDocument(f"unknown key {unknown[:60]!r} in the envelope; use: {', '.join(_ENVELOPE)}")
+def _open_envelope(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
+    unknown = sorted(envelope.keys() - {*_ENVELOPE_KEYS})
+    if unknown:
+        raise InvalidDocument(f"unknown key {unknown[0][:60]!r} in the envelope; use: {', '.join(_ENVELOPE_KEYS)}")
     document, mode = envelope["contract"], envelope.get("compatibility")
     if not isinstance(document, dict):
         raise InvalidDocument("'contract' must be a document: a mapping of keys to values")
     if "compatibility" in envelope and not isinstance(mode, str):
-        raise InvalidDocument("'compatibility' must be the name of a mode; leave it out for the registry's own")
-    given = None if body is None else extract_contract(body, has_mode="compatibility" in envelope)
-    content = as_json(document) if given is None else given
+        raise InvalidDocument("'compatibility' must be the name of a mode; omit it to use the registry's mode")
+    original = None if body is None else extract_contract(body, has_mode="compatibility" in envelope)
+    content = as_json(document) if original is None else original
     return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
 
 
 def extract_contract(body: bytes, has_mode: bool) -> bytes | None:
-    """Return the document in a JSON envelope to the letter; None where the envelope's own keys are written oddly.
+    """Return the exact bytes of the document in a JSON envelope, or None if the envelope's keys use escapes.
 
-    An envelope has two keys at most: what stands before the document and behind it says where it begins and ends.
+    An envelope has at most two keys, so what precedes and follows the document shows where it starts and ends.
     """
-    opening = _OPENING.match(body)
-    if opening is None:
+    start = _ENVELOPE_START.match(body)
+    if start is None:
         return None
-    mode_follows = has_mode and opening["mode"] is None
-    closing = (_MODE_AND_END if mode_follows else _END).match(body, body.rfind(b"," if mode_follows else b"}"))
-    return body[opening.end() : closing.start()].rstrip() if closing else None
+    mode_follows = has_mode and start["mode"] is None
+    pattern = _MODE_AND_END if mode_follows else _ENVELOPE_END
+    end = pattern.match(body, body.rfind(b"," if mode_follows else b"}"))
+    return body[start.end() : end.start()].rstrip() if end else None

@@ -1,4 +1,4 @@
-"""Routes that say what they are about: each names its action, and asks whether the caller may come that far."""
+"""Declaring routes: every route names its action and its error responses, and gets the registry of its caller."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
+from treaty.registry.access.actors import Actor
 from treaty.registry.access.rules import Action
 from treaty.registry.local import Registry
 from treaty.server.authenticator import Authenticator, check_permission
@@ -15,17 +16,17 @@ from treaty.server.errors import API, DetailModel, ErrorModel
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
-_RULE = "treaty_action"
-_IN_WORDS = {
-    400: "Not as things stand.",
-    401: "Sign in first.",
-    403: "Not allowed.",
-    404: "Not there.",
-    409: "Something stands against it.",
-    413: "Too large.",
-    415: "Neither JSON nor YAML.",
-    422: "Malformed, or refused.",
-    503: "Not now; nothing was acknowledged.",
+_ACTION = "treaty_action"
+_DESCRIPTIONS = {
+    400: "Conflicts with the current state.",
+    401: "Missing or invalid credentials.",
+    403: "The credentials do not allow this.",
+    404: "Not found.",
+    409: "Conflicts with the current state.",
+    413: "The body is too large.",
+    415: "The body is neither JSON nor YAML.",
+    422: "The request is invalid, or the contract is refused.",
+    503: "Temporarily unavailable; nothing was acknowledged.",
 }
 
 
@@ -38,33 +39,33 @@ class Routes:
         self._model = ErrorModel if prefix.startswith(API) else DetailModel
 
     def get(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
-        """Declare what is read at a path."""
+        """Declare a GET route."""
         return self._route("GET", path, action, errors, options)
 
     def post(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
-        """Declare what is done at a path."""
+        """Declare a POST route."""
         return self._route("POST", path, action, (*errors, 413, 415), options)
 
     def put(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
-        """Declare what is put at a path."""
+        """Declare a PUT route."""
         return self._route("PUT", path, action, (*errors, 413, 415), options)
 
     def delete(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
-        """Declare what is taken away at a path."""
+        """Declare a DELETE route."""
         return self._route("DELETE", path, action, errors, options)
 
     def _route(
         self, method: str, path: str, action: Action, errors: tuple[int, ...], options: dict[str, Any]
     ) -> Callable[[Endpoint], Endpoint]:
-        known = sorted({401, 403, 413, 422, 503, *errors})
+        statuses = sorted({401, 403, 413, 422, 503, *errors})
         responses: dict[int | str, dict[str, Any]] = {
-            code: {"model": self._model, "description": _IN_WORDS[code]} for code in known
+            status: {"model": self._model, "description": _DESCRIPTIONS[status]} for status in statuses
         }
-        for code, declared in options.pop("responses", {}).items():
-            responses[code] = {**responses.get(code, {}), **declared}
+        for status, declared in options.pop("responses", {}).items():
+            responses[status] = {**responses.get(status, {}), **declared}
 
         def declare(endpoint: Endpoint) -> Endpoint:
-            setattr(endpoint, _RULE, action)
+            setattr(endpoint, _ACTION, action)
             self.router.add_api_route(
                 path, endpoint, methods=[method], responses=responses, operation_id=endpoint.__name__, **options
             )
@@ -74,20 +75,32 @@ class Routes:
 
 
 def action_of(endpoint: object) -> Action | None:
-    """Return the action a route names."""
-    return getattr(endpoint, _RULE, None)
+    """Return the action that a route declares."""
+    return getattr(endpoint, _ACTION, None)
 
 
 async def caller_registry(request: Request) -> Registry:
-    """Return the registry in the name of whoever asks, if they may come this far."""
-    doorman: Authenticator = request.app.state.doorman
+    """Return the registry acting as the caller; raise if the caller may not do what the route is for."""
+    authenticator: Authenticator = request.app.state.authenticator
     authorization = request.headers.get("authorization")
-    actor = doorman.actor_for_sure(authorization)
+    actor = authenticator.cached_actor(authorization)
     if actor is None:
-        actor = await run_in_threadpool(doorman.actor, authorization)
+        actor = await run_in_threadpool(authenticator.actor, authorization)
+    return _acting_as(request, actor)
+
+
+async def writer_registry(request: Request) -> Registry:
+    """Return what `caller_registry` does, for a single write: its transaction checks that the token is not revoked."""
+    authenticator: Authenticator = request.app.state.authenticator
+    actor = authenticator.unconfirmed_actor(request.headers.get("authorization"))
+    return await caller_registry(request) if actor is None else _acting_as(request, actor)
+
+
+def _acting_as(request: Request, actor: Actor) -> Registry:
     check_permission(actor, action_of(request.scope["endpoint"]))
     registry: Registry = request.app.state.registry
     return registry.acting_as(actor)
 
 
 CallerRegistry = Annotated[Registry, Depends(caller_registry)]
+WriterRegistry = Annotated[Registry, Depends(writer_registry)]

@@ -23,9 +23,9 @@ from treaty.registry.access.oidc_settings import OidcSettings
 from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
 from treaty.server.app import create_app
-from treaty.server.authenticator import AccessSettings, Authenticator
+from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
-from treaty.server.settings import Limits, is_loopback
+from treaty.server.settings import AccessSettings, Limits, is_loopback
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def run_server(
     _log_as_json()
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
     access = serving.access if is_loopback(serving.host) else replace(serving.access, required=True)
-    tending = BackgroundThreads(registry, serving.outlet, serving.publishing)
-    app = create_app(registry, access, oidc, serving.limits, tending, serving.catalog_name)
+    background = BackgroundThreads(registry, serving.outlet, serving.publishing)
+    app = create_app(registry, access, oidc, serving.limits, background, serving.catalog_name)
     config = uvicorn.Config(
         app,
         host=serving.host,
@@ -83,7 +83,7 @@ def check_exposure(registry: Registry, serving: ServerOptions) -> None:
     if is_loopback(serving.host):
         return
     oidc = OidcVerifier(serving.oidc) if serving.oidc else None
-    if not Authenticator(registry.desk.database, serving.access, oidc).is_guarded():
+    if not Authenticator(registry.desk.database, serving.access, oidc).requires_sign_in():
         raise Refused(
             f"{serving.host} can be reached from other machines, and nobody would have to sign in.\n"
             "Make a token first:   treaty token create admin --role admin\n"

@@ -1,4 +1,4 @@
-"""How the server listens and how much it takes from a request."""
+"""Where the server listens, who must sign in, and what a request may cost."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ DEFAULT_PORT = 8090
 
 
 @dataclass(frozen=True)
+class AccessSettings:
+    """Whether clients must sign in even if no token exists, and whether anonymous clients may read."""
+
+    required: bool = False
+    open_reading: bool = True
+
+
+@dataclass(frozen=True)
 class Limits:
-    """How much a request may take."""
+    """The largest body in bytes and the longest time in seconds of a request."""
 
     body: int = 4_000_000
     seconds: float = 60
@@ -20,7 +28,7 @@ class Limits:
 
 @lru_cache(1_000)
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a host."""
+    """Tell whether a host name or address can be reached from this machine only."""
     if host == "localhost":
         return True
     try:

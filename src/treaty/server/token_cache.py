@@ -1,4 +1,4 @@
-"""Acquaintances: tokens that signed in before, so that whoever comes back with one is known without the database."""
+"""In-process cache of verified access tokens. Stores records, never secrets."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from treaty.registry.store.at_hand import AtHand
 MAX_CACHED_TOKENS = 1_000
 
 
-class _Met(NamedTuple):
+class _Entry(NamedTuple):
     record: TokenRecord
     actor: Actor
 
 
 class TokenCache:
-    """Remembers records of tokens, never a secret.
+    """Remembers the records of tokens that were verified against the database.
 
-    Only one thing about a token ever changes: it may be taken back, by whichever process. Whether it was is known for
-    sure while nobody wrote; else whoever acts for it asks, in the same transaction or in the same reading.
+    A token record changes in one way only: it can be revoked, by any process. `is_current` says whether nothing was
+    written since the token was verified; if it returns False, the caller has to check for revocation itself, in the
+    transaction or read that it acts in.
     """
 
-    def __init__(self, at_hand: AtHand) -> None:
-        self._at_hand = at_hand
-        self._met: dict[str, _Met] = {}
+    def __init__(self, read_cache: AtHand) -> None:
+        self._read_cache = read_cache
+        self._entries: dict[str, _Entry] = {}
 
-    def meet(self, record: TokenRecord, actor: Actor, mark: int | None) -> None:
-        """Remember a token that was in force when it was read, after the mark was taken."""
-        if len(self._met) >= MAX_CACHED_TOKENS:
-            self._met.clear()
-        self._met[record.id] = _Met(record, actor)
-        self._at_hand.put(in_force(record.id), b"", mark)
+    def add(self, record: TokenRecord, actor: Actor, stamp: int | None) -> None:
+        """Cache a token that was in force in a read made after the stamp was taken."""
+        if len(self._entries) >= MAX_CACHED_TOKENS:
+            self._entries.clear()
+        self._entries[record.id] = _Entry(record, actor)
+        self._read_cache.put(in_force(record.id), b"", stamp)
 
-    def recognized(self, text: str, now: datetime) -> Actor | None:
-        """Return who comes with a token and its secret, unless it expired; it may have been taken back."""
+    def find(self, text: str, now: datetime) -> Actor | None:
+        """Return the actor of a cached token, if its secret matches and it has not expired; it may be revoked."""
         parts = parse_token(text)
         if parts is None:
             return None
         identity, secret = parts
-        met = self._met.get(identity)
-        if met is None:
+        entry = self._entries.get(identity)
+        if entry is None:
             check_unknown(secret)
             return None
-        return met.actor if matches(met.record, secret) and now < met.record.expires_at else None
+        return entry.actor if matches(entry.record, secret) and now < entry.record.expires_at else None
 
-    def are_sure_of(self, actor: Actor) -> bool:
-        """Tell whether nobody can have taken the actor's token back."""
-        return actor.token is None or self._at_hand.get(in_force(actor.token)) is not None
+    def is_current(self, actor: Actor) -> bool:
+        """Tell whether the actor's token cannot have been revoked since it was verified."""
+        return actor.token is None or self._read_cache.get(in_force(actor.token)) is not None

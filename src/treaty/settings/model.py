@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treaty.registry.notices.addresses import AddressRule
     from treaty.registry.notices.mailing import MailSettings
     from treaty.registry.notices.senders import Outlet
-    from treaty.server.authenticator import AccessSettings
+    from treaty.server.settings import AccessSettings
     from treaty.server.settings import Limits as RequestLimits
     from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
@@ -98,7 +98,7 @@ class Settings:
 
     def access(self) -> AccessSettings:
         """Return how people come in to a server."""
-        from treaty.server.authenticator import AccessSettings
+        from treaty.server.settings import AccessSettings
 
         return AccessSettings(self.parts.access.required, self.parts.access.read == "open")
 

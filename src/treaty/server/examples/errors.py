@@ -22,12 +22,12 @@ class Trouble(NamedTuple):
 _TROUBLE: Mapping[int, Trouble] = {
     400: Trouble("conflict", f"version '1.0.0' of '{_CONTRACT}' is already registered; history does not change"),
     401: Trouble("not_signed_in", "sign in with 'Authorization: Bearer <token>'"),
-    403: Trouble("not_allowed", "ci of growth-platform may not do this: no role or scope of theirs allows it"),
+    403: Trouble("not_allowed", "ci of growth-platform may not do this: none of its roles and scopes allows it"),
     404: Trouble("not_found", f"no dataset '{_CONTRACT}' is registered"),
     409: Trouble("refused", f"{_CONTRACT} 1.0.0 cannot be retired: ltv-dashboard still reads {_LINE}"),
-    413: Trouble("too_large", too_large(1_000_000).words),
-    415: Trouble(UNSUPPORTED_MEDIA_TYPE.code, UNSUPPORTED_MEDIA_TYPE.words),
-    422: Trouble(NUL_IN_ADDRESS.code, NUL_IN_ADDRESS.words),
+    413: Trouble("too_large", too_large(1_000_000).message),
+    415: Trouble(UNSUPPORTED_MEDIA_TYPE.code, UNSUPPORTED_MEDIA_TYPE.message),
+    422: Trouble(NUL_IN_ADDRESS.code, NUL_IN_ADDRESS.message),
     503: Trouble("unavailable", UNAVAILABLE_MESSAGE),
 }
 

@@ -43,17 +43,17 @@ def sign_in_page(request: Request, visit: AnyVisit, then: Then = None) -> Respon
 @routes.post("/sign-in", Action.READ, include_in_schema=False)
 def sign_in(request: Request, form: PublicForm) -> Response:
     """Sign somebody in who has a token that is believed."""
-    doorman: Authenticator = request.app.state.doorman
+    authenticator: Authenticator = request.app.state.authenticator
     then = safe_redirect_path(form.given.optional("then"))
     token = _BLANKS.sub("", form.given.text("token")).removeprefix("Bearer")
     try:
-        actor = _believed(doorman, token)
+        actor = _believed(authenticator, token)
     except (NotAllowed, InvalidDocument) as error:
         status = 422 if isinstance(error, InvalidDocument) else 403
         return _page(request, form.visit, then, Message("bad", redact(str(error))), status)
     response = RedirectResponse(then, 303)
     now = form.visit.registry.desk.database.clock()
-    sessions.set_cookie(request, response, sessions.SESSION, token, _seconds(now, doorman.ends_at(token)))
+    sessions.set_cookie(request, response, sessions.SESSION, token, _seconds(now, authenticator.expires_at(token)))
     sessions.delete_cookie(request, response, sessions.VISIT)
     sessions.set_flash(request, response, token, Message("good", f"You are signed in as {actor.name}."))
     return response
@@ -79,12 +79,12 @@ def safe_redirect_path(then: str | None) -> str:
     return then if is_page and not path.startswith((f"{BASE}/sign-", f"{BASE}/assets/")) else _FRONT
 
 
-def _believed(doorman: Authenticator, token: str) -> Actor:
+def _believed(authenticator: Authenticator, token: str) -> Actor:
     if not token:
         raise InvalidDocument(_NO_TOKEN)
     if len(token) > sessions.LONGEST_TOKEN:
         raise InvalidDocument(_TOO_LONG)
-    return doorman.actor(f"Bearer {token}")
+    return authenticator.actor(f"Bearer {token}")
 
 
 def _seconds(now: datetime, end: datetime | None) -> int:
@@ -93,13 +93,13 @@ def _seconds(now: datetime, end: datetime | None) -> int:
 
 
 def _page(request: Request, visit: Visit, then: str, problem: Message | None = None, status: int = 200) -> Response:
-    doorman: Authenticator = request.app.state.doorman
+    authenticator: Authenticator = request.app.state.authenticator
     page = Page(
         links.sign_in(),
         "sign_in.html",
         "Sign in",
         "",
-        {"then": then, "problem": problem, "is_guarded": doorman.is_guarded()},
+        {"then": then, "problem": problem, "is_guarded": authenticator.requires_sign_in()},
         ("actions.css",),
         status,
     )

@@ -64,15 +64,15 @@ async def authorized_visit(request: Request) -> Visit:
 
 async def any_visit(request: Request) -> Visit:
     """Return the visit of whoever asks, whether or not they may read anything."""
-    doorman: Authenticator = request.app.state.doorman
-    if _is_known(request, doorman):
-        return _visit(request, doorman)
-    return await run_in_threadpool(_visit, request, doorman)
+    authenticator: Authenticator = request.app.state.authenticator
+    if _is_known(request, authenticator):
+        return _visit(request, authenticator)
+    return await run_in_threadpool(_visit, request, authenticator)
 
 
-def _is_known(request: Request, doorman: Authenticator) -> bool:
+def _is_known(request: Request, authenticator: Authenticator) -> bool:
     has_session = sessions.has_cookie(request, sessions.SESSION)
-    return not has_session and doorman.actor_for_sure(_authorization(request)) is not None
+    return not has_session and authenticator.cached_actor(_authorization(request)) is not None
 
 
 def _authorization(request: Request) -> str | None:
@@ -81,10 +81,10 @@ def _authorization(request: Request) -> str | None:
     return given if given is not None and given.lower().startswith("bearer ") else None
 
 
-def _visit(request: Request, doorman: Authenticator) -> Visit:
+def _visit(request: Request, authenticator: Authenticator) -> Visit:
     authorization = _authorization(request)
     token = sessions.read_secret(request, sessions.SESSION) if authorization is None else None
-    actor, ended = _actor(doorman, authorization, token)
+    actor, ended = _actor(authenticator, authorization, token)
     ended = ended or (token is None and authorization is None and sessions.has_cookie(request, sessions.SESSION))
     signed_in = token is not None and not ended
     secret = token if signed_in else sessions.read_secret(request, sessions.VISIT)
@@ -108,14 +108,14 @@ def _visit(request: Request, doorman: Authenticator) -> Visit:
     return Visit(registry.acting_as(actor), visitor, request, secret, tuple(partings))
 
 
-def _actor(doorman: Authenticator, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
+def _actor(authenticator: Authenticator, authorization: str | None, token: str | None) -> tuple[Actor, bool]:
     """Return who asks, and whether they were somebody else before their session ended."""
     if token is None:
-        return doorman.actor(authorization), False
+        return authenticator.actor(authorization), False
     try:
-        return doorman.actor(f"Bearer {token}"), False
+        return authenticator.actor(f"Bearer {token}"), False
     except NotAllowed:
-        return doorman.actor(None), True
+        return authenticator.actor(None), True
 
 
 def _keeping(secret: str) -> Parting:

@@ -30,7 +30,7 @@ def create_token(registry: CallerRegistry, request: Request, body: TokenBody) ->
     minted = registry.access.create_token(
         body.name, role=body.role.value, team=body.team, scopes=[one.value for one in body.scopes], days=body.days
     )
-    request.app.state.doorman.look_again()
+    request.app.state.authenticator.recheck()
     return minted
 
 

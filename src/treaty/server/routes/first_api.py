@@ -17,7 +17,7 @@ from treaty.registry.answers import OwnerAnswer, Registration
 from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.pages import PAGE
 from treaty.registry.report import CompatibilityReport
-from treaty.server.content_negotiation import Format, document_response, documents_response
+from treaty.server.content_negotiation import JSON, Format, document_response, documents_response, wants_plain_json
 from treaty.server.examples.declared import (
     ARCHIVED,
     CANDIDATE_BODY,
@@ -32,9 +32,9 @@ from treaty.server.pages.catalog import front_page
 from treaty.server.pages.responses import prefers_html
 from treaty.server.pages.visits import authorized_visit
 from treaty.server.pagination import Cursor, Limit, next_page_link
-from treaty.server.request_documents import defer_candidate, media_type, read_candidate
+from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import JsonObject, RequestBody, Uri
-from treaty.server.routing import CallerRegistry, Routes, caller_registry
+from treaty.server.routing import CallerRegistry, Routes, WriterRegistry, caller_registry
 
 routes = Routes("contracts")
 _ALL = 10_000
@@ -78,34 +78,6 @@ class Datasets(BaseModel):
     datasets: list[str]
 
 
-@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
-async def service_info(request: Request) -> Response:
-    """Say what this is; a browser is shown the catalog."""
-    if prefers_html(request.headers.get("accept", "")):
-        return await front_page(request, await authorized_visit(request))
-    await caller_registry(request)
-    return JSONResponse(_INFO)
-
-
-@routes.get("/datasets", Action.READ, response_model=Datasets)
-def list_datasets(
-    registry: CallerRegistry,
-    request: Request,
-    cursor: Cursor = None,
-    limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL,
-) -> Response:
-    """List the ids of all datasets; beyond 10,000, the Link header leads on."""
-    ids: list[str] = []
-    following = cursor
-    while len(ids) < limit:
-        page = registry.datasets(cursor=following, limit=min(1_000, limit - len(ids)))
-        ids += page.items
-        following = page.next
-        if following is None:
-            break
-    return JSONResponse({"datasets": ids}, headers=next_page_link(request, following))
-
-
 @routes.post(
     "/contracts",
     Action.REGISTER,
@@ -115,13 +87,23 @@ def list_datasets(
     responses=REGISTERED,
     openapi_extra=CANDIDATE_BODY,
 )
-async def register_contract(registry: CallerRegistry, request: Request) -> Response:
-    """Register a version; 422 with every issue where it is not admissible."""
-    media = media_type(request.headers.get("content-type"))
-    read = await defer_candidate(await request.body(), media, registry.desk.rules.limits)
-    registration = await asyncio.wrap_future(registry.submit(read))
+async def register_contract(registry: WriterRegistry, request: Request) -> Response:
+    """Register a version of a contract."""
+    candidate = await read_candidate(request, registry.desk.rules.limits)
+    registration = await asyncio.wrap_future(registry.submit(lambda: candidate))
     status = 201 if registration.status == "registered" else 202
-    return JSONResponse(registration.model_dump(mode="json"), status)
+    return Response(registration.model_dump_json(), status, media_type=JSON)
+
+
+@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
+async def latest_contract(registry: CallerRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
+    """Return the highest active version."""
+    document = registry.cached_latest_json(dataset_id)
+    if document is None:
+        document = await run_in_threadpool(registry.latest_json, dataset_id)
+    if wants_plain_json(request, form):
+        return Response(document, media_type=JSON)
+    return await run_in_threadpool(document_response, request, json.loads(document), form)
 
 
 @routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
@@ -142,13 +124,6 @@ async def check_contract(registry: CallerRegistry, request: Request) -> Response
 async def owners_from_card(registry: CallerRegistry, card: JsonObject) -> list[OwnerAnswer]:
     """Suggest owners from a Decision Card."""
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
-
-
-@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
-async def latest_contract(registry: CallerRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
-    """Return the highest active version."""
-    found = await asyncio.wrap_future(registry.ask_latest(dataset_id))
-    return await run_in_threadpool(document_response, request, json.loads(found), form)
 
 
 @routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), responses=DOCUMENTS)
@@ -202,3 +177,31 @@ def archive_version(
     """Archive a version; it stays in the history."""
     registry.archive(dataset_id, version)
     return document_response(request, registry.get(dataset_id, version).document, form)
+
+
+@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
+async def service_info(request: Request) -> Response:
+    """Say what this is; a browser is shown the catalog."""
+    if prefers_html(request.headers.get("accept", "")):
+        return await front_page(request, await authorized_visit(request))
+    await caller_registry(request)
+    return JSONResponse(_INFO)
+
+
+@routes.get("/datasets", Action.READ, response_model=Datasets)
+def list_datasets(
+    registry: CallerRegistry,
+    request: Request,
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL,
+) -> Response:
+    """List the ids of all datasets; beyond 10,000, the Link header leads on."""
+    ids: list[str] = []
+    following = cursor
+    while len(ids) < limit:
+        page = registry.datasets(cursor=following, limit=min(1_000, limit - len(ids)))
+        ids += page.items
+        following = page.next
+        if following is None:
+            break
+    return JSONResponse({"datasets": ids}, headers=next_page_link(request, following))

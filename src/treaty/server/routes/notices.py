@@ -49,7 +49,7 @@ def list_notices(
 def retry_notices(registry: CallerRegistry, request: Request, body: RetryBody) -> dict[str, int]:
     """Try again to deliver what was given up."""
     again = registry.notices.retry(channel=body.channel)
-    request.app.state.wake_courier()
+    request.app.state.wake_delivery()
     return {"deliveries": again}
 
 

@@ -48,7 +48,7 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
         return built
 
     monkeypatch.setattr("treaty.server.background.publish", watched)
-    monkeypatch.setattr("treaty.server.background._QUIET", 0.05)
+    monkeypatch.setattr("treaty.server.background.QUIET_PERIOD_S", 0.05)
     return found
 
 
@@ -119,5 +119,5 @@ def test_what_cannot_be_published_is_logged_and_tried_again(
     place.unlink()
     publisher.publish_now()
 
-    assert f"cannot publish the catalog now: {place} is a file" in caplog.text
+    assert f"cannot publish the catalog: {place} is a file" in caplog.text
     assert len(builds.done) == 1
