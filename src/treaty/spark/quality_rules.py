@@ -18,11 +18,12 @@ from treaty.contracts.values import EMPTY, brief
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold, threshold_of
 from treaty.spark.columns import named
-from treaty.spark.guarded_sql import AggregateMetric, RowCondition, RowsCounted, Scope, read_rule_sql
 from treaty.spark.input_layout import Prepared
 from treaty.spark.rules import AnyRule, MetricRule, RowRule, Rule, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, is_classified, spark_type
 from treaty.spark.value_checks import METRICS, holds_maps, severity_of
+from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleScope
+from treaty.sql.rules import parse_rule
 
 _TOP = FieldPath()
 
@@ -123,17 +124,17 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     query = str(rule.get("query") or "")
     rule_id = _id(site, rule, Kind.SQL)
     try:
-        found = read_rule_sql(query, _scope(site))
+        found = parse_rule(query, _scope(site))
     except InvalidDocument as error:
         raise InvalidDocument(f"rule {rule_id} of {site.contract.id} {site.contract.version}: {error}") from None
     allows = threshold_of(rule)
     if isinstance(found, RowCondition):
         return _row_condition(site, rule, found, allows)
-    if isinstance(found, RowsCounted) and allows is not None and allows.holds(0, 1):
+    if isinstance(found, RowCount) and allows is not None and allows.holds(0, 1):
         broken = _analysed(site, rule_id, found.condition)
         stated = _stated(site, rule, Kind.SQL, f"must not be: {found.condition}", allows)
         return _row_rule(site, stated, broken, found.fields)
-    if isinstance(found, RowsCounted):
+    if isinstance(found, RowCount):
         _analysed(site, rule_id, found.condition)
         aggregate = f"count_if({found.condition})"
     elif isinstance(found, AggregateMetric):
@@ -158,8 +159,8 @@ def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, all
     return _row_rule(site, stated, broken, found.fields)
 
 
-def _scope(site: Site) -> Scope:
-    return Scope.of(site.contract, site.schema, site.path if site.field is not None else None)
+def _scope(site: Site) -> RuleScope:
+    return RuleScope.of(site.contract, site.schema, site.path if site.field is not None else None)
 
 
 def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Column:

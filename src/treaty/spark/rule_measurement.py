@@ -15,10 +15,10 @@ from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument
 from treaty.spark.columns import PRIVATE, named
-from treaty.spark.guarded_sql import Query
 from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.rules import AnyRule, FreshnessRule, KeyReading, MetricRule, RowRule, UniqueRule, flag
 from treaty.spark.uniqueness import is_whole, shared_numbers, spelled, suspects
+from treaty.sql.checked_sql import RuleQuery
 
 if TYPE_CHECKING:
     from treaty.spark.enforcement import Enforcement
@@ -256,7 +256,7 @@ def _microseconds(item: FreshnessRule) -> Column:
     return F.unix_micros(named(item.column).cast("timestamp"))
 
 
-def run_query(enforcement: Enforcement, item: MetricRule, query: Query) -> Any:
+def run_query(enforcement: Enforcement, item: MetricRule, query: RuleQuery) -> Any:
     """Return the one value of a query over the contract's own tables."""
     session = enforcement.frame.sparkSession
     frames = {enforcement.schema.name: enforcement.prepared.frame.select(*map(named, enforcement.prepared.typed))}

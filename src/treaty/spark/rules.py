@@ -12,7 +12,7 @@ from pyspark.sql import Column
 
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold
-from treaty.spark.guarded_sql import Query
+from treaty.sql.checked_sql import RuleQuery
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class MetricRule:
 
     rule: Rule
     aggregate: str | None = None
-    query: Query | None = None
+    query: RuleQuery | None = None
 
 
 @dataclass(frozen=True)

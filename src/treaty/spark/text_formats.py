@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from treaty.spark.patterns import violates
+from treaty.spark.pattern_matching import violates
 
 _LABEL = "[0-9A-Za-z]+(?:-+[0-9A-Za-z]+)*"
 _HOST = rf"{_LABEL}(?:\.{_LABEL})*"

@@ -20,7 +20,7 @@ from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief
 from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold, threshold_of
 from treaty.spark.columns import all_of, any_of
-from treaty.spark.patterns import violates
+from treaty.spark.pattern_matching import violates
 from treaty.spark.text_formats import FORMATS
 from treaty.spark.type_conversion import OfColumn
 

@@ -19,7 +19,7 @@ from treaty.cli.render.tables import count
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import NotFound
 from treaty.pipeline.plan import Layer, Mode, Plan, Planned
-from treaty.pipeline.sql.lineage import Origins
+from treaty.sql.lineage import Origins
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,9 @@ from pyspark.sql.types import StructType
 
 from treaty.pipeline.plan import schemas
 from treaty.pipeline.project.declarations import Form, Publication
-from treaty.pipeline.sql import Local, Query, locality
 from treaty.spark.type_conversion import same_type
+from treaty.sql.key_dependency import KeyedQuery, analyse_key_dependency
+from treaty.sql.project_queries import Query
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def product_key(query: Query | None, key: tuple[str, ...], sources: Mapping[str,
     inputs = {name: _spelt(columns, key) for name, columns in sources.items()}
     if query is None:
         return ByKey(key, inputs, f"the latest event of each {words}")
-    found = locality(query, inputs)
-    if not isinstance(found, Local):
+    found = analyse_key_dependency(query, inputs)
+    if not isinstance(found, KeyedQuery):
         return AllAtOnce(found.reason)
     if [name.lower() for name in found.outputs] != [name.lower() for name in key]:
         return AllAtOnce(f"the query gives {words} under another name")
@@ -61,8 +62,8 @@ def claims_key(
         if not schemas.has(columns, key):
             return AllAtOnce(f"{product}, which claim {claim} speaks from, has no {words}")
         query = queries[claim]
-        found = locality(query, {product: key}) if query is not None else None
-        if found is not None and not isinstance(found, Local):
+        found = analyse_key_dependency(query, {product: key}) if query is not None else None
+        if found is not None and not isinstance(found, KeyedQuery):
             return AllAtOnce(f"claim {claim}: {found.reason}")
         if found is not None and [name.lower() for name in found.outputs] != [name.lower() for name in key]:
             return AllAtOnce(f"claim {claim} gives {words} under another name")
@@ -114,10 +115,10 @@ def _by(
     output: StructType,
     inputs: Mapping[str, StructType],
 ) -> Found:
-    found = locality(query, dict.fromkeys(inputs, key)) if query is not None else None
-    if found is not None and not isinstance(found, Local):
+    found = analyse_key_dependency(query, dict.fromkeys(inputs, key)) if query is not None else None
+    if found is not None and not isinstance(found, KeyedQuery):
         return AllAtOnce(found.reason)
-    given = found.outputs if isinstance(found, Local) else key
+    given = found.outputs if isinstance(found, KeyedQuery) else key
     redacted = {one.field.lower() for one in publication.redacted}
     for name, own in zip(key, given, strict=True):
         there = schemas.column(output, own)

@@ -16,7 +16,7 @@ from treaty.pipeline.plan.step_builder import Lineage, Looking, Made, product_st
 from treaty.pipeline.plan.steps import Layer, Step
 from treaty.pipeline.project.declarations import Line, Product, Project
 from treaty.pipeline.project.promotion import promotion
-from treaty.pipeline.sql.lineage import followed
+from treaty.sql.lineage import trace_through
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables import Stamp
@@ -46,7 +46,7 @@ class Plan:
         """Return the columns of a declaration with the fields of events that they are made from."""
         found = self.lineage[name]
         for _ in Layer:
-            found = followed(found, self.lineage)
+            found = trace_through(found, self.lineage)
         return found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
-from pyspark.sql.types import DataType, StructField, StructType, VariantType
+from pyspark.sql.types import StructType
 
 from treaty.errors import InvalidDocument
 from treaty.pipeline.plan import schemas
@@ -13,8 +14,13 @@ from treaty.pipeline.plan.step_builder import Lineage, Looking
 from treaty.pipeline.plan.steps import Asked, Key, Layer, Mode, Step, digest_of
 from treaty.pipeline.project.declarations import Attribute, Claim, Reconciliation
 from treaty.pipeline.project.table_names import acceptances_table, table_of
-from treaty.pipeline.sql import Origin, Query, lineage, origins, read_expression, unrepeatable
-from treaty.pipeline.sql.lineage import Origins
+from treaty.pipeline.project_sql import columns_of
+from treaty.sql.column_types import Column
+from treaty.sql.lineage import Origin, Origins, lineage, origins
+from treaty.sql.project_queries import Query, read_expression
+from treaty.sql.repeatability import find_unrepeatable
+
+Columns: TypeAlias = tuple[Column, ...]
 
 
 def reconciliation_step(looking: Looking, declared: Reconciliation) -> tuple[Step, Lineage]:
@@ -58,17 +64,14 @@ def _query(looking: Looking, claim: Claim) -> Query | None:
     return looking.query(claim.sql, {claim.product: looking.columns(claim.product)}) if claim.sql else None
 
 
-def _columns(query: Query | None, product: StructType) -> StructType:
-    if query is None:
-        return product
-    unknown: DataType = VariantType()  # stands for a type that only Spark knows
-    return StructType([StructField(column.name, column.type or unknown) for column in query.root.columns])
+def _columns(query: Query | None, product: StructType) -> Columns:
+    return columns_of(product) if query is None else query.root.columns
 
 
-def _lineage(query: Query | None, claim: Claim, said: StructType) -> Mapping[str, Origins]:
+def _lineage(query: Query | None, claim: Claim, said: Columns) -> Mapping[str, Origins]:
     if query is not None:
         return lineage(query)
-    return {name: frozenset({Origin(claim.product, name)}) for name in said.names}
+    return {name: frozenset({Origin(claim.product, name)}) for name in _names(said)}
 
 
 def _computed(found: Found, tables: Mapping[str, str], acceptances: str) -> tuple[Mode, str, Key | None]:
@@ -78,26 +81,24 @@ def _computed(found: Found, tables: Mapping[str, str], acceptances: str) -> tupl
     return Mode.KEYED, found.reason, Key(found.columns, {**inputs, acceptances: found.columns})
 
 
-def _keys_said(
-    looking: Looking, declared: Reconciliation, key: tuple[str, ...], said: Mapping[str, StructType]
-) -> None:
+def _keys_said(looking: Looking, declared: Reconciliation, key: tuple[str, ...], said: Mapping[str, Columns]) -> None:
     for claim, columns in said.items():
         for name in key:
-            if schemas.column(columns, name) is None:
+            if not _has(columns, name):
                 message = f"claim {claim} gives no {name}, which is of the key"
-                looking.note(declared, "key-missing", message, f"it gives: {', '.join(columns.names)}")
+                looking.note(declared, "key-missing", message, f"it gives: {', '.join(_names(columns))}")
 
 
 def _settled(
     looking: Looking,
     declared: Reconciliation,
     key: tuple[str, ...],
-    said: Mapping[str, StructType],
+    said: Mapping[str, Columns],
     made: Mapping[str, Mapping[str, Origins]],
 ) -> Lineage:
     """Return where each attribute comes from, and note what is not there."""
     own = schemas.of_contract(looking.contract(declared))
-    rows = {"": own, **said}
+    rows = {"": columns_of(own), **said}
     found: dict[str, Origins] = {name: frozenset().union(*(_of(made[claim], name) for claim in said)) for name in key}
     derived: dict[str, Origins] = {}
     for one in declared.attributes:
@@ -119,26 +120,34 @@ def _claimed(
     declared: Reconciliation,
     attribute: Attribute,
     claim: str,
-    said: Mapping[str, StructType],
+    said: Mapping[str, Columns],
     made: Mapping[str, Mapping[str, Origins]],
 ) -> Origins:
     if claim not in said:
         return frozenset()  # the reading of the project says so
     column = attribute.columns.get(claim, attribute.name)
-    if schemas.column(said[claim], column) is None:
+    if not _has(said[claim], column):
         message = f"{attribute.name}: claim {claim} gives no {column}"
-        looking.note(declared, "column-missing", message, f"it gives: {', '.join(said[claim].names)}")
+        looking.note(declared, "column-missing", message, f"it gives: {', '.join(_names(said[claim]))}")
     return _of(made[claim], column)
 
 
-def _expression(looking: Looking, declared: Reconciliation, sql: str, rows: Mapping[str, StructType]) -> Origins:
+def _expression(looking: Looking, declared: Reconciliation, sql: str, rows: Mapping[str, Columns]) -> Origins:
     try:
         read = read_expression(sql, declared.at or declared.name, rows)
     except InvalidDocument as error:
         looking.problems += error.findings
         return frozenset()
-    looking.problems += unrepeatable(read)
+    looking.problems += find_unrepeatable(read)
     return origins(read)
+
+
+def _names(columns: Columns) -> list[str]:
+    return [column.name for column in columns]
+
+
+def _has(columns: Columns, name: str) -> bool:
+    return name.lower() in (column.name.lower() for column in columns)
 
 
 def _behind(one: Origin, found: Lineage, made: Mapping[str, Mapping[str, Origins]]) -> Origins:

@@ -17,9 +17,11 @@ from treaty.pipeline.plan.steps import Asked, Key, Layer, Mode, Step, digest_of
 from treaty.pipeline.project.declarations import Declared, Line, Product, Project, Publication, Source, Sql
 from treaty.pipeline.project.document import place_at
 from treaty.pipeline.project.table_names import raw_table, table_of
-from treaty.pipeline.sql import Origin, Query, lineage, read_expression, read_query, unrepeatable
-from treaty.pipeline.sql.lineage import Origins
+from treaty.pipeline.project_sql import parse_expression, parse_query
 from treaty.spark.schema import the_object
+from treaty.sql.lineage import Origin, Origins, lineage
+from treaty.sql.project_queries import Query
+from treaty.sql.repeatability import find_unrepeatable
 
 Lineage = Mapping[str, Origins]
 
@@ -49,11 +51,11 @@ class Looking:
     def query(self, sql: Sql, reads: Mapping[str, StructType]) -> Query | None:
         """Read a query, or note what is wrong with it."""
         try:
-            found = read_query(sql, reads)
+            found = parse_query(sql, reads)
         except InvalidDocument as error:
             self.problems += error.findings
             return None
-        self.problems += unrepeatable(found)
+        self.problems += find_unrepeatable(found)
         return found
 
     def note(
@@ -223,11 +225,11 @@ def _deletion(looking: Looking, product: Product, sources: Mapping[str, StructTy
     if product.deleted_when is None:
         return
     try:
-        read = read_expression(product.deleted_when, product.at or product.name, {"": next(iter(sources.values()))})
+        read = parse_expression(product.deleted_when, product.at or product.name, {"": next(iter(sources.values()))})
     except InvalidDocument as error:
         looking.problems += error.findings
     else:
-        looking.problems += unrepeatable(read)
+        looking.problems += find_unrepeatable(read)
 
 
 def _taken_out(looking: Looking, publication: Publication, given: tuple[str, ...]) -> None:

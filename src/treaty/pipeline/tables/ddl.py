@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyspark.sql import types as spark
 
+from treaty.contracts.sql_quoting import name_problem, name_sql
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.tables.snapshots import PREFIX
-from treaty.spark.guarded_sql.escaping import name_problem, name_sql
 
 COMMENT = "comment"
 """Where Spark keeps the comment of a column."""

@@ -19,8 +19,8 @@ from treaty.compatibility.terms.comparison import Bounds, instant
 from treaty.compatibility.terms.field_values import text_length, value_range
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
-from treaty.spark.patterns.parsing import parsed
-from treaty.spark.patterns.tree import Again, At, Either, Node, One, Then
+from treaty.regex.parser import parsed
+from treaty.regex.tree import Again, At, Either, Node, One, Then
 
 _BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,

@@ -6,7 +6,8 @@ from treaty.compatibility.migration import Guarded
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
-from treaty.spark.guarded_sql import Scope, read_value_sql
+from treaty.sql.checked_sql import RuleScope
+from treaty.sql.rules import parse_row_value
 
 _OF_A_RULE = "the SQL of the rule"
 
@@ -14,7 +15,7 @@ _OF_A_RULE = "the SQL of the rule"
 def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
     """Let SQL over a row of an object through if it is on the list of what strangers may ask."""
     try:
-        read = read_value_sql(text, Scope.of(contract, item))
+        read = parse_row_value(text, RuleScope.of(contract, item))
     except InvalidDocument as error:
         said = str(error).replace(_OF_A_RULE, f"the SQL that migration declares over {item.name}")
         raise InvalidDocument(said) from None

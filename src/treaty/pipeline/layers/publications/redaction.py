@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.paths import ITEMS, MAP_VALUES, Step, parse_path
+from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Publication, Redacted, Redaction
 from treaty.spark.columns import named
-from treaty.spark.guarded_sql.escaping import name_sql, text_sql
 from treaty.spark.schema import child_of
 
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)

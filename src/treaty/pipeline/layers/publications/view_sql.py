@@ -13,12 +13,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
+from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.publications.publication_rows import moment_column, not_given
 from treaty.pipeline.layers.publications.redaction import redactions_sql
 from treaty.pipeline.layers.sql_queries import understood, without_end
 from treaty.pipeline.project.declarations import Delay, Publication, Redaction
-from treaty.spark.guarded_sql.escaping import name_sql, text_sql
 from treaty.spark.schema import child_of, column_name, spark_type, the_object
 from treaty.spark.type_conversion import always_fits, same_type
 

@@ -11,10 +11,11 @@ from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import key_columns
 from treaty.pipeline.project.declarations import Claim, Reconciliation
-from treaty.pipeline.sql import Query, lineage, read_query
-from treaty.pipeline.sql.relations import Select
-from treaty.pipeline.sql.values import Meaning, own_nodes
+from treaty.pipeline.project_sql import parse_query
 from treaty.spark.schema import column_name, is_classified, struct_type, the_object
+from treaty.sql.lineage import lineage
+from treaty.sql.project_queries import Query
+from treaty.sql.relations import NameMeanings, Select, own_nodes
 
 _GENERATORS = frozenset(
     {
@@ -50,7 +51,7 @@ def _query(claim: Claim, product: Contract) -> Query | None:
     if claim.sql is None:
         return None
     try:
-        return read_query(claim.sql, {claim.product: struct_type(the_object(product))})
+        return parse_query(claim.sql, {claim.product: struct_type(the_object(product))})
     except InvalidDocument:
         return None  # whoever runs it says so
 
@@ -67,7 +68,7 @@ def _groups_by(query: Query, key: tuple[str, ...]) -> bool:
     root = query.root
     if not isinstance(root, Select) or not root.groups or _multiplies(root):
         return False
-    meaning = Meaning(query.names)
+    meaning = NameMeanings(query.names)
     wanted = {name.lower() for name in key}
     held = [meaning.first_of(output) for output in root.outputs if output.column.name.lower() in wanted]
     return all((place := meaning.first_of(group)) is not None and place in held for group in root.groups)

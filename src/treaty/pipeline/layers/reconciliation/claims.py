@@ -9,13 +9,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.contracts.sql_quoting import name_sql
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.reconciliation.evidence import Repeated, as_json
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Claim
 from treaty.spark.columns import PRIVATE, named
-from treaty.spark.guarded_sql.escaping import name_sql
 from treaty.spark.schema import child_of
 from treaty.spark.type_conversion import always_fits, same_type
 from treaty.spark.uniqueness import is_whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.pipeline.layers.reconciliation.evidence import as_json, struct
 from treaty.pipeline.layers.reconciliation.exceptions import EXCEPTIONS, is_open
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, FOUND, Outcome, State
@@ -12,7 +13,6 @@ from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import ReasonClass
 from treaty.spark import Policy, enforce
 from treaty.spark.columns import PRIVATE, named, settled
-from treaty.spark.guarded_sql.escaping import name_sql, text_sql
 from treaty.spark.rules import Scope, UnknownFields
 from treaty.spark.violations import violations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from treaty.spark.guarded_sql.escaping import name_sql, text_sql
+from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.spark.violations import MASKED
 
 _EXACT = {

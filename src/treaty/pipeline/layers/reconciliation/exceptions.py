@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.pipeline.layers.reconciliation.attributes import Settled
 from treaty.pipeline.layers.reconciliation.claims import Spoken, repeated
 from treaty.pipeline.layers.reconciliation.evidence import (
@@ -21,7 +22,6 @@ from treaty.pipeline.layers.reconciliation.reconciliation_tables import FOUND, S
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, ReasonClass
 from treaty.spark.columns import PRIVATE, named, settled
-from treaty.spark.guarded_sql.escaping import name_sql, text_sql
 
 EXCEPTIONS = "_exceptions"
 

@@ -9,11 +9,12 @@ from pyspark.sql import types as spark
 from sqlglot import exp
 
 from treaty.contracts.findings import Severity
-from treaty.pipeline.sql import read_expression, unrepeatable
-from treaty.pipeline.sql.functions import AGGREGATES, WINDOWS
-from treaty.pipeline.sql.parsing import refused
-from treaty.pipeline.sql.reading import Expression
-from treaty.pipeline.sql.relations import Reference
+from treaty.pipeline.project_sql import parse_expression
+from treaty.sql.functions import AGGREGATES, WINDOWS
+from treaty.sql.project_parser import error_from_findings
+from treaty.sql.project_queries import Expression
+from treaty.sql.relations import Reference
+from treaty.sql.repeatability import find_unrepeatable
 
 ATTRIBUTES = ""
 """The name under which attributes stand among rows: they need none."""
@@ -31,11 +32,11 @@ class Formula:
 
 def formula(sql: str, where: str, rows: Mapping[str, spark.StructType]) -> Formula:
     """Read an expression over claims by their names, and attributes without one."""
-    read = read_expression(sql, where, rows)
+    read = parse_expression(sql, where, rows)
     _refuse_beyond_a_key(read)
-    lasting = [one for one in unrepeatable(read) if one.severity is Severity.ERROR]
+    lasting = [one for one in find_unrepeatable(read) if one.severity is Severity.ERROR]
     if lasting:
-        raise refused(*lasting)
+        raise error_from_findings(*lasting)
     known = {name.lower(): name for name in rows}
     used = sorted(
         {
@@ -64,4 +65,4 @@ def _refuse_beyond_a_key(read: Expression) -> None:
         else:
             continue
         hint = "an expression sees the values of one key; aggregate in the claim's sql"
-        raise refused(read.text.found("sql-expression", what, hint, node))
+        raise error_from_findings(read.text.found("sql-expression", what, hint, node))

@@ -1,0 +1,291 @@
+"""Whether a query can be computed key by key: the result for a key follows from the input rows of that key alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from treaty.sql.key_joins import Equal, KeyColumns, KeyDependency, KeysMixed, RowScope, join_dependencies
+from treaty.sql.project_queries import Query
+from treaty.sql.relations import (
+    Combined,
+    Kind,
+    NameMeanings,
+    Place,
+    Relation,
+    Renamed,
+    Rows,
+    Select,
+    Source,
+    Table,
+    Unknown,
+    conjuncts,
+)
+
+
+@dataclass(frozen=True)
+class KeyedQuery:
+    """The query is computed key by key: by these columns of each input, and the output holds the key in these."""
+
+    inputs: Mapping[str, tuple[str, ...]]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class UnkeyedQuery:
+    """The query cannot be shown to be computed key by key."""
+
+    reason: str
+
+
+def analyse_key_dependency(query: Query, keys: Mapping[str, Sequence[str]]) -> KeyedQuery | UnkeyedQuery:
+    """Prove that restricting the inputs to a key gives the rows of that key, or say what stands against it.
+
+    `keys` names the columns that hold the key in each input, in one order; an input without a key is read whole.
+    Two keys are the same if they are equal or both missing.
+    """
+    if not keys or len({len(columns) for columns in keys.values()}) != 1:
+        return UnkeyedQuery("its inputs have no key in common")
+    known = {name.lower(): tuple(columns) for name, columns in keys.items()}
+    words = ", ".join(next(iter(known.values())))
+    try:
+        standing = KeyAnalysis(query, known, words).relation(query.root)
+    except KeysMixed as spread:
+        return UnkeyedQuery(str(spread))
+    if standing.home is not RowScope.ONE_KEY:
+        return UnkeyedQuery("it reads none of the inputs that have the key")
+    outputs: list[str] = []
+    for held, column in zip(standing.key, next(iter(known.values())), strict=True):
+        exact = [number for number in range(len(query.columns)) if held.is_by(frozenset({number}))]
+        names = [query.columns[number] for number in exact]
+        if not names:
+            return UnkeyedQuery(f"{column} is not among its columns as it is")
+        outputs.append(next((name for name in names if name.lower() == column.lower()), names[0]))
+    return KeyedQuery({name: tuple(keys[name]) for name in keys}, tuple(outputs))
+
+
+OfPlaces = KeyDependency[Place]
+OfNumbers = KeyDependency[int]
+_EVERYWHERE: OfNumbers = KeyDependency(RowScope.EVERYWHERE)
+
+
+class KeyAnalysis:
+    """Finds how relations stand to the key, each once."""
+
+    def __init__(self, query: Query, keys: Mapping[str, tuple[str, ...]], words: str) -> None:
+        self.query = query
+        self.keys = keys
+        self.words = words
+        self.meaning = NameMeanings(query.names)
+        self._known: dict[int, OfNumbers] = {}
+
+    def relation(self, relation: Relation) -> OfNumbers:
+        """Return how the rows of a relation that stands by itself stand to the key."""
+        if id(relation) not in self._known:
+            self._known[id(relation)] = self._found(relation)
+        return self._known[id(relation)]
+
+    def inside(self, relation: Relation, around: OfPlaces) -> OfNumbers:
+        """Return how the rows of a query stand that sees the row around it."""
+        if isinstance(relation, Select):
+            return self._select(relation, around)
+        if isinstance(relation, Renamed) and relation.limit is None:
+            return self.inside(relation.query, around)
+        return self.relation(relation)
+
+    def _found(self, relation: Relation) -> OfNumbers:
+        if isinstance(relation, Table):
+            return self._table(relation)
+        if isinstance(relation, (Rows, Unknown)):
+            return _EVERYWHERE
+        if isinstance(relation, Renamed):
+            found = self.relation(relation.query)
+            if relation.limit is not None and found.home is not RowScope.EVERYWHERE:
+                raise KeysMixed("it has a LIMIT or OFFSET, which counts rows of all keys")
+            return found
+        return self._combined(relation) if isinstance(relation, Combined) else self._select(relation, None)
+
+    def _table(self, table: Table) -> OfNumbers:
+        columns = self.keys.get(table.name.lower())
+        if columns is None:
+            return _EVERYWHERE
+        names = [column.name.lower() for column in table.columns]
+        places = [names.index(column.lower()) if column.lower() in names else None for column in columns]
+        if None in places:
+            raise KeysMixed(f"{table.name} has no {', '.join(columns)}")
+        return KeyDependency(RowScope.ONE_KEY, tuple(_exactly(place) for place in places if place is not None))
+
+    def _combined(self, relation: Combined) -> OfNumbers:
+        left, right = self.relation(relation.left), self.relation(relation.right)
+        if left.home is right.home is RowScope.EVERYWHERE and not _is_cut(relation.node):
+            return left
+        words = relation.node.key.upper()
+        if left.home is not right.home:
+            raise KeysMixed(f"its {words} puts rows without a key beside rows of a key")
+        if _is_cut(relation.node):
+            raise KeysMixed("it has a LIMIT or OFFSET, which counts rows of all keys")
+        key = tuple(_either(one, other) for one, other in zip(left.key, right.key, strict=True))
+        is_union_all = isinstance(relation.node, exp.Union) and relation.is_all
+        if not is_union_all and not all(held.covers for held in key):
+            raise KeysMixed(f"its {words} compares rows without {self.words} at the same place on both sides")
+        return KeyDependency(RowScope.ONE_KEY, key)
+
+    def _select(self, select: Select, around: OfPlaces | None) -> OfNumbers:
+        rows = self._rows(select, around)
+        held_subqueries(self, select, rows)
+        if rows.home is RowScope.ONE_KEY:
+            self._refuse_mixing(select, rows)
+        if _is_cut(select.node) and rows.home is not RowScope.EVERYWHERE:
+            raise KeysMixed("it has a LIMIT or OFFSET, which counts rows of all keys")
+        found = KeyDependency(rows.home, tuple(self._outputs(select, held) for held in rows.key))
+        if (
+            select.node.args.get("distinct")
+            and rows.home is RowScope.ONE_KEY
+            and not all(held.covers for held in found.key)
+        ):
+            raise KeysMixed(f"its DISTINCT compares rows without {self.words}")
+        return found
+
+    def _rows(self, select: Select, around: OfPlaces | None) -> OfPlaces:
+        """Return how the rows stand that FROM and WHERE leave."""
+        where = select.node.args.get("where")
+        found = list(self._equal(where.this)) if where is not None else []
+        is_inner = all(join.kind is Kind.INNER for join in select.joins)
+        everywhere = found + [pair for join in select.joins for pair in self._equal(join.on)] if is_inner else []
+        if select.first is None:
+            return KeyDependency(RowScope.EVERYWHERE)
+        rows = _held_to(self._source(select.first), around, everywhere)
+        seen = select.first.alias
+        for join in select.joins:
+            if join.on is not None and join.on.find(exp.Query):
+                raise KeysMixed("it has a query inside the condition of a join")
+            right = _held_to(self._source(join.source), around, everywhere)
+            shared = [Equal(frozenset(left), frozenset({place})) for left, place in join.shared]
+            equal = [*self._equal(join.on), *shared, *everywhere]
+            rows = join_dependencies(rows, right, join.kind, equal, (seen, join.source.alias), self.words)
+            seen = join.source.alias if rows.home is RowScope.EVERYWHERE else seen
+        return _held_to(rows, around, found)
+
+    def _source(self, source: Source) -> OfPlaces:
+        standing = self.relation(source.relation)
+        return KeyDependency(standing.home, tuple(_placed(source, held) for held in standing.key))
+
+    def _equal(self, condition: exp.Expr | None) -> Iterator[Equal[Place]]:
+        for item in conjuncts(condition):
+            if isinstance(item, (exp.EQ, exp.NullSafeEQ)):
+                one, other = self.meaning.first_of(item.this), self.meaning.first_of(item.expression)
+                if one and other:
+                    yield Equal(one, other, isinstance(item, exp.NullSafeEQ))
+
+    def _refuse_mixing(self, select: Select, rows: OfPlaces) -> None:
+        """Refuse what looks at rows of several keys: groups and windows without the key, and totals."""
+        group = select.node.args.get("group")
+        if group is not None:
+            if any(group.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals", "all")):
+                raise KeysMixed("it groups by more than one set of columns, or by ALL")
+            by = [self.meaning.first_of(item) for item in select.groups]
+            if not all(any(held.is_by(one) for one in by) for held in rows.key):
+                raise KeysMixed(f"its GROUP BY does not have {self.words} of each row")
+        elif self.meaning.has_aggregate(select):
+            raise KeysMixed(f"it has an aggregate without GROUP BY {self.words}")
+        for window in self.meaning.windows(select):
+            by = [self.meaning.first_of(item) for item in window.args.get("partition_by") or ()]
+            if not all(any(held.is_by(one) for one in by) for held in rows.key):
+                raise KeysMixed(f"a window is not PARTITION BY {self.words}")
+
+    def _outputs(self, select: Select, held: KeyColumns[Place]) -> KeyColumns[int]:
+        """Return which outputs hold a column of the key."""
+        values = {number: self.meaning.first_of(output.value) for number, output in enumerate(select.outputs)}
+        maybe = frozenset(number for number, value in values.items() if held.may_be_by(value))
+        single = {frozenset({number}) for number in maybe if held.is_by(values[number])}
+        for cover in held.covers:
+            parts = [next((n for n in maybe if values[n] == frozenset({place})), None) for place in cover]
+            if None not in parts:
+                single.add(frozenset(part for part in parts if part is not None))
+        return KeyColumns(maybe, frozenset(single))
+
+
+def _exactly(number: int) -> KeyColumns[int]:
+    alone = frozenset({number})
+    return KeyColumns(alone, frozenset({alone}))
+
+
+def _placed(source: Source, held: KeyColumns[int]) -> KeyColumns[Place]:
+    def places(numbers: frozenset[int]) -> frozenset[Place]:
+        return frozenset((source, number) for number in numbers)
+
+    return KeyColumns(places(held.maybe), frozenset(map(places, held.covers)))
+
+
+def _either(left: KeyColumns[int], right: KeyColumns[int]) -> KeyColumns[int]:
+    """Return what holds the key on both sides of a set operation."""
+    return KeyColumns(left.maybe & right.maybe, left.covers & right.covers)
+
+
+def _held_to(rows: OfPlaces, around: OfPlaces | None, equal: list[Equal[Place]]) -> OfPlaces:
+    """Return rows as held to the key of the row around the query, where a condition says so."""
+    if around is None or rows.home is not RowScope.ONE_KEY or around.home is RowScope.EVERYWHERE:
+        return rows
+    try:
+        join_dependencies(rows, around, Kind.SEMI, equal, ("", ""), "")
+    except KeysMixed:
+        return rows
+    return KeyDependency(RowScope.AROUND, rows.key)
+
+
+def _is_cut(node: exp.Expr) -> bool:
+    return bool(node.args.get("limit") or node.args.get("offset"))
+
+
+_PARTS = ("where", "having", "order", "sort", "distribute", "cluster")
+
+
+def held_subqueries(keying: KeyAnalysis, select: Select, rows: KeyDependency[Place]) -> None:
+    """Refuse queries inside a SELECT that look at rows of other keys."""
+    where = select.node.args.get("where")
+    memberships = {id(item.args["query"]) for item in conjuncts(where and where.this) if _is_membership(item)}
+    for node, holder in _queries(select):
+        inside = keying.inside(keying.query.names.queries[id(node)], rows)
+        if inside.home is not RowScope.ONE_KEY:
+            continue
+        if id(node) in memberships and _by_key(keying, holder, inside, rows):
+            continue
+        raise KeysMixed(f"a query inside it is not held to {keying.words} of the row around it{_advice(holder)}")
+
+
+def _is_membership(node: exp.Expr) -> bool:
+    return isinstance(node, exp.In) and node.args.get("query") is not None
+
+
+def _queries(select: Select) -> Iterator[tuple[exp.Expr, exp.Expr | None]]:
+    """Yield the outermost queries inside the expressions of a SELECT, each with what it stands in."""
+    parts = [*select.node.expressions, *(select.node.args.get(part) for part in _PARTS)]
+    parts += [item.this for item in select.node.args.get("laterals") or ()]
+    parts += list(select.node.args["group"].expressions) if select.node.args.get("group") else []
+    waiting: list[tuple[exp.Expr, exp.Expr | None]] = [(part, None) for part in parts if part is not None]
+    while waiting:
+        node, holder = waiting.pop()
+        if isinstance(node, exp.Query):
+            yield node, holder
+        else:
+            waiting += [(child, node) for child in node.iter_expressions()]
+
+
+def _by_key(
+    keying: KeyAnalysis, holder: exp.Expr | None, inside: KeyDependency[int], rows: KeyDependency[Place]
+) -> bool:
+    """Tell whether key IN (SELECT key …) looks up the key of the row; a row without a key is in nothing."""
+    if not isinstance(holder, exp.In) or rows.home is RowScope.EVERYWHERE:
+        return False
+    tested = holder.this.expressions if isinstance(holder.this, exp.Tuple) else [holder.this]
+    values = [keying.meaning.first_of(item) for item in tested]
+    return all(
+        any(mine.may_be_by(value) and held.may_be_by(frozenset({number})) for number, value in enumerate(values))
+        for mine, held in zip(rows.key, inside.key, strict=True)
+    )
+
+
+def _advice(holder: exp.Expr | None) -> str:
+    return "; NOT EXISTS with the key does what NOT IN should" if isinstance(holder, exp.In) else ""

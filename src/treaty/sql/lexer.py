@@ -1,0 +1,193 @@
+"""Cut a rule's SQL into words, names, texts, numbers and signs by Spark's own rules; comments fall away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from treaty.contracts.sql_quoting import name_problem
+from treaty.sql.refusing import refused
+
+MAX_RULE_LENGTH = 10_000
+MAX_LEXEMES = 2_000
+MAX_NESTING = 24
+_LONGEST_RUN = 8
+_MOST_DIGITS = 38
+
+
+class Kind(Enum):
+    """What a lexeme is."""
+
+    WORD = "word"
+    NAME = "name"
+    TEXT = "text"
+    BYTES = "bytes"
+    NUMBER = "number"
+    SIGN = "sign"
+    PLACEHOLDER = "placeholder"
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """One word, quoted name, text, number or sign, and where it stands."""
+
+    kind: Kind
+    value: str
+    at: int
+
+
+_LEXEME = re.compile(
+    r"""
+      (?P<space>[ \t\r\n]+)
+    | (?P<line>--(?:\\\n|[^\r\n])*)
+    | (?P<block>/\*)
+    | (?P<placeholder>\$?\{[A-Za-z_]\w*\})
+    | (?P<raw>[rR](?:'[^']*'|"[^"]*"))
+    | (?P<bytes>[xX](?:'(?:[0-9A-Fa-f]{2})*'|"(?:[0-9A-Fa-f]{2})*"))
+    | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    | (?P<name>`(?:[^`]|``)+`)
+    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[bB][dD]|[lLsSyYfFdD])?)(?!\w)
+    | (?P<word>[A-Za-z_]\w*)
+    | (?P<sign><=>|<>|<=|>=|!=|==|->|\|\||::|[()\[\],.=<>+\-*/%&|^~!;])
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_WHOLE_PLACEHOLDER = re.compile(r"\$?\{[A-Za-z_]\w*\}", re.ASCII)
+_WHOLE = {"L": 2**63 - 1, "S": 2**15 - 1, "Y": 2**7 - 1}
+_PREFIXES = frozenset({"-", "+", "~", "!", "NOT"})
+
+
+def lexemes(text: str) -> tuple[Lexeme, ...]:
+    """Cut a rule's SQL into lexemes; refuse what is too long, too deep or not Spark's SQL."""
+    if len(text) > MAX_RULE_LENGTH:
+        raise refused(text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "write several rules")
+    found = tuple(_scan(text))
+    while found and found[-1].value == ";" and found[-1].kind is Kind.SIGN:
+        found = found[:-1]
+    second = next((lexeme for lexeme in found if lexeme.value == ";" and lexeme.kind is Kind.SIGN), None)
+    if second is not None:
+        raise refused(text, second.at, "has more than one statement", "write one SELECT or one condition")
+    if not found:
+        raise refused(text, None, "says nothing", "write one SELECT or one condition")
+    if len(found) > MAX_LEXEMES:
+        raise refused(text, None, f"has more than {MAX_LEXEMES:,} words and signs", "write several rules")
+    _refuse_depth(text, found)
+    return found
+
+
+def _scan(text: str) -> Iterator[Lexeme]:
+    at, before = 0, None
+    while at < len(text):
+        match = _LEXEME.match(text, at)
+        if match is None:
+            raise _unknown_character(text, at)
+        kind, end = str(match.lastgroup), match.end()
+        if kind == "block":
+            end = _end_of_comment(text, at)
+        elif kind not in ("space", "line"):
+            lexeme = _lexeme(text, kind, match[0], at)
+            if before is not None and before.kind is lexeme.kind is Kind.TEXT:
+                raise refused(text, at, "has two texts side by side", r"write one text; a quote inside it is \'")
+            before = lexeme
+            yield lexeme
+        at = end
+
+
+def _end_of_comment(text: str, at: int) -> int:
+    depth = 0
+    for mark in re.finditer(r"/\*|\*/", text[at:]):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return at + mark.end()
+    raise refused(text, at, "has a comment without an end", "close it with */")
+
+
+def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
+    if kind == "number":
+        return _number(text, found, at)
+    if kind == "name":
+        name = found[1:-1].replace("``", "`")
+        if _WHOLE_PLACEHOLDER.fullmatch(name):
+            return Lexeme(Kind.PLACEHOLDER, name, at)
+        if problem := name_problem(name):
+            raise refused(text, at, f"has {problem}", "use another name")
+        return Lexeme(Kind.NAME, name, at)
+    if kind == "bytes":
+        return Lexeme(Kind.BYTES, found[2:-1].upper(), at)
+    if kind in ("text", "raw"):
+        if "${" in found and not _WHOLE_PLACEHOLDER.fullmatch(found.strip("'\"")):
+            raise _variable(text, at)
+        return _text(text, found[2:-1] if kind == "raw" else unescaped(found[1:-1]), at)
+    return Lexeme(Kind(kind), found, at)
+
+
+def _text(text: str, value: str | None, at: int) -> Lexeme:
+    if value is None or any("\ud800" <= character <= "\udfff" for character in value):
+        raise refused(text, at, "has half a character", r"write the whole character, or its code as \U0001F600")
+    if _WHOLE_PLACEHOLDER.fullmatch(value):
+        return Lexeme(Kind.PLACEHOLDER, value, at)
+    return Lexeme(Kind.TEXT, value, at)
+
+
+def _number(text: str, found: str, at: int) -> Lexeme:
+    digits = found.rstrip("bBdDlLsSyYfF")
+    suffix = found[len(digits) :].upper()
+    if suffix in _WHOLE:
+        is_fit = digits.isdigit() and len(digits) <= _MOST_DIGITS and int(digits) <= _WHOLE[suffix]
+    else:
+        is_fit = sum(map(str.isdigit, digits)) <= _MOST_DIGITS and float(digits) < float("inf")
+    if not is_fit:
+        raise refused(text, at, "has a number that Spark cannot hold", f"write at most {_MOST_DIGITS} digits")
+    return Lexeme(Kind.NUMBER, digits + suffix, at)
+
+
+def _unknown_character(text: str, at: int) -> Exception:
+    if text[at] in "'\"`":
+        return refused(text, at, "has a quote without its end", "close it")
+    if text[at] in "${":
+        return _variable(text, at)
+    if text[at].isalnum():
+        return refused(text, at, "has a name of unusual characters", "put it in backticks")
+    return refused(text, at, f"has the sign {text[at]!r}, which no rule needs", "leave it out")
+
+
+def _variable(text: str, at: int) -> Exception:
+    return refused(text, at, "has a variable", "only placeholders such as {object} and {property} are filled in")
+
+
+def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
+    depth = run = 0
+    for lexeme in found:
+        word = lexeme.value.upper() if lexeme.kind in (Kind.WORD, Kind.SIGN) else ""
+        depth = max(0, depth + (word in ("(", "[", "CASE")) - (word in (")", "]", "END")))
+        run = run + 1 if word in _PREFIXES else 0
+        if depth > MAX_NESTING or run > _LONGEST_RUN:
+            raise refused(
+                text, lexeme.at, f"nests deeper than {MAX_NESTING} levels", "write it flatter, or as several rules"
+            )
+
+
+_ESCAPE = re.compile(
+    r"\\(?:u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<octal>[01][0-7]{2})|(?P<one>.))", re.DOTALL
+)
+_NAMED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": r"\%", "_": r"\_"}
+
+
+def unescaped(body: str) -> str | None:
+    r"""Return the value of a text between its quotes, such as ``it\'s``; None where it is no text."""
+    try:
+        value = _ESCAPE.sub(_character, body)
+        return value.encode("utf-16", "surrogatepass").decode("utf-16")
+    except (ValueError, OverflowError):
+        return None
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found["u"] or found["U"]
+    if code:
+        return chr(int(code, 16))
+    if found["octal"]:
+        return chr(int(found["octal"], 8))
+    return _NAMED.get(found["one"], found["one"])

@@ -1,0 +1,114 @@
+"""Where the columns of a query come from, across its CTEs and the queries inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from treaty.sql.column_types import path
+from treaty.sql.project_queries import Expression, Query
+from treaty.sql.relations import (
+    Combined,
+    Names,
+    Output,
+    Reference,
+    Relation,
+    Renamed,
+    Rows,
+    Select,
+    Table,
+    Unknown,
+    Value,
+)
+
+
+@dataclass(frozen=True, order=True)
+class Origin:
+    """A field of an input, by its path."""
+
+    input: str
+    column: str
+
+
+Origins = frozenset[Origin]
+
+
+def lineage(query: Query) -> dict[str, Origins]:
+    """Return, for each column that the query gives, the fields that its value is made from."""
+    tracing = _Tracing(query.names)
+    return {column.name: tracing.column(query.root, number) for number, column in enumerate(query.root.columns)}
+
+
+def origins(expression: Expression) -> Origins:
+    """Return the fields that the value of an expression is made from."""
+    return _Tracing(expression.names).value(expression.tree)
+
+
+def trace_through(found: Mapping[str, Origins], before: Mapping[str, Mapping[str, Origins]]) -> dict[str, Origins]:
+    """Return a lineage whose inputs are replaced by what they come from themselves, as far as that is known."""
+    return {column: frozenset().union(*(_behind(one, before) for one in there)) for column, there in found.items()}
+
+
+def _behind(one: Origin, before: Mapping[str, Mapping[str, Origins]]) -> Origins:
+    known = before.get(one.input)
+    if known is None:
+        return frozenset({one})
+    top = one.column.partition(".")[0].partition("[")[0]
+    return known.get(one.column) or known.get(top) or frozenset({one})
+
+
+class _Tracing:
+    """Traces each column of each relation once."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._known: dict[tuple[int, int], Origins] = {}
+
+    def column(self, relation: Relation, number: int, steps: tuple[str, ...] = ()) -> Origins:
+        """Return what a column of a relation, or a field inside it, is made from."""
+        if isinstance(relation, Table):
+            column = relation.columns[number]
+            return frozenset({Origin(relation.name, path(column.name, column.type, steps))})
+        if isinstance(relation, Renamed):
+            return self.column(relation.query, number, steps)
+        if isinstance(relation, Select) and steps:
+            return self._stepped(relation.outputs[number], steps)
+        key = (id(relation), number)
+        if key not in self._known:
+            self._known[key] = self._made(relation, number)
+        return self._known[key]
+
+    def value(self, value: Value) -> Origins:
+        """Return what a value is made from."""
+        if isinstance(value, Reference):
+            return frozenset().union(*(self.column(s.relation, number, value.steps) for s, number in value.places))
+        if isinstance(value, Output):
+            return self.value(value.value)
+        return self._expression(value)
+
+    def _made(self, relation: Select | Combined | Rows | Unknown, number: int) -> Origins:
+        if isinstance(relation, Select):
+            return self.value(relation.outputs[number].value)
+        if isinstance(relation, Combined):
+            return self.column(relation.left, number) | self.column(relation.right, number)
+        made_from = relation.made_from if isinstance(relation, Rows) else ()
+        return frozenset().union(*(self.value(made) for made in made_from))
+
+    def _stepped(self, output: Output, steps: tuple[str, ...]) -> Origins:
+        """Go on into a column that is passed on as it is; what is computed has no fields to tell apart."""
+        value: Value | None = output.value
+        if isinstance(value, exp.Column):
+            value = self._names.columns.get(id(value))
+        if isinstance(value, Reference):
+            return self.value(Reference(value.places, (*value.steps, *steps)))
+        return self.value(output)
+
+    def _expression(self, node: exp.Expr) -> Origins:
+        if (query := self._names.queries.get(id(node))) is not None:
+            return frozenset().union(*(self.column(query, number) for number in range(len(query.columns))))
+        if isinstance(node, exp.Column):
+            meaning = self._names.columns.get(id(node))
+            return self.value(meaning) if meaning is not None else frozenset()
+        return frozenset().union(*(self._expression(child) for child in node.iter_expressions()))

@@ -1,0 +1,237 @@
+"""What a query is made of, once every name in it is understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from treaty.sql.column_types import Column
+from treaty.sql.functions import AGGREGATES
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """An input that the project declares."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that expressions make: VALUES, or what a lateral view makes of each row."""
+
+    columns: tuple[Column, ...]
+    made_from: tuple[exp.Expr, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """What stands in the place of a table that is none; nothing is said about its columns."""
+
+    columns: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A column that a SELECT gives."""
+
+    column: Column
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A relation under the name, and with the columns, that a SELECT knows it by."""
+
+    alias: str
+    relation: Relation
+    columns: tuple[Column, ...]
+
+
+Place: TypeAlias = tuple[Source, int]
+"""A column of a source, by its number."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The columns that a name means: the first of them that has a value; and the steps into it."""
+
+    places: tuple[Place, ...]
+    steps: tuple[str, ...] = ()
+
+
+class Kind(StrEnum):
+    """How rows of two sides come together."""
+
+    INNER = "JOIN"
+    LEFT = "LEFT JOIN"
+    RIGHT = "RIGHT JOIN"
+    FULL = "FULL JOIN"
+    SEMI = "LEFT SEMI JOIN"
+    ANTI = "LEFT ANTI JOIN"
+
+
+HIDING = frozenset({Kind.SEMI, Kind.ANTI})
+"""Joins whose right side nobody sees."""
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """A source that is joined to all before it."""
+
+    source: Source
+    kind: Kind
+    on: exp.Expr | None = None
+    shared: tuple[tuple[tuple[Place, ...], Place], ...] = ()
+    """Columns of the left and of the right that USING or NATURAL holds equal."""
+    node: exp.Expr | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Select:
+    """One SELECT."""
+
+    node: exp.Select
+    first: Source | None
+    joins: tuple[Join, ...]
+    laterals: tuple[Source, ...]
+    outputs: tuple[Output, ...]
+    groups: tuple[Value, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns it gives."""
+        return tuple(output.column for output in self.outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Two queries whose columns are put together by their place."""
+
+    node: exp.SetOperation
+    left: Relation
+    right: Relation
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns it gives, named as the left side names them."""
+        return self.left.columns
+
+    @property
+    def is_all(self) -> bool:
+        """Whether equal rows stay apart."""
+        return not self.node.args.get("distinct")
+
+
+@dataclass(frozen=True, eq=False)
+class Renamed:
+    """A query whose columns got other names, or that is cut by a LIMIT around it."""
+
+    query: Relation
+    columns: tuple[Column, ...]
+    limit: exp.Expr | None = None
+
+
+Value: TypeAlias = exp.Expr | Reference | Output
+"""What is computed from a row: an expression, a column that a star stands for, or another output by its name."""
+Relation: TypeAlias = Table | Rows | Unknown | Select | Combined | Renamed
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What the names and the queries inside a tree mean, by the identity of their nodes."""
+
+    columns: dict[int, Reference | Output] = field(default_factory=dict)
+    queries: dict[int, Relation] = field(default_factory=dict)
+
+
+def is_known(relation: Relation) -> bool:
+    """Tell whether all that a relation reads is known, so that a column it does not give is a mistake."""
+    if isinstance(relation, Select):
+        sources = [*([relation.first] if relation.first else []), *(join.source for join in relation.joins)]
+        return all(is_known(source.relation) for source in sources)
+    if isinstance(relation, Combined):
+        return is_known(relation.left) and is_known(relation.right)
+    return is_known(relation.query) if isinstance(relation, Renamed) else not isinstance(relation, Unknown)
+
+
+_FIRST = frozenset({"coalesce", "ifnull", "nvl"})
+_ONLY_OVER_MANY = (exp.Filter, exp.WithinGroup)
+
+
+class NameMeanings:
+    """Reads values by what their names mean."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def first_of(self, value: Value | None) -> frozenset[Place] | None:
+        """Return the columns that a value is the first present one of; None where it is computed otherwise."""
+        if isinstance(value, Reference):
+            return None if value.steps else frozenset(value.places)
+        if isinstance(value, Output):
+            return self.first_of(value.value)
+        if isinstance(value, exp.Column):
+            return self.first_of(self.names.columns.get(id(value)))
+        if isinstance(value, (exp.Paren, exp.Alias)):
+            return self.first_of(value.this)
+        if isinstance(value, exp.Anonymous) and value.name.lower() in _FIRST:
+            parts = [self.first_of(item) for item in value.expressions]
+            return None if None in parts else frozenset().union(*(part for part in parts if part))
+        return None
+
+    def has_aggregate(self, select: Select) -> bool:
+        """Tell whether a SELECT computes something over all its rows."""
+        return select.node.args.get("having") is not None or any(map(self._is_aggregate, own_nodes(select)))
+
+    def windows(self, select: Select) -> Iterator[exp.Window]:
+        """Yield the windows of a SELECT, with what a named one says."""
+        named = {one.name.lower(): one for one in select.node.args.get("windows") or ()}
+        for node in own_nodes(select):
+            if isinstance(node, exp.Window):
+                name = node.args.get("alias")
+                yield named.get(name.name.lower(), node) if name is not None else node
+
+    def _is_aggregate(self, node: exp.Expr) -> bool:
+        if isinstance(node, _ONLY_OVER_MANY):
+            return not isinstance(node.parent, exp.Window)
+        if not isinstance(node, exp.Anonymous) or node.name.lower() not in AGGREGATES:
+            return False
+        around = node.parent
+        while isinstance(around, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+            around = around.parent
+        return not isinstance(around, exp.Window) or around.this is not _top(node, around)
+
+
+def _top(node: exp.Expr, around: exp.Expr) -> exp.Expr:
+    while node.parent is not around and node.parent is not None:
+        node = node.parent
+    return node
+
+
+def own_nodes(select: Select) -> Iterator[exp.Expr]:
+    """Yield every node of what a SELECT computes, but not those of the queries inside it."""
+    parts = (*select.node.expressions, *(select.node.args.get(part) for part in ("having", "order", "sort")))
+    waiting = [part for part in parts if part is not None]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [child for child in node.iter_expressions() if not isinstance(child, exp.Query)]
+
+
+def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    """Yield the conditions that must all hold."""
+    waiting = [condition] if condition is not None else []
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, exp.And):
+            waiting += [item.this, item.expression]
+        elif isinstance(item, exp.Paren):
+            waiting.append(item.this)
+        else:
+            yield item

@@ -1,0 +1,133 @@
+"""Write a checked syntax tree anew: what no table of writers knows is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Flag, auto
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.sql_quoting import name_problem, name_sql
+from treaty.errors import InvalidDocument
+from treaty.sql.checked_sql import RuleScope
+from treaty.sql.frames import Derived, RuleFrame
+from treaty.sql.refusing import refused
+from treaty.sql.rule_parser import place_of
+
+MAX_RENDER_DEPTH = 100
+MAX_SQL_LENGTH = 100_000
+
+Write: TypeAlias = Callable[["Renderer", Any], str]
+
+
+@dataclass(frozen=True)
+class NodeRenderer:
+    """How one kind of node is written, and the parts of it that are understood; any other part is refused."""
+
+    write: Write
+    parts: frozenset[str]
+
+
+NodeRenderers: TypeAlias = Mapping[type[exp.Expr], NodeRenderer]
+
+
+def node_renderer(write: Write, parts: str = "") -> NodeRenderer:
+    """Return the writer of a kind of node that has these parts."""
+    return NodeRenderer(write, frozenset(parts.split()))
+
+
+class Allowed(Flag):
+    """What may stand here besides values of the row."""
+
+    NOTHING = 0
+    AGGREGATE = auto()
+    WINDOW = auto()
+    QUERY = auto()
+
+
+@dataclass
+class RuleFacts:
+    """What is found out about a rule while it is written."""
+
+    text: str
+    scope: RuleScope
+    writers: NodeRenderers
+    paths: set[FieldPath] = field(default_factory=set)
+    columns: dict[str, None] = field(default_factory=dict)
+    tables: list[str] = field(default_factory=list)
+    selects: int = 0
+    outside: list[int] = field(default_factory=list)
+    growth: int = 0
+    has_distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """Where in the tree the writing is: what is in sight, and what is allowed."""
+
+    notes: RuleFacts
+    frame: RuleFrame
+    may: Allowed = Allowed.NOTHING
+    only_rows: str | None = None
+    must_aggregate: bool = False
+    variables: Mapping[str, bool] = field(default_factory=dict)
+    """The variables of the lambdas around, and whether each may hold more than a row's value."""
+    is_growing: bool = False
+    lambdas: int = 0
+    depth: int = 0
+    queries: Mapping[str, Derived] = field(default_factory=dict)
+
+    def sql(self, node: Any) -> str:
+        """Return the SQL of a node."""
+        text = self.known(node).write(self.deeper(node), node)
+        if len(text) > MAX_SQL_LENGTH:
+            raise self.refuse(node, "repeats itself too often when it is written out", "write several rules")
+        return text
+
+    def known(self, node: Any) -> NodeRenderer:
+        """Return the writer of a node whose parts are all understood."""
+        known = self.notes.writers.get(type(node))
+        if known is None:
+            raise self.refuse(
+                node, f"has {_said(node)}", "a rule may not; write it with plain conditions and functions"
+            )
+        for part, value in node.args.items():
+            if part not in known.parts and value is not None and value is not False and value != []:
+                then = "a rule may not; write it more plainly"
+                raise self.refuse(node, f"has {part.strip('_')!r} in {_said(node)}", then)
+        return known
+
+    def deeper(self, node: Any) -> Renderer:
+        """Return the writing one level further inside."""
+        if self.depth > MAX_RENDER_DEPTH:
+            raise self.refuse(
+                node, f"nests deeper than {MAX_RENDER_DEPTH} levels", "write it flatter, or as several rules"
+            )
+        return replace(self, depth=self.depth + 1)
+
+    def several(self, nodes: list[Any]) -> str:
+        """Return the SQL of several nodes, with commas between."""
+        return ", ".join(self.sql(node) for node in nodes)
+
+    def inside(self, **changes: Any) -> Renderer:
+        """Return the writing with another view of what is allowed."""
+        return replace(self, **changes)
+
+    def name(self, node: Any, name: str) -> str:
+        """Return a name in backticks."""
+        problem = name_problem(name)
+        if problem:
+            raise self.refuse(node, f"needs {problem}", "use another name")
+        return name_sql(name)
+
+    def refuse(self, node: Any, what: str, then: str) -> InvalidDocument:
+        """Return the refusal that points at a node."""
+        return refused(self.notes.text, place_of(node) if isinstance(node, exp.Expr) else None, what, then)
+
+
+def _said(node: Any) -> str:
+    words = "".join(f" {part.lower()}" if part.isupper() else part for part in type(node).__name__)
+    return f"a {words.strip()!r} clause" if isinstance(node, exp.Expr) else "a gap"

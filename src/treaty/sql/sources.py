@@ -1,0 +1,208 @@
+"""What a SELECT reads: tables, queries in their place, joins and lateral views."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from treaty.sql.column_types import Column
+from treaty.sql.functions import words
+from treaty.sql.relations import (
+    HIDING,
+    Join,
+    Kind,
+    Place,
+    Relation,
+    Renamed,
+    Rows,
+    Source,
+    Unknown,
+    is_known,
+)
+from treaty.sql.scopes import Frame, QueryReader, nearest, resolve_expression
+
+_KINDS = {
+    ("", ""): Kind.INNER,
+    ("", "INNER"): Kind.INNER,
+    ("", "CROSS"): Kind.INNER,
+    ("LEFT", ""): Kind.LEFT,
+    ("LEFT", "OUTER"): Kind.LEFT,
+    ("RIGHT", ""): Kind.RIGHT,
+    ("RIGHT", "OUTER"): Kind.RIGHT,
+    ("FULL", ""): Kind.FULL,
+    ("FULL", "OUTER"): Kind.FULL,
+    ("", "SEMI"): Kind.SEMI,
+    ("LEFT", "SEMI"): Kind.SEMI,
+    ("", "ANTI"): Kind.ANTI,
+    ("LEFT", "ANTI"): Kind.ANTI,
+}
+_PARTS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Table: words("this alias db catalog"),
+    exp.Subquery: words("this alias with_ order limit offset"),
+    exp.Values: words("expressions alias"),
+    exp.Join: words("this on side kind using method"),
+    exp.Lateral: words("this view outer alias"),
+}
+_MADE = {
+    "explode": ("col",),
+    "explode_outer": ("col",),
+    "posexplode": ("pos", "col"),
+    "posexplode_outer": ("pos", "col"),
+}
+
+
+def read_from(
+    reading: QueryReader, node: exp.Select, frame: Frame
+) -> tuple[Source | None, tuple[Join, ...], tuple[Source, ...]]:
+    """Read FROM, the joins and the lateral views of a SELECT into its frame."""
+    clause = node.args.get("from_")
+    first = _source(reading, clause.this, frame) if clause is not None else None
+    if first is not None:
+        frame.add(first)
+    joins = tuple(_join(reading, item, frame) for item in node.args.get("joins") or ())
+    laterals = tuple(_lateral(reading, item, frame) for item in node.args.get("laterals") or ())
+    return first, joins, laterals
+
+
+def _understood(reading: QueryReader, node: exp.Expr) -> None:
+    known = next((parts for kind, parts in _PARTS.items() if isinstance(node, kind)), frozenset())
+    for part, value in node.args.items():
+        if value and part not in known:
+            words = part.strip("_").upper()
+            reading.problem("sql-unsupported", f"{words} cannot be followed", "read the table as it is", node)
+
+
+def _source(reading: QueryReader, node: exp.Expr, frame: Frame) -> Source:
+    _understood(reading, node)
+    alias = node.args.get("alias")
+    if isinstance(node, exp.Table):
+        relation, name = _table(reading, node, frame)
+    elif isinstance(node, exp.Subquery):
+        relation, name = reading.read_query(reading, node, Frame(None, frame.ctes)), ""
+    elif isinstance(node, exp.Values):
+        relation, name = _values(reading, node, frame), ""
+    else:
+        reading.problem("sql-table", "this is no table", "read a declared input, or a query in parentheses", node)
+        relation, name = Unknown(), ""
+    called = alias.name if alias is not None else ""
+    if not isinstance(node, exp.Values):
+        relation = renamed(reading, relation, alias)
+    return Source((called or name).lower(), relation, relation.columns)
+
+
+def renamed(reading: QueryReader, query: Relation, alias: exp.Expr | None) -> Relation:
+    """Return a query with the column names that an alias gives it."""
+    names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    if not names:
+        return query
+    if len(names) != len(query.columns):
+        what = f"{len(names)} names are given to {len(query.columns)} columns"
+        reading.problem("sql-column", what, "name every column", alias)
+    columns = [Column(name, column.type) for name, column in zip(names, query.columns, strict=False)]
+    return Renamed(query, tuple(columns))
+
+
+def _table(reading: QueryReader, node: exp.Table, frame: Frame) -> tuple[Relation, str]:
+    parts = [node.args.get(part) for part in ("catalog", "db", "this")]
+    names = [part.name for part in parts if isinstance(part, exp.Identifier)]
+    if len(names) != sum(part is not None for part in parts):
+        what = "rows are read from a function"
+        reading.problem("sql-table", what, "read a declared input, or use LATERAL VIEW", node)
+        return Unknown(), ""
+    if len(names) == 1:
+        name = names[0].lower()
+        if name in frame.ctes:
+            return frame.ctes[name], name
+        if name in reading.tables:
+            reading.used[name] = None
+            return reading.tables[name], name
+    called = ".".join(names)
+    known = [*reading.tables, *frame.ctes]
+    near = nearest(called, known) or f"declared are: {', '.join(reading.tables) or 'none'}"
+    reading.problem("sql-table", f"{called} is no declared input", near, node)
+    return Unknown(), names[-1].lower()
+
+
+def _values(reading: QueryReader, node: exp.Values, frame: Frame) -> Rows:
+    rows = [item.expressions if isinstance(item, exp.Tuple) else [item] for item in node.expressions]
+    for row in rows:
+        for item in row:
+            resolve_expression(reading, item, Frame(None, frame.ctes))
+    alias = node.args.get("alias")
+    given = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    names = given or [f"col{number + 1}" for number in range(len(rows[0]) if rows else 0)]
+    return Rows(tuple(Column(name) for name in names))
+
+
+def _join(reading: QueryReader, node: exp.Join, frame: Frame) -> Join:
+    _understood(reading, node)
+    source = _source(reading, node.this, frame)
+    side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
+    found = _KINDS.get((side, kind))
+    if found is None:
+        reading.problem("sql-unsupported", f"{side} {kind} JOIN cannot be followed", "use an ordinary join", node)
+        found = Kind.INNER
+    names = _shared_names(reading, node, frame, source)
+    shared = tuple(_shared(reading, node, frame, source, name) for name in names)
+    if node.args.get("on") is not None:
+        resolve_expression(reading, node.args["on"], frame.with_source(source))
+    if found not in HIDING:
+        _lay_out(frame, source, found, names, [pair for pair in shared if pair])
+    return Join(source, found, node.args.get("on"), tuple(pair for pair in shared if pair), node)
+
+
+def _shared_names(reading: QueryReader, node: exp.Join, frame: Frame, source: Source) -> list[str]:
+    if str(node.args.get("method") or "").upper() == "NATURAL":
+        mine = {column.name.lower() for column in source.columns}
+        return [name.lower() for name, _ in frame.layout if name.lower() in mine]
+    if node.args.get("method"):
+        reading.problem("sql-unsupported", f"{node.args['method']} JOIN cannot be followed", "use ON", node)
+    return [item.name.lower() for item in node.args.get("using") or ()]
+
+
+def _shared(
+    reading: QueryReader, node: exp.Join, frame: Frame, source: Source, name: str
+) -> tuple[tuple[Place, ...], Place] | None:
+    left = [places for one, places in frame.layout if one.lower() == name]
+    right = [number for number, column in enumerate(source.columns) if column.name.lower() == name]
+    if (len(left) != 1 or len(right) != 1) and frame.is_known and is_known(source.relation):
+        what = f"{name} does not stand once on both sides of the join"
+        reading.problem("sql-column", what, "write ON with the names of both tables", node)
+    if len(left) != 1 or len(right) != 1:
+        return None
+    return left[0], (source, right[0])
+
+
+def _lay_out(
+    frame: Frame,
+    source: Source,
+    kind: Kind,
+    names: list[str],
+    shared: list[tuple[tuple[Place, ...], Place]],
+) -> None:
+    """Put the columns that both sides share first, once, as Spark does; then the others of either side."""
+    merged: list[tuple[str, tuple[Place, ...]]] = []
+    for name, (left, right) in zip(names, shared, strict=False):
+        places = {Kind.RIGHT: (right,), Kind.FULL: (*left, right)}.get(kind, left)
+        merged.append((name, places))
+    frame.add(source)
+    if merged:
+        others = [(one, places) for one, places in frame.layout if one.lower() not in names]
+        frame.layout[:] = [*merged, *others]
+
+
+def _lateral(reading: QueryReader, node: exp.Lateral, frame: Frame) -> Source:
+    _understood(reading, node)
+    if not node.args.get("view"):
+        reading.problem("sql-unsupported", "a lateral query cannot be followed", "use a join, or LATERAL VIEW", node)
+    held = resolve_expression(reading, node.this, frame)
+    alias = node.args.get("alias")
+    names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    function = node.this.name.lower() if isinstance(node.this, exp.Anonymous) else ""
+    if not names and function not in _MADE:
+        reading.problem("sql-column", "the columns of a lateral view have no names", "write … AS a, b", node)
+    names = names or list(_MADE.get(function, ()))
+    columns = [Column(name, held if number == len(names) - 1 else None) for number, name in enumerate(names)]
+    made = Rows(tuple(columns), (node.this,))
+    source = Source(alias.name.lower() if alias is not None else "", made, made.columns)
+    frame.add(source)
+    return source

@@ -1,0 +1,122 @@
+r"""Texts compared with patterns: LIKE by means that no text can stall, RLIKE as patterns of fields.
+
+Spark turns LIKE into a backtracking regular expression: `LIKE '%a%a%b'` needs seconds for one text of 1,000 letters.
+A text between two `%` may as well be taken where it first stands, which needs no going back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from treaty.contracts.sql_quoting import text_sql
+from treaty.errors import InvalidDocument
+from treaty.regex.translation import translate
+from treaty.sql.operators import PREDICATES, operand
+from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
+
+LONGEST_PATTERN = 500
+_ANY, _ONE = "%", "_"
+_SIMPLE = re.compile("[^%]*%?[^%]*|%[^%]+%", re.DOTALL)
+"""Spark compares these without a regular expression, as long as they have no `_`."""
+
+
+def _like(w: Renderer, node: exp.Like | exp.ILike, escape: str = "\\") -> str:
+    subject = operand(w, node.this, *PREDICATES)
+    sql = like_sql(w, node, subject, node.expression, escape, folds=isinstance(node, exp.ILike))
+    return f"(NOT {sql})" if node.args.get("negate") else sql
+
+
+def _escape(w: Renderer, node: exp.Escape) -> str:
+    mark = node.expression
+    is_mark = isinstance(mark, exp.Literal) and mark.is_string and len(mark.name) == 1 and mark.name not in "%_"
+    if not is_mark or not isinstance(node.this, (exp.Like, exp.ILike)):
+        raise w.refuse(node, "has an odd ESCAPE", "write LIKE '…' ESCAPE '!' with one character")
+    w.known(node.this)
+    return _like(w, node.this, mark.name)
+
+
+def like_sql(w: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
+    """Write whether a text is like a literal pattern."""
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        raise w.refuse(node, "has LIKE with a pattern that is no literal", "write the pattern as a text")
+    value = pattern.name
+    if len(value) > LONGEST_PATTERN:
+        raise w.refuse(node, f"has LIKE with more than {LONGEST_PATTERN} characters", "write a shorter pattern")
+    parts = _parts(w, node, value, escape)
+    if folds:
+        if not value.isascii():
+            raise w.refuse(node, "has ILIKE with other letters than a to z", "write lower(…) LIKE '…'")
+        subject, parts = f"lower({subject})", [(kind, text.lower()) for kind, text in parts]
+    plain = "".join(text if kind == "" else kind for kind, text in parts)
+    if all(kind != _ONE for kind, _ in parts) and not {*"%_\\"} & {*_literals(parts)} and _SIMPLE.fullmatch(plain):
+        return f"({subject} LIKE {text_sql(plain)})"
+    return f"({subject} RLIKE {text_sql(_expression(parts))})"
+
+
+def _literals(parts: list[tuple[str, str]]) -> Iterator[str]:
+    return (character for kind, text in parts if kind == "" for character in text)
+
+
+def _parts(w: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str, str]]:
+    """Return the pattern as wildcards and single characters; a run of `%` is one."""
+    parts: list[tuple[str, str]] = []
+    characters = iter(pattern)
+    for character in characters:
+        if character == escape:
+            taken = next(characters, None)
+            if taken is None or taken not in (_ANY, _ONE, escape):
+                raise w.refuse(
+                    node, f"has LIKE with {escape!r} before what is no sign", f"write {escape * 2!r} for itself"
+                )
+            parts.append(("", taken))
+        elif character not in (_ANY, _ONE):
+            parts.append(("", character))
+        elif character == _ONE or not parts or parts[-1][0] != _ANY:
+            parts.append((character, ""))
+    return parts
+
+
+def _expression(parts: list[tuple[str, str]]) -> str:
+    """Return a regular expression in which each piece between two `%` is taken where it first stands, for good."""
+    pieces = [""]
+    for kind, text in parts:
+        if kind == _ANY:
+            pieces.append("")
+        else:
+            pieces[-1] += "." if kind == _ONE else re.sub(r"([^A-Za-z0-9])", _escaped, text)
+    start = rf"(?s)\A{pieces[0]}"
+    if len(pieces) == 1:
+        return rf"{start}\z"
+    middle = "".join(f"(?>.*?{piece})" for piece in pieces[1:-1])
+    return start + middle + (rf".*{pieces[-1]}\z" if pieces[-1] else "")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\x{{{ord(found[0]):x}}}"
+
+
+def matched(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
+    """Write whether a text matches a literal pattern in RE2 syntax; too long a text for it does not."""
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        raise w.refuse(node, "has RLIKE with a pattern that is no literal", "write the pattern as a text")
+    try:
+        java = translate(pattern.name)
+    except InvalidDocument as error:
+        raise w.refuse(pattern, f"has a pattern that cannot be used ({error})", "write another in RE2 syntax") from None
+    return f"if(length({subject}) > {java.longest}, false, {subject} RLIKE {text_sql(java.text)})"
+
+
+def _rlike(w: Renderer, node: exp.RegexpLike) -> str:
+    return matched(w, node, operand(w, node.this, *PREDICATES), node.expression)
+
+
+PATTERN_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
+    exp.Like: node_renderer(_like, "this expression negate"),
+    exp.ILike: node_renderer(_like, "this expression negate"),
+    exp.Escape: node_renderer(_escape, "this expression"),
+    exp.RegexpLike: node_renderer(_rlike, "this expression"),
+}

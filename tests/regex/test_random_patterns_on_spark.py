@@ -1,0 +1,94 @@
+"""For any pattern and any text, Spark gives RE2's answer: with its plain forms and with Java's engine alone."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+import re2
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from tests.regex.random_patterns import Drawn, drawn, texts_for
+from tests.regex.spark_verdicts import violated
+from treaty.errors import InvalidDocument
+from treaty.regex.translation import translate
+
+BATCH = 120
+
+
+def translated(pieces: list[Drawn]) -> dict[str, str]:
+    """Return the patterns that are not refused, with their translation."""
+    found = {}
+    for piece in pieces:
+        try:
+            found[piece.pattern] = translate(piece.pattern).text
+        except InvalidDocument:
+            continue
+    return found
+
+
+def differing(answers: dict[tuple[str, str], bool]) -> list[tuple[str, str]]:
+    r"""Return where RE2 says otherwise, shortest first; `\B` inside a character is a place for RE2 alone."""
+    compiled = {pattern: re2.compile(pattern) for pattern, _ in answers}
+    wrong = [pair for pair, found in answers.items() if found != bool(compiled[pair[0]].search(pair[1]))]
+    return sorted((pair for pair in wrong if r"\B" not in pair[0] or pair[1].isascii()), key=lambda pair: len(pair[0]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_spark_answers_as_re2_does(seed: int, spark: SparkSession) -> None:
+    random = Random(seed)  # noqa: S311
+    pieces = drawn(random, BATCH)
+    texts = texts_for(random, pieces)
+    patterns = translated(pieces)
+    judged = violated(spark, patterns, texts)
+    assert differing({(pattern, text or ""): not broken for (pattern, text), broken in judged.items()}) == []
+    assert len(patterns) > 0.95 * len({piece.pattern for piece in pieces})
+
+
+@pytest.mark.parametrize("seed", range(5, 10))
+def test_java_answers_as_re2_does(seed: int, spark: SparkSession) -> None:
+    random = Random(seed)  # noqa: S311
+    pieces = drawn(random, 3 * BATCH)
+    patterns = translated(pieces)
+    strange = texts_for(random, [])
+    pairs = [(piece.pattern, text) for piece in pieces for text in (*texts_for(random, [piece]), *strange)]
+    rows = [(pattern, patterns[pattern], text) for pattern, text in dict.fromkeys(pairs) if pattern in patterns]
+    frame = spark.createDataFrame(rows, "pattern string, java string, text string")
+    found = frame.select("pattern", "text", F.rlike("text", F.col("java")).alias("matches")).collect()
+    assert differing({(row["pattern"], row["text"]): row["matches"] for row in found}) == []
+
+
+LONG_COUNTS = {
+    "^(a+b)+x{70}$": "ab{}",
+    "^[ab]*[bc]*x{70}$": "abc{}",
+    "^.*a.*b.{70}$": "ab{}",
+    "^(?:[ax]{65})+$": "{}",
+    "^x{2,70}(a|aa)*$": "{}a",
+    "^(x{3}){24}(a|ab)*$": "{}ab",
+    "a.*b.*x{66}$": "ab{}",
+}
+
+
+def test_long_counts_are_kept_where_a_pattern_is_rewritten(spark: SparkSession) -> None:
+    texts = [
+        text.format("x" * size) for text in LONG_COUNTS.values() for size in (2, 64, 65, 66, 69, 70, 71, 72, 73, 130)
+    ]
+    judged = violated(spark, LONG_COUNTS, texts)
+    assert differing({(pattern, text or ""): not broken for (pattern, text), broken in judged.items()}) == []
+
+
+@pytest.mark.parametrize("seed", range(10, 12))
+def test_the_text_for_long_values_says_the_same_of_short_ones(seed: int, spark: SparkSession) -> None:
+    random = Random(seed)  # noqa: S311
+    pieces = [piece for piece in drawn(random, 6 * BATCH) if piece.pattern in translated([piece])]
+    rows = [
+        (piece.pattern, translate(piece.pattern).engines[-1].text, text)
+        for piece in pieces
+        if len(translate(piece.pattern).engines) > 1
+        for text in texts_for(random, [piece])
+    ]
+    frame = spark.createDataFrame(rows, "pattern string, java string, text string")
+    found = frame.select("pattern", "text", F.rlike("text", F.col("java")).alias("matches")).collect()
+    assert differing({(row["pattern"], row["text"]): row["matches"] for row in found}) == []
+    assert len(rows) > BATCH
