@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.http_load import contract
 from benchmarks.timing import table
-from treaty.registry.local import Registry
-from treaty.registry.preparing import HandedIn, prepare
+from treaty.registry.documents import HandedIn, prepare
+from treaty.registry.service import Registry
 
 _CONTRACTS = 10_000
 _LINEAGE = 20_000

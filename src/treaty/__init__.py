@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
     from treaty.governance.lint import LintReport, LintSettings, lint
     from treaty.registry.client.registry import RegistryClient
-    from treaty.registry.local.registry import Registry
     from treaty.registry.memory import ContractRegistry
     from treaty.registry.report import CompatibilityIssue, CompatibilityReport
+    from treaty.registry.service.registry import Registry
     from treaty.spark import Enforcement, enforce
 
 __version__ = "0.1.0"
@@ -48,7 +48,7 @@ _MODULES = {
     "NotFound": "treaty.errors",
     "Owner": "treaty.contracts.short_form_models",
     "Refused": "treaty.errors",
-    "Registry": "treaty.registry.local.registry",
+    "Registry": "treaty.registry.service.registry",
     "RegistryClient": "treaty.registry.client.registry",
     "TreatyError": "treaty.errors",
     "Unavailable": "treaty.errors",

@@ -12,7 +12,7 @@ from typing import Any
 from tests.documents import document
 from tests.server.conftest import Clock
 from tests.server.running import running
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 ATTACK = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from treaty.observability import Measure
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 LATE, WELL, NEVER = "shop.late", "shop.well", "shop.never"

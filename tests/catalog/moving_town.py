@@ -12,7 +12,7 @@ from tests.registry.offers import ID, LTV, PLAN_FIELD, made_from, orders
 from tests.server.conftest import Clock
 from tests.server.running import running
 from treaty.errors import Refused
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 HOSTILE = "<script>alert(1)</script>"

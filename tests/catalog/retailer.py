@@ -9,7 +9,7 @@ from pathlib import Path
 
 from treaty.errors import Refused
 from treaty.observability.measures import Measure
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 RETAIL = Path(__file__).parents[2] / "examples" / "retail"
 FINANCE = "retail.publications.finance_recognized_sale"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents import document
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 ID: dict[str, Any] = {"name": "order_id", "logicalType": "string", "required": True, "primaryKey": True}
 TOTAL: dict[str, Any] = {"name": "total", "logicalType": "number", "description": "What is paid, tax included."}

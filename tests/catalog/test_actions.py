@@ -17,7 +17,7 @@ from tests.server.contracts import short
 from tests.server.test_access import ROLES, breaking
 from treaty.catalog.actions import ACTIONS
 from treaty.catalog.rendering import Message
-from treaty.registry.ground_rules import Approval, GroundRules
+from treaty.registry.rules import Approval, RegistryRules
 from treaty.server.pages import sessions
 from treaty.server.settings import AccessSettings
 
@@ -94,7 +94,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    rules = GroundRules(approval=Approval.REQUIRED)
+    rules = RegistryRules(approval=Approval.REQUIRED)
     with ExitStack() as stack:
         place = town(stack, tmp_path_factory.mktemp("acting"), AccessSettings(required=True), rules)
         browsers = {}

@@ -20,7 +20,7 @@ from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.rendering import RenderContext, Visitor, render
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 
 @pytest.fixture(scope="module")

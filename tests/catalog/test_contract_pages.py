@@ -27,7 +27,7 @@ from treaty.catalog.rendering import RenderContext, render
 from treaty.cli.app import build_app
 from treaty.compatibility.diff import diff
 from treaty.registry.client import RegistryClient
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ORDERS = "/catalog/contracts/orders"

@@ -18,7 +18,7 @@ from treaty.catalog.pages.graph import GraphOptions, around_page, domain_page, g
 from treaty.catalog.rendering import Page, RenderContext, render
 from treaty.catalog.svg.graph_nodes import contract_lineage
 from treaty.errors import NotFound
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

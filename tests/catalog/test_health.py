@@ -16,7 +16,7 @@ from tests.server.running import running
 from treaty.catalog.pages.health import HealthFilter, health_page
 from treaty.catalog.rendering import RenderContext, render
 from treaty.observability import Measure
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 

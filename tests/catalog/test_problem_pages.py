@@ -12,7 +12,7 @@ import pytest
 from tests.catalog.town import Town, town
 from tests.catalog.visitor import Browser, words
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.settings import AccessSettings, Limits
 
 JSON = {"Accept": "application/json"}

@@ -11,7 +11,7 @@ from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measur
 from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_charts
 from treaty.contracts.loader import contract_from
 from treaty.observability import Measure
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 
 @pytest.fixture(scope="module")

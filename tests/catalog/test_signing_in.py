@@ -18,7 +18,7 @@ from tests.registry.access.key_server import Clock as IssuerClock
 from tests.server.contracts import USERS, short
 from tests.server.running import client_of, running
 from treaty.registry.access.oidc import OidcSettings, OidcVerifier
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.pages.sign_in import safe_redirect_path
 from treaty.server.settings import AccessSettings

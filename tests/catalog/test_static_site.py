@@ -19,7 +19,7 @@ from treaty.catalog.site import PublishTarget, build, publish
 from treaty.catalog.site.folder import FolderBusy, lock_folder
 from treaty.errors import Conflict, InvalidDocument, Unavailable
 from treaty.observability import Measure
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 
 @pytest.fixture

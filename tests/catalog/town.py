@@ -9,8 +9,8 @@ from tests.server.conftest import Clock
 from tests.server.contracts import short
 from tests.server.running import running
 from treaty.catalog.rendering import DEFAULT_SITE_NAME
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import AccessSettings, Limits
 
@@ -34,7 +34,7 @@ def town(
     stack: ExitStack,
     folder: Path,
     access: AccessSettings,
-    rules: GroundRules | None = None,
+    rules: RegistryRules | None = None,
     limits: Limits | None = None,
     catalog_name: str = DEFAULT_SITE_NAME,
 ) -> Town:

@@ -19,7 +19,7 @@ import uvicorn
 from tests.documents import document
 from treaty.cli.app import main
 from treaty.contracts.text.writer import write_yaml
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 

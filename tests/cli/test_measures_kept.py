@@ -19,7 +19,7 @@ from treaty.errors import Unavailable
 from treaty.pipeline.project.contract_resolution import ContractsUsed
 from treaty.pipeline.project.declarations import Project
 from treaty.pipeline.run import Counts, Outcome, RunSummary, StepSummary, Wish
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.settings import load_settings
 
 STEP = StepSummary("orders", "products", Outcome.DONE, counts=Counts(valid=9, quarantined=1), contract=ORDERS)

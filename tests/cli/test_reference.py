@@ -20,9 +20,9 @@ from treaty.contracts.schemas import block_descriptions, field_key_names
 from treaty.governance.lint import RULES
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State
 from treaty.pipeline.project.declarations import ReasonClass
-from treaty.registry.answers import ProposalAnswer
+from treaty.registry.model import ProposalAnswer
 from treaty.registry.notices.channels import ChannelKind
-from treaty.registry.store.moving import MigrationState
+from treaty.registry.store.migration_records import MigrationState
 from treaty.server.content_negotiation import DocumentFormat
 from treaty.settings import DOCUMENTED, ENVIRONMENT
 

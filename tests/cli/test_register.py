@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Treaty, Write
 from tests.cli.orders import CHILD, CITY, ID, POLICY, V1, V1_WITH_CITY, V1_WITHOUT_TOTAL, V2, WEAK_CHILD
 from treaty.errors import Unavailable
-from treaty.registry.answers import Registration
-from treaty.registry.local import Registry
+from treaty.registry.model import Registration
+from treaty.registry.service import Registry
 
 
 def test_a_contract_is_registered_in_the_file_of_the_project(treaty: Treaty, write: Write, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Treaty, Write
 from tests.cli.orders import CITY, ID, V1, V1_WITH_CITY, V2
 from treaty.contracts.text import read_document
-from treaty.registry.answers import StepAnswer
-from treaty.registry.local import Registry
+from treaty.registry.model import StepAnswer
+from treaty.registry.service import Registry
 
 PLAN = ("--plan", "https://example.com/plan")
 

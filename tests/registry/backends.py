@@ -19,8 +19,8 @@ from sqlalchemy import Connection, create_engine, text
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.client import RegistryClient
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import Registry
 from treaty.registry.store.database import Database
 from treaty.registry.store.tables import METADATA
 from treaty.server.app import create_app
@@ -29,7 +29,7 @@ from treaty.server.settings import AccessSettings
 
 AnyRegistry: TypeAlias = Registry | RegistryClient
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-RULES = GroundRules()
+RULES = RegistryRules()
 """What holds where a test says nothing else."""
 
 

@@ -23,8 +23,8 @@ from tests.registry.backends import (
     serving,
     sqlite_file,
 )
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import Registry
 
 KINDS = ("sqlite", "postgresql", "http")
 
@@ -70,11 +70,11 @@ def clock() -> Clock:
 @pytest.fixture(params=KINDS)
 def open_backend(
     request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
-) -> Iterator[Callable[[GroundRules], Backend]]:
+) -> Iterator[Callable[[RegistryRules], Backend]]:
     """Open a registry of each kind under the rules that a test needs."""
     opened: list[Backend] = []
 
-    def make(rules: GroundRules = RULES) -> Backend:
+    def make(rules: RegistryRules = RULES) -> Backend:
         if request.param == "postgresql":
             url = request.getfixturevalue("postgresql_url")
             empty_tables(url)

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotAllowed, TreatyError, Unavailable
-from treaty.registry.answers import AuditAnswer
-from treaty.registry.preparing import prepare
-from treaty.registry.store.chain import NOTHING_BEFORE
+from treaty.registry.documents import prepare
+from treaty.registry.model import AuditAnswer
+from treaty.registry.store.audit_log import NOTHING_BEFORE
 
 GUIDE = "https://wiki.example.org/move"
 CLASS = {"consumer_class": "operational_reporting"}

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.strategies import json_values
-from treaty.registry.digesting import canonical_json, digest_of
+from treaty.registry.documents import canonical_json, digest_of
 
 _DECIMALS = st.floats(allow_nan=False, allow_infinity=False)
 

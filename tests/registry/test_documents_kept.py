@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import ORDERS, USERS, orders, users
 from treaty.contracts.text.writer import write_yaml
-from treaty.registry.preparing import prepare
+from treaty.registry.documents import prepare
 
 JSON = "application/json"
 YAML = "application/yaml"

@@ -10,7 +10,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import InvalidDocument, NotAllowed
-from treaty.registry.registering import VersionRefused
+from treaty.registry.service.registration import VersionRefused
 from treaty.registry.store.transaction import Transaction
 
 REPORTING = {"consumer_class": "operational_reporting"}
@@ -145,7 +145,7 @@ def test_the_feed_goes_on_part_by_part(registry: AnyRegistry, clock: Clock) -> N
 
 
 def test_a_part_looks_at_so_many_entries_and_no_more(registry: AnyRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treaty.registry.happening.feed._LOOKED_AT", 3)
+    monkeypatch.setattr("treaty.registry.store.activity_feed._LOOKED_AT", 3)
     registry.register(orders(id="seldom"))
     for number in range(5):
         registry.register(orders(f"1.0.{number}"))
@@ -199,7 +199,7 @@ def test_a_note_that_cannot_be_written_hides_no_refusal(
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr("treaty.registry.local.refusals.note", fail)
+    monkeypatch.setattr("treaty.registry.service.registration.note", fail)
     registry.register(orders())
 
     refuse(backend, registry, SMALLER)

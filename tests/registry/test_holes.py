@@ -10,7 +10,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, Refused
-from treaty.registry.ground_rules import Approval, GroundRules
+from treaty.registry.rules import Approval, RegistryRules
 
 GUIDE = "https://wiki.example.org/move"
 POLICY: dict[str, Any] = {"id": "rules", "tier": "enterprise"}
@@ -34,7 +34,7 @@ def test_only_owners_may_ask_for_less_than_the_registry_does(backend: Backend) -
 
 
 def test_a_breaking_change_waits_for_approval_under_any_mode(open_backend: Any) -> None:
-    backend = open_backend(GroundRules(approval=Approval.REQUIRED))
+    backend = open_backend(RegistryRules(approval=Approval.REQUIRED))
     backend.local.register(orders())
 
     answer = backend.local.register(orders("2.0.0", [ID, PLAN_FIELD]), compatibility="none")

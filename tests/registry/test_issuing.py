@@ -10,8 +10,8 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import USERS, users, with_field
 from treaty.errors import InvalidDocument, NotAllowed, NotFound
-from treaty.registry.access import token_store
 from treaty.registry.access.actors import Actor
+from treaty.registry.store import tokens
 
 
 def signed_in(backend: Backend, token: str) -> AnyRegistry:
@@ -19,7 +19,7 @@ def signed_in(backend: Backend, token: str) -> AnyRegistry:
     if backend.url is not None:
         return backend.client(token)
     with backend.database.read() as connection:
-        actor: Actor = token_store.sign_in(connection, token, backend.clock())
+        actor: Actor = tokens.sign_in(connection, token, backend.clock())
     return backend.local.acting_as(actor)
 
 

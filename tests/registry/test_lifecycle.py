@@ -12,8 +12,8 @@ from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, USERS, orders, users, with_field
 from treaty.errors import InvalidDocument, NotAllowed, NotFound, Refused
 from treaty.governance.lifecycle import Periods
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.registering import VersionRefused
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service.registration import VersionRefused
 
 GUIDE = "https://wiki.example.org/move"
 TODAY = date(2026, 3, 1)
@@ -71,7 +71,7 @@ def test_a_deprecation_gives_thirty_days_and_then_seven(registry: AnyRegistry) -
 
 def test_the_periods_are_settings(open_backend: Callable[..., Backend]) -> None:
     periods = Periods(deprecation=timedelta(days=90), sunset=timedelta(days=14))
-    backend = open_backend(GroundRules(periods=periods))
+    backend = open_backend(RegistryRules(periods=periods))
     registry = backend.acting_as("ana", "admin")
     deprecated(registry)
 

@@ -11,7 +11,7 @@ from tests.registry.backends import START, AnyRegistry, Backend
 from tests.registry.offers import ORDERS, USERS, orders, users
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.observability import Measure, State
-from treaty.registry.query import Query
+from treaty.registry.model.contract_answers import Query
 
 HOUR = 3_600.0
 DAILY = [{"property": "freshness", "value": 24, "unit": "h"}]

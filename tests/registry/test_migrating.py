@@ -13,8 +13,8 @@ from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused
-from treaty.registry.answers import BoardAnswer
-from treaty.registry.ground_rules import Acknowledgement, Approval, GroundRules
+from treaty.registry.model import BoardAnswer
+from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 
 MONEY = {"name": "money", "id": "ltv", "logicalType": "number"}
 V1 = orders("1.0.0", [ID, PLAN_FIELD, {**LTV, "id": "ltv"}])
@@ -134,7 +134,7 @@ def test_a_change_that_breaks_nobody_begins_no_migration(filled: AnyRegistry) ->
 
 
 def test_where_nobody_has_to_acknowledge_it_is_registered_at_once(open_backend: Callable[..., Backend]) -> None:
-    registry = open_backend(GroundRules(acknowledgement=Acknowledgement.OFF)).local
+    registry = open_backend(RegistryRules(acknowledgement=Acknowledgement.OFF)).local
     registry.register(V1)
     subscribe(registry, "ledger", "external_regulatory", "ltv")
 
@@ -143,7 +143,7 @@ def test_where_nobody_has_to_acknowledge_it_is_registered_at_once(open_backend: 
 
 
 def test_an_approval_alone_does_not_do(open_backend: Callable[..., Backend]) -> None:
-    backend = open_backend(GroundRules(approval=Approval.REQUIRED))
+    backend = open_backend(RegistryRules(approval=Approval.REQUIRED))
     ana, ben = (backend.acting_as(name, "owner", "checkout") for name in ("ana", "ben"))
     ana.register(V1)
     subscribe(backend.local, "ledger", "external_regulatory", "ltv")

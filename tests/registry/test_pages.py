@@ -12,9 +12,9 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, bearer_of
 from tests.registry.offers import ID, PLAN, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import Page
-from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.registry.query import Query
+from treaty.registry.model import Page
+from treaty.registry.model.contract_answers import Query
+from treaty.registry.rules import Approval, RegistryRules
 
 COUNT = 7
 Turn = Callable[..., Page[Any]]
@@ -56,7 +56,7 @@ def admin(backend: Backend) -> AnyRegistry:
 
 
 def test_the_pages_of_every_list_hold_everything_once(open_backend: Callable[..., Backend]) -> None:
-    backend = open_backend(GroundRules(approval=Approval.REQUIRED))
+    backend = open_backend(RegistryRules(approval=Approval.REQUIRED))
     fill(backend.local)
     registry = admin(backend)
     for name, (turn, key) in LISTS.items():

@@ -10,7 +10,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotAllowed, NotFound, Refused
-from treaty.registry.answers import SubscriptionAnswer
+from treaty.registry.model import SubscriptionAnswer
 
 GUIDE = "https://wiki.example.org/move"
 NESTED: list[dict[str, Any]] = [

@@ -9,7 +9,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import InvalidDocument, NotAllowed, NotFound
-from treaty.registry.answers import NoticeAnswer
+from treaty.registry.model import NoticeAnswer
 
 GUIDE = "https://wiki.example.org/move"
 SECRET = "a-secret-of-sixteen-signs"  # noqa: S105

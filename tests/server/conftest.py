@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from tests.server.running import client_of, running
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 _NUMBERS = count(1)
@@ -39,7 +39,7 @@ class Serve(Protocol):
     """Starts a server on a registry, and gives a client of it."""
 
     def __call__(
-        self, *, database: str | None = None, rules: GroundRules | None = None, **options: Any
+        self, *, database: str | None = None, rules: RegistryRules | None = None, **options: Any
     ) -> httpx2.Client: ...
 
 
@@ -81,7 +81,7 @@ def open_registry(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Regist
     """Open registries that are closed after the test."""
     with ExitStack() as stack:
 
-        def begin(database: str | None = None, rules: GroundRules | None = None) -> Registry:
+        def begin(database: str | None = None, rules: RegistryRules | None = None) -> Registry:
             place = database or str(tmp_path / "registry.db")
             return stack.enter_context(Registry.open(place, rules=rules, clock=clock))
 
@@ -93,7 +93,7 @@ def serve(open_registry: Callable[..., Registry]) -> Iterator[Serve]:
     """Start servers that end with the test."""
     with ExitStack() as stack:
 
-        def begin(*, database: str | None = None, rules: GroundRules | None = None, **options: Any) -> httpx2.Client:
+        def begin(*, database: str | None = None, rules: RegistryRules | None = None, **options: Any) -> httpx2.Client:
             app = create_app(open_registry(database, rules), **options)
             client = stack.enter_context(client_of(stack.enter_context(running(app))))
             client.get("/readyz")

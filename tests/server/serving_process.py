@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from datetime import datetime, timedelta
 
-from treaty.registry.ground_rules import GroundRules
-from treaty.registry.local import Registry
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.senders import Outlet
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import Registry
 from treaty.registry.store.database import utc_now
 from treaty.server import background, server
 from treaty.server.server import ServerOptions
@@ -35,7 +35,7 @@ def main() -> None:
 
     if asked.no_courier:
         setattr(server, "BackgroundThreads", _NoCourier)  # noqa: B010
-    rules = GroundRules(addresses=AddressRule.ALLOW_PRIVATE)
+    rules = RegistryRules(addresses=AddressRule.ALLOW_PRIVATE)
     with Registry.open(asked.database, rules=rules, clock=clock) as registry:
         outlet = Outlet(AddressRule.ALLOW_PRIVATE)
         options = ServerOptions("127.0.0.1", 0, AccessSettings(), outlet=outlet)

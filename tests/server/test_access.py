@@ -20,10 +20,10 @@ from treaty.compatibility.migration.proof import contract_digest
 from treaty.contracts.loader import contract_from
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
-from treaty.registry.access.rules import Action
-from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.access.permissions import Action
 from treaty.registry.notices.addresses import AddressRule
+from treaty.registry.rules import Approval, RegistryRules
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.authenticator import check_permission
 from treaty.server.routing import action_of
@@ -267,7 +267,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    rules = GroundRules(approval=Approval.REQUIRED, addresses=AddressRule.ALLOW_PRIVATE)
+    rules = RegistryRules(approval=Approval.REQUIRED, addresses=AddressRule.ALLOW_PRIVATE)
     with ExitStack() as stack:
         file = tmp_path_factory.mktemp("access") / "registry.db"
         registry = stack.enter_context(Registry.open(str(file), rules=rules, clock=Clock()))

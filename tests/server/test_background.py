@@ -13,7 +13,7 @@ import pytest
 from tests.server.contracts import short
 from treaty.catalog.site import BuildResult, Progress, PublishTarget, publish
 from treaty.catalog.site.folder import lock_folder
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.background import CatalogPublisher
 
 _PATIENCE = 30.0

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.server.contracts import USERS, short
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.examples.answers import UNTOLD, with_examples
 from treaty.server.examples.declared import SHORT_FORM

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
 from tests.server.test_http import connected, request
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import Limits
 
@@ -285,8 +285,8 @@ def test_a_mistake_of_ours_is_one_line_with_the_id_and_no_words_of_the_error(
     def fail(*_: object, **__: object) -> None:
         raise KeyError(secret)
 
-    monkeypatch.setattr("treaty.registry.local.Registry.datasets", fail)
-    monkeypatch.setattr("treaty.registry.local.Registry.search", fail)
+    monkeypatch.setattr("treaty.registry.service.Registry.datasets", fail)
+    monkeypatch.setattr("treaty.registry.service.Registry.search", fail)
 
     with capture_logs() as logs:
         answer = client.get(path)
@@ -322,7 +322,7 @@ def test_a_write_that_takes_too_long_is_given_up_and_harms_nobody(serve: Serve, 
 def test_a_slow_read_is_answered_in_time(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     client = serve(limits=Limits(seconds=0.3))
     let_go = threading.Event()
-    monkeypatch.setattr("treaty.registry.local.Registry.search", lambda *_, **__: let_go.wait(20))
+    monkeypatch.setattr("treaty.registry.service.Registry.search", lambda *_, **__: let_go.wait(20))
 
     answer = client.get("/api/v1/contracts")
     let_go.set()

@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
 from tests.server.running import client_of, running
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.settings import Limits
 
@@ -225,7 +225,7 @@ def test_internal_error_does_not_leak_its_message(
     def fail(*_: object) -> None:
         raise KeyError(secret)
 
-    monkeypatch.setattr(f"treaty.registry.local.Registry.{method}", fail)
+    monkeypatch.setattr(f"treaty.registry.service.Registry.{method}", fail)
     with capture_logs() as logs:
         response = client.request(*line.split(" "), json=short() if method == "submit" else None)
 

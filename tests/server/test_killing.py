@@ -13,7 +13,7 @@ import httpx2
 from tests.server.contracts import short
 from tests.server.running import ServingProcess, client_of
 from tests.server.wholeness import check_whole
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 ROUNDS = 3
 WRITERS = 8

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.contracts import USERS, odcs, short
 from tests.server.running import running
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 SETTINGS = """

@@ -17,7 +17,7 @@ import pytest
 from tests.registry.notices.receivers import PATIENCE, Received, WebReceiver, web_receiver
 from tests.server.contracts import USERS, short
 from tests.server.running import ServingProcess, client_of
-from treaty.registry.notices.signing import SIGNATURE_HEADER, verify
+from treaty.registry.notices.senders import SIGNATURE_HEADER, verify
 
 SECRET = "whsec-0123456789abcdef"  # noqa: S105
 LEASE_OVER = 600

@@ -15,7 +15,7 @@ from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
 from tests.server.running import PATIENCE, ServingProcess, client_of
 from tests.server.wholeness import check_whole
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 RACERS = 64
 ENDED_WELL = {0, -signal.SIGTERM}

@@ -17,8 +17,8 @@ from tests.server.running import client_of, running
 from tests.server.test_access import breaking
 from treaty.errors import Refused
 from treaty.registry.access.oidc import OidcSettings, OidcVerifier
-from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.registry.local import Registry
+from treaty.registry.rules import Approval, RegistryRules
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.server import ServerOptions, check_exposure
 from treaty.server.settings import AccessSettings
@@ -194,7 +194,7 @@ def test_a_new_contract_is_registered_by_a_team_that_it_names(client: httpx2.Cli
 
 
 def test_who_proposes_a_breaking_change_does_not_approve_it(serve: Serve) -> None:
-    client = serve(rules=GroundRules(approval=Approval.REQUIRED))
+    client = serve(rules=RegistryRules(approval=Approval.REQUIRED))
     admin = mint(client, "admin", None)
     ana, ben = (mint(client, "owner", "growth", by=admin, name=name) for name in ("ana", "ben"))
     client.post("/contracts", json=short(), headers=bearer(ana))
@@ -214,7 +214,7 @@ def test_who_proposes_a_breaking_change_does_not_approve_it(serve: Serve) -> Non
 
 
 def test_an_override_needs_a_reason_and_is_audited(serve: Serve) -> None:
-    client = serve(rules=GroundRules(approval=Approval.REQUIRED))
+    client = serve(rules=RegistryRules(approval=Approval.REQUIRED))
     steward = mint(client, "steward", by=mint(client, "admin"))
     client.post("/contracts", json=short(), headers=bearer(steward))
     proposal = client.post("/contracts", json=breaking(USERS), headers=bearer(steward)).json()["proposal"]

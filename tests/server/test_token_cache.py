@@ -15,10 +15,10 @@ from tests.server.contracts import USERS, short
 from tests.server.test_http import LATEST
 from tests.server.test_signing_in import bearer
 from treaty.registry.access.actors import Unknown
-from treaty.registry.access.token_store import sign_in
-from treaty.registry.issuing import revoke_token
-from treaty.registry.local import Registry
-from treaty.registry.preparing import HandedIn, prepare
+from treaty.registry.documents import HandedIn, prepare
+from treaty.registry.service import Registry
+from treaty.registry.service.access_tokens import revoke_token
+from treaty.registry.store.tokens import sign_in
 
 
 @dataclass

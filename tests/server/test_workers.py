@@ -14,7 +14,7 @@ import pytest
 from tests.server.contracts import short
 from tests.server.running import PATIENCE, client_of
 from treaty.errors import Unavailable
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.workers import open_sockets
 
 WORKERS = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from treaty.registry.answers import Page
-from treaty.registry.local import Registry
+from treaty.registry.model import Page
+from treaty.registry.service import Registry
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from treaty.catalog import formatting, links
 from treaty.catalog.links import Link, LiveUrls, StaticUrls
 from treaty.observability.measures import is_old
 from treaty.registry.access.actors import Actor
-from treaty.registry.access.rules import Action, Resource, objection
+from treaty.registry.access.permissions import Action, Resource, objection
 
 DEFAULT_SITE_NAME = "Treaty"
 """What the pages are called, unless they are given a name."""

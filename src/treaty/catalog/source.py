@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
-from treaty.registry.answers import Page
 from treaty.registry.client import RegistryClient
-from treaty.registry.local import Registry
+from treaty.registry.model import Page
+from treaty.registry.service import Registry
 
 T = TypeVar("T")
 Source: TypeAlias = Registry | RegistryClient

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.contracts.model import Contract
     from treaty.contracts.text import Limits
-    from treaty.registry.answers import AffectedAnswer
+    from treaty.registry.model import AffectedAnswer
     from treaty.review.branch import Document
     from treaty.settings import Settings
 
@@ -124,7 +124,7 @@ class Desk:
 
 
 def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits: Limits) -> RegistrySays:
-    from treaty.registry.preparing import prepare
+    from treaty.registry.documents import prepare
 
     contract, content = document.contract, document.file.content
     try:

@@ -25,8 +25,8 @@ from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.formats import Format, Loss
-    from treaty.registry.answers import DocumentAnswer
-    from treaty.registry.preparing import Prepared
+    from treaty.registry.documents import Prepared
+    from treaty.registry.model import DocumentAnswer
     from treaty.settings import Settings
 
 
@@ -122,7 +122,7 @@ def judging() -> Iterator[None]:
 def given(source: Source, limits: Limits) -> Given:
     """Read a document as a registry will, so that what is wrong with it is told with its name and line."""
     with needing("registry"):
-        from treaty.registry.preparing import prepare
+        from treaty.registry.documents import prepare
 
         return Given(source, prepare(source.content, limits=limits, source=source.name))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treaty.cli.render.migration_plan import Plan
     from treaty.compatibility.migration.proof import Proof
     from treaty.contracts import Contract
-    from treaty.registry.answers import Page, SubscriptionAnswer
+    from treaty.registry.model import Page, SubscriptionAnswer
     from treaty.settings import Settings
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from treaty.registry.answers import Page
+    from treaty.registry.model import Page
 
 T = TypeVar("T")
 PAGE = 100

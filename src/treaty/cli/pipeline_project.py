@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treaty.pipeline.project.declarations import Project, Source
     from treaty.pipeline.tables import Tables
     from treaty.registry.client import RegistryClient
-    from treaty.registry.local import Registry
+    from treaty.registry.service import Registry
     from treaty.spark.session_options import SparkOptions
 
 

@@ -14,10 +14,10 @@ from treaty.contracts.text import Limits
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
 
 if TYPE_CHECKING:
-    from treaty.registry.answers import ImpactAnswer, Registration
     from treaty.registry.client import RegistryClient
-    from treaty.registry.local import Registry
+    from treaty.registry.model import ImpactAnswer, Registration
     from treaty.registry.report import CompatibilityReport
+    from treaty.registry.service import Registry
 
     AnyRegistry = Registry | RegistryClient
 

@@ -16,7 +16,7 @@ from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 
 if TYPE_CHECKING:
     from treaty.registry.client import RegistryClient
-    from treaty.registry.local import Registry
+    from treaty.registry.service import Registry
     from treaty.settings import Settings
 
 
@@ -50,7 +50,7 @@ def opened(
 
 def open_local(reference: str, settings: Settings, absent: Absent) -> Registry:
     """Open a registry by its file or database URL, in the name of whoever runs the command."""
-    from treaty.registry.local import Registry
+    from treaty.registry.service import Registry
 
     if not reference.strip():
         raise InvalidDocument("the registry has no name; give a file, a database URL or a server's address")

@@ -13,7 +13,7 @@ from fastapi.telemetry import TelemetryConfig
 import treaty
 from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.registry.access.oidc import OidcVerifier
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
 from treaty.server.errors import add_error_handlers

@@ -6,11 +6,11 @@ import threading
 from datetime import datetime, timedelta
 
 from treaty.errors import NotAllowed
-from treaty.registry.access import token_store
 from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, Unknown, local_actor
 from treaty.registry.access.oidc import OidcVerifier, expiry_of
-from treaty.registry.access.rules import RULES, Action, who_may
+from treaty.registry.access.permissions import RULES, Action, who_may
 from treaty.registry.access.tokens import actor_of, parse_token
+from treaty.registry.store import tokens
 from treaty.registry.store.database import Database
 from treaty.server.settings import AccessSettings
 from treaty.server.token_cache import TokenCache
@@ -66,7 +66,7 @@ class Authenticator:
         if parts is None:
             return expiry_of(text)
         with self._database.read() as connection:
-            record = token_store.find(connection, parts[0])
+            record = tokens.find(connection, parts[0])
         return None if record is None else record.expires_at
 
     def requires_sign_in(self) -> bool:
@@ -75,7 +75,7 @@ class Authenticator:
             now = self._database.clock()
             if not self._sign_in_required and (self._checked_at is None or now - self._checked_at >= _RECHECK_INTERVAL):
                 with self._database.read() as connection:
-                    self._sign_in_required = token_store.any_ever(connection)
+                    self._sign_in_required = tokens.any_ever(connection)
                 self._checked_at = now
             return self._sign_in_required
 
@@ -102,7 +102,7 @@ class Authenticator:
             return self._oidc.verify(text)
         stamp = self._database.at_hand.mark()
         with self._database.read() as connection:
-            record = token_store.believed(connection, text)
+            record = tokens.believed(connection, text)
         actor = actor_of(record, self._database.clock())
         self._tokens.add(record, actor, stamp)
         return actor

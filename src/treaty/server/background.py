@@ -12,9 +12,9 @@ from treaty.catalog.site import Progress, PublishTarget, publish
 from treaty.catalog.site.folder import FolderBusy
 from treaty.catalog.svg.graph_layout import warm_up_in_background
 from treaty.errors import TreatyError
-from treaty.registry.local import Registry
-from treaty.registry.notices.courier import Courier
+from treaty.registry.notices.delivery_worker import DeliveryWorker
 from treaty.registry.notices.senders import Outlet
+from treaty.registry.service import Registry
 
 _LOG = logging.getLogger("treaty.server")
 TICK_INTERVAL_S = 60.0
@@ -35,7 +35,7 @@ class BackgroundThreads:
     def __init__(self, registry: Registry, outlet: Outlet, publishing: PublishTarget | None = None) -> None:
         self._registry = registry
         database = registry.desk.database
-        self._delivery = Courier(database, outlet.send, database.clock)
+        self._delivery = DeliveryWorker(database, outlet.send, database.clock)
         database.on_notices(self._delivery.wake)
         self._publisher = CatalogPublisher(registry, publishing) if publishing else None
         self._stop = threading.Event()

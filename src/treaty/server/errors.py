@@ -26,8 +26,8 @@ from treaty.errors import (
 from treaty.registry.access.actors import Unknown
 from treaty.registry.access.tokens import redact
 from treaty.registry.decision_card import BadCard
-from treaty.registry.pages import BadCursor
-from treaty.registry.registering import VersionRefused
+from treaty.registry.model.page import BadCursor
+from treaty.registry.service.registration import VersionRefused
 
 API = "/api/v1"
 

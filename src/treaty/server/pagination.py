@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from treaty.registry.pages import LARGEST_PAGE
+from treaty.registry.model.page import LARGEST_PAGE
 
 Cursor = Annotated[str | None, Query(description="Where the page begins: `next` of the page before.", max_length=2_000)]
 Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most.")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fastapi.routing import APIRoute
 
-from treaty.registry.access.rules import RULES, Action
+from treaty.registry.access.permissions import RULES, Action
 from treaty.server.routes import ROUTES
 from treaty.server.routing import Routes, action_of
 

@@ -11,8 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from treaty.contracts.loader import looks_like_contract
 from treaty.contracts.text import Limits, Reading, read_document, read_json
 from treaty.errors import InvalidDocument
-from treaty.registry.plain_json import as_json
-from treaty.registry.preparing import JSON, YAML, HandedIn, prepare_reading
+from treaty.registry.documents import JSON, YAML, HandedIn, as_json, prepare_reading
 
 _ENVELOPE_KEYS = ("contract", "compatibility")
 _MODE_KEY = rb'"compatibility"\s*:\s*"[^"\\]*"\s*'

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
-from treaty.registry.notices.channels import ChannelKind
-from treaty.registry.notices.secrets import LEAST, LONGEST
+from treaty.registry.notices.channels import LEAST, LONGEST, ChannelKind
 
 NO_NUL = r"^[^\x00]*$"
 """No database keeps the character NUL."""

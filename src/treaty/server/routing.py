@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from treaty.registry.access.actors import Actor
-from treaty.registry.access.rules import Action
-from treaty.registry.local import Registry
+from treaty.registry.access.permissions import Action
+from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.errors import API, DetailModel, ErrorModel
 

@@ -20,8 +20,8 @@ from treaty.catalog.site import PublishTarget
 from treaty.errors import Refused, Unavailable
 from treaty.registry.access.oidc import OidcVerifier
 from treaty.registry.access.oidc_settings import OidcSettings
-from treaty.registry.local import Registry
 from treaty.registry.notices.senders import Outlet
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads

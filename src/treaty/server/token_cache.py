@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.tokens import TokenRecord, check_unknown, in_force, matches, parse_token
-from treaty.registry.store.at_hand import AtHand
+from treaty.registry.store.read_cache import ReadCache
 
 MAX_CACHED_TOKENS = 1_000
 
@@ -25,7 +25,7 @@ class TokenCache:
     transaction or read that it acts in.
     """
 
-    def __init__(self, read_cache: AtHand) -> None:
+    def __init__(self, read_cache: ReadCache) -> None:
         self._read_cache = read_cache
         self._entries: dict[str, _Entry] = {}
 

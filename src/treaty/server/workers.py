@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from treaty.errors import Unavailable
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.server import ServerOptions, check_exposure, run_server
 
 _SETTLED = 5.0

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from treaty.contracts.model import Contract, SchemaObject
     from treaty.governance.lint import LintSettings
     from treaty.registry.access.oidc_settings import OidcSettings
-    from treaty.registry.ground_rules import GroundRules
     from treaty.registry.notices.addresses import AddressRule
-    from treaty.registry.notices.mailing import MailSettings
+    from treaty.registry.notices.mail import MailSettings
     from treaty.registry.notices.senders import Outlet
+    from treaty.registry.rules import RegistryRules
     from treaty.server.settings import AccessSettings
     from treaty.server.settings import Limits as RequestLimits
     from treaty.spark.session_options import IcebergCatalog, SparkOptions
@@ -78,13 +78,13 @@ class Settings:
 
         return self._named("lint.rules or waivers", lambda: parse_lint_settings(self.lint_rules, self.waivers))
 
-    def ground_rules(self) -> GroundRules:
+    def ground_rules(self) -> RegistryRules:
         """Return what the registry asks of everybody."""
         from treaty.governance.lifecycle import Periods
-        from treaty.registry.ground_rules import Acknowledgement, Approval, GroundRules
+        from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 
         days, moves = self.parts.lifecycle, self.parts.migrations
-        return GroundRules(
+        return RegistryRules(
             mode=self.mode(),
             grading=self.grading(),
             periods=Periods(timedelta(days=days.deprecation_days), timedelta(days=days.sunset_days)),
@@ -174,7 +174,7 @@ class Settings:
         return AddressRule.ALLOW_PRIVATE if self.parts.notices.allow_private else AddressRule.PUBLIC_ONLY
 
     def _mail(self) -> MailSettings | None:
-        from treaty.registry.notices.mailing import MailSettings
+        from treaty.registry.notices.mail import MailSettings
 
         smtp = self.parts.notices.smtp
         if smtp.host is None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.catalog.retailer import open_retailer
 from tests.server.running import running
 from treaty.catalog.site import build
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")

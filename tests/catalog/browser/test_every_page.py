@@ -13,7 +13,7 @@ from tests.catalog.browser.conftest import Visit
 from tests.catalog.retailer import FINANCE, TIMELINE
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls, file_path
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 
 
 def _the_migration(registry: Registry) -> Link:

@@ -11,7 +11,7 @@ from tests.catalog.browser.conftest import Visit
 from tests.server.running import running
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 _SCRIPT = '<script>window.taken = 1</script><img src=x onerror="window.taken = 1">'

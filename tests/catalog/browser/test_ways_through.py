@@ -15,7 +15,7 @@ from tests.catalog.retailer import FINANCE, TIMELINE, open_retailer
 from tests.server.running import running
 from treaty.catalog import links
 from treaty.catalog.links import LiveUrls
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.app import create_app
 
 _AT = LiveUrls().url

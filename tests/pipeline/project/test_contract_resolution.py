@@ -16,9 +16,9 @@ from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 from treaty.pipeline.project.contract_resolution import ContractsUsed, Lines, OnRegistryDown, contracts_used
 from treaty.pipeline.project.declarations import Files, Format, Line, Project, Source
-from treaty.registry.answers import DocumentAnswer, LineAnswer, Page
 from treaty.registry.client import RegistryClient
-from treaty.registry.local import Registry
+from treaty.registry.model import DocumentAnswer, LineAnswer, Page
+from treaty.registry.service import Registry
 
 USERS = "users.daily_active"
 

@@ -11,7 +11,7 @@ from treaty.errors import Unavailable
 from treaty.observability import Measure
 from treaty.pipeline.run.measures import keep_measures, measures_of
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
-from treaty.registry.answers import RecordedAnswer
+from treaty.registry.model import RecordedAnswer
 
 START = datetime(2026, 3, 1, 8, tzinfo=UTC)
 END = START + timedelta(seconds=20)

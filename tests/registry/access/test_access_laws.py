@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treaty.registry.access.actors import PER_TEAM, Actor, Grant, Role, Scope
-from treaty.registry.access.rules import Action, Resource, may
+from treaty.registry.access.permissions import Action, Resource, may
 
 TEAMS = ["growth", "sales", "ops"]
 NAMES = ["ann", "bob"]

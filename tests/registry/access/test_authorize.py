@@ -17,7 +17,7 @@ from treaty.registry.access.actors import (
     local_actor,
     parse_grant,
 )
-from treaty.registry.access.rules import RULES, Action, Resource, authorize, may, scopes_for
+from treaty.registry.access.permissions import RULES, Action, Resource, authorize, may, scopes_for
 
 EVERY_SCOPE = frozenset(Scope)
 GROWTHS = Resource("contract", "orders", frozenset({"growth"}), proposer="bob")

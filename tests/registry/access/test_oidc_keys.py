@@ -13,8 +13,7 @@ from joserfc.jwk import OctKey
 
 from tests.registry.access.key_server import AUDIENCE, EC, RSA, RSA_NEXT, Clock, Issuer, key_server
 from treaty.errors import NotAllowed, Unavailable
-from treaty.registry.access.fetching import LARGEST, fetch_document
-from treaty.registry.access.oidc import OidcSettings, OidcVerifier
+from treaty.registry.access.oidc import LARGEST, OidcSettings, OidcVerifier, fetch_document
 
 DISCOVERY = "/.well-known/openid-configuration"
 WEAK_MODULUS = "x" * 170 + "w"  # 1,024 bits

@@ -21,8 +21,8 @@ from treaty.errors import (
     Unavailable,
 )
 from treaty.registry.client import RegistryClient
-from treaty.registry.client.refusals import BY_CODE, refusal
-from treaty.registry.registering import VersionRefused
+from treaty.registry.client.transport import BY_CODE, refusal
+from treaty.registry.service.registration import VersionRefused
 from treaty.server.errors import STATUS
 
 URL = "http://registry.test"

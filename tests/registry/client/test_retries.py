@@ -17,10 +17,10 @@ from tests.registry.backends import Clock, serving, sqlite_file
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, orders, users
 from treaty.errors import Conflict, Unavailable
 from treaty.registry.client import RegistryClient
-from treaty.registry.client.wire import PAUSES
-from treaty.registry.ground_rules import Approval, GroundRules
-from treaty.registry.local import Registry
-from treaty.registry.registering import VersionRefused
+from treaty.registry.client.transport import PAUSES
+from treaty.registry.rules import Approval, RegistryRules
+from treaty.registry.service import Registry
+from treaty.registry.service.registration import VersionRefused
 
 URL = "http://registry.test"
 Trouble = Exception | int | None
@@ -185,7 +185,7 @@ def test_a_refusal_is_final(url: str, local: Registry) -> None:
 def test_a_proposal_whose_answer_was_lost_is_made_once(template: Path, tmp_path: Path, clock: Clock) -> None:
     from treaty.server.app import create_app
 
-    rules = GroundRules(approval=Approval.REQUIRED)
+    rules = RegistryRules(approval=Approval.REQUIRED)
     with Registry.open(sqlite_file(template, tmp_path), rules=rules, clock=clock) as local:
         local.register(orders())
         with (

@@ -13,8 +13,8 @@ from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, USERS, made
 from treaty.contracts.text.writer import write_yaml
 from treaty.observability import Measure
 from treaty.registry.client import RegistryClient
-from treaty.registry.local import Registry
-from treaty.registry.query import Query
+from treaty.registry.model.contract_answers import Query
+from treaty.registry.service import Registry
 
 BREAKING = orders("2.0.0", [ID, {**PLAN_FIELD, "required": True}], slaProperties=[])
 

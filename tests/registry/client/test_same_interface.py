@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from treaty.registry.client import RegistryClient
-from treaty.registry.client import access as client_access
-from treaty.registry.client import consumers as client_consumers
-from treaty.registry.client import governance as client_governance
-from treaty.registry.client import measures as client_measures
-from treaty.registry.client import migrations as client_migrations
-from treaty.registry.client import notices as client_notices
-from treaty.registry.local import Registry
-from treaty.registry.local import access as local_access
-from treaty.registry.local import consumers as local_consumers
-from treaty.registry.local import governance as local_governance
-from treaty.registry.local import measures as local_measures
-from treaty.registry.local import migrations as local_migrations
-from treaty.registry.local import notices as local_notices
+from treaty.registry.client import resources as client_access
+from treaty.registry.client import resources as client_consumers
+from treaty.registry.client import resources as client_governance
+from treaty.registry.client import resources as client_measures
+from treaty.registry.client import resources as client_migrations
+from treaty.registry.client import resources as client_notices
+from treaty.registry.service import Registry
+from treaty.registry.service import access_tokens as local_access
+from treaty.registry.service import consumers as local_consumers
+from treaty.registry.service import governance as local_governance
+from treaty.registry.service import measures as local_measures
+from treaty.registry.service import migrations as local_migrations
+from treaty.registry.service import notifications as local_notices
 
 FOR_SERVERS = {"open", "acting_as", "desk", "submit", "ask_latest", "latest_json", "cached_latest_json"}
 """What only those need who hold the database."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, Row, create_engine, event, insert, se
 
 from treaty.registry.notices.channels import Channel, ChannelKind
 from treaty.registry.notices.messages import Notice
-from treaty.registry.notices.outbox import waiting
+from treaty.registry.store.outbox import waiting
 from treaty.registry.store.tables import METADATA, channels, deliveries, notices
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.registry.notices.stores import NOON
-from treaty.registry.notices.backoff import MOST_ATTEMPTS, next_attempt
+from treaty.registry.notices.delivery_failures import MOST_ATTEMPTS, next_attempt
 
 
 def test_the_first_waits_double_from_five_seconds_to_an_hour() -> None:

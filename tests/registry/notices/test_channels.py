@@ -7,8 +7,7 @@ import pytest
 from tests.registry.notices.stores import SECRET, a_channel
 from treaty.errors import InvalidDocument
 from treaty.registry.notices.addresses import AddressRule
-from treaty.registry.notices.channels import ChannelKind, check_channel, parse_channel_kind
-from treaty.registry.notices.targets import parse_web_target
+from treaty.registry.notices.channels import ChannelKind, check_channel, parse_channel_kind, parse_web_target
 
 
 def _public(host: str, port: int) -> list[str]:

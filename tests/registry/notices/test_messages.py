@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.registry.notices.stores import a_notice
-from treaty.registry.notices.messages import email_message, log_line, webhook_body
-from treaty.registry.notices.slack import slack_body
+from treaty.registry.notices.messages import email_message, log_line, slack_body, webhook_body
 
 HOSTILE = "sunset\r\nBcc: eve@example.org\r\n\r\n<!channel> & <https://evil.example|click>\x00\ud800\u2028"
 

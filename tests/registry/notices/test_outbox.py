@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import Connection, update
 
 from tests.registry.notices.stores import NOON, SECRET, Clock, Store, a_channel, a_notice
-from treaty.registry.notices import outbox
-from treaty.registry.notices.claiming import Choice, Lane, claim, find, take
-from treaty.registry.notices.outbox import Due, Key
+from treaty.registry.store import outbox
+from treaty.registry.store.outbox import Choice, Due, Key, Lane, claim, find, take
 from treaty.registry.store.tables import channels
 
 LEASE = timedelta(minutes=1)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tests.registry.notices.stores import NOON
-from treaty.registry.notices.patience import Patience
+from treaty.registry.notices.delivery_worker import CircuitBreaker
 
 
-def _rest(patience: Patience) -> int:
+def _rest(patience: CircuitBreaker) -> int:
     """Return for how many seconds channel 1 rests."""
     return next(second for second in range(4000) if 1 not in patience.resting(NOON + timedelta(seconds=second)))
 
 
 def test_rests_double_from_two_seconds_to_a_minute() -> None:
-    patience, rests = Patience(), []
+    patience, rests = CircuitBreaker(), []
     for _ in range(20):
         patience.silent(1, NOON)
         rests.append(_rest(patience))
@@ -23,7 +23,7 @@ def test_rests_double_from_two_seconds_to_a_minute() -> None:
 
 
 def test_an_answer_ends_the_trouble() -> None:
-    patience = Patience()
+    patience = CircuitBreaker()
     patience.silent(1, NOON)
     patience.silent(2, NOON)
     patience.answered(1)
@@ -33,13 +33,13 @@ def test_an_answer_ends_the_trouble() -> None:
 
 
 def test_after_its_rest_a_channel_is_still_in_trouble() -> None:
-    patience = Patience()
+    patience = CircuitBreaker()
     patience.silent(1, NOON)
     assert patience.resting(NOON + timedelta(seconds=2)) == frozenset()
     assert patience.troubled() == {1}
 
 
 def test_a_receiver_rests_as_long_as_it_asks() -> None:
-    patience = Patience()
+    patience = CircuitBreaker()
     patience.asked(1, NOON + timedelta(minutes=10))
     assert _rest(patience) == 600

@@ -17,11 +17,10 @@ from tests.registry.notices.receivers import WebReceiver, silent_receiver, unuse
 from tests.registry.notices.stores import NOON, SECRET, a_channel, a_notice
 from treaty.registry.notices.addresses import AddressRule, Resolve
 from treaty.registry.notices.channels import Channel, ChannelKind
-from treaty.registry.notices.failures import DeliveryFailed, NoAnswer
+from treaty.registry.notices.delivery_failures import DeliveryFailed, NoAnswer
 from treaty.registry.notices.messages import webhook_body
-from treaty.registry.notices.senders import send
-from treaty.registry.notices.signing import verify
-from treaty.registry.notices.wire import Deadline, TimedStream, Wire
+from treaty.registry.notices.pinned_connection import Deadline, TimedStream, Wire
+from treaty.registry.notices.senders import send, verify
 
 
 class Recording(httpcore2.SyncBackend):

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.registry.notices.stores import NOON, SECRET
-from treaty.registry.notices.signing import sign, verify
+from treaty.registry.notices.senders import sign, verify
 
 bodies = st.binary(max_size=200)
 secrets = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

@@ -14,8 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from treaty.errors import Unavailable
-from treaty.registry.store.database import Database
-from treaty.registry.store.migrating import HEAD
+from treaty.registry.store.database import HEAD, Database
 from treaty.registry.store.tables import METADATA
 
 

@@ -11,9 +11,9 @@ from treaty.catalog.source import Source
 from treaty.contracts.loader import contract_from
 from treaty.contracts.versions import Line, parse_line
 from treaty.governance.inheritance import is_policy
-from treaty.registry.absent import no_line
-from treaty.registry.access.rules import Action, Resource
-from treaty.registry.answers import DocumentAnswer
+from treaty.registry.access.permissions import Action, Resource
+from treaty.registry.model import DocumentAnswer
+from treaty.registry.not_found import no_line
 
 _SHOWN = 12
 

@@ -7,8 +7,8 @@ from treaty.catalog.actions.page_action import ActionSubject, FormField, FormVal
 from treaty.catalog.formatting import format_datetime
 from treaty.catalog.source import Source, iterate_pages
 from treaty.errors import InvalidDocument, NotFound
-from treaty.registry.access.rules import Action, Resource
-from treaty.registry.answers import BoardAnswer, MigrationConsumerAnswer, ProposalAnswer
+from treaty.registry.access.permissions import Action, Resource
+from treaty.registry.model import BoardAnswer, MigrationConsumerAnswer, ProposalAnswer
 
 
 def _standing(source: Source, given: FormValues) -> tuple[BoardAnswer, MigrationConsumerAnswer]:

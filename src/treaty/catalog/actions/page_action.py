@@ -9,7 +9,7 @@ from datetime import date
 from treaty.catalog.links import Link
 from treaty.catalog.source import Source
 from treaty.errors import InvalidDocument
-from treaty.registry.access.rules import Action, Resource
+from treaty.registry.access.permissions import Action, Resource
 
 _LARGEST = 2**63
 

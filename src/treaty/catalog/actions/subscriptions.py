@@ -11,9 +11,9 @@ from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import locate_fields
 from treaty.contracts.versions import parse_line
-from treaty.registry.absent import no_line, not_reading
-from treaty.registry.access.rules import Action, Resource
-from treaty.registry.answers import LineAnswer, SubscriptionAnswer
+from treaty.registry.access.permissions import Action, Resource
+from treaty.registry.model import LineAnswer, SubscriptionAnswer
+from treaty.registry.not_found import no_line, not_reading
 
 _MOST_TICKS = 400
 

@@ -7,7 +7,7 @@ from treaty.catalog.actions import FormValues, PageAction
 from treaty.catalog.links import LiveUrls
 from treaty.catalog.rendering import Message, Page, Visitor
 from treaty.catalog.source import Source
-from treaty.registry.access.rules import RULES, objection
+from treaty.registry.access.permissions import RULES, objection
 
 
 def action_page(

@@ -14,7 +14,7 @@ from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summa
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.errors import NotFound
-from treaty.registry.answers import ActivityAnswer, UpcomingAnswer
+from treaty.registry.model import ActivityAnswer, UpcomingAnswer
 
 _SHOWN = 50
 _SHOWN_AT_ONCE = 200

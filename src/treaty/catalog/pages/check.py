@@ -14,9 +14,9 @@ from treaty.catalog.source import Source
 from treaty.compatibility import Grading, Mode
 from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import ContractAnswer
-from treaty.registry.preparing import YAML
-from treaty.registry.query import Query
+from treaty.registry.documents import YAML
+from treaty.registry.model import ContractAnswer
+from treaty.registry.model.contract_answers import Query
 
 _OFFERED = 8
 _LOOKED_AT = 100

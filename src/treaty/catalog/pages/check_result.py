@@ -20,8 +20,8 @@ from treaty.contracts.text import Reading, read_document, read_json
 from treaty.contracts.values import brief, thaw
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintReport, LintSettings, lint
-from treaty.registry.answers import AffectedAnswer, DecisionAnswer, ImpactAnswer, ReasonAnswer
-from treaty.registry.preparing import JSON, YAML, prepare_reading
+from treaty.registry.documents import JSON, YAML, prepare_reading
+from treaty.registry.model import AffectedAnswer, DecisionAnswer, ImpactAnswer, ReasonAnswer
 from treaty.registry.report import CompatibilityReport
 
 _INSTEAD = "Instead: "

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from treaty.catalog import links
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
-from treaty.registry.query import Query
+from treaty.registry.model.contract_answers import Query
 
 _SHOWN = 50
 _FIRST_COMMANDS = (

@@ -26,7 +26,7 @@ from treaty.catalog.svg.graph_nodes import (
     split_isolated,
 )
 from treaty.errors import NotFound
-from treaty.registry.answers import MapAnswer, MapNodeAnswer
+from treaty.registry.model import MapAnswer, MapNodeAnswer
 
 ASSETS = ("graph.css", "graph.js")
 HOPS = (1, 2, 3, 4)

@@ -14,8 +14,8 @@ from treaty.catalog.source import Source
 from treaty.observability import formatting, measures
 from treaty.observability.daily_states import Day, days_until, laid_out
 from treaty.observability.measures import RANKS, State, is_old, kind_of, worst
-from treaty.registry.answers import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
-from treaty.registry.query import Query
+from treaty.registry.model import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
+from treaty.registry.model.contract_answers import Query
 
 ROWS = 60
 """So many contracts in one heat map: what an eye takes in."""

@@ -14,7 +14,7 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
 from treaty.catalog.svg.charts import Part, share, stacked_bar
-from treaty.registry.answers import BoardAnswer, MigrationAnswer, MigrationConsumerAnswer
+from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationConsumerAnswer
 
 EFFECTS = {
     "hit": ("failing", "hit: a field it reads changes"),

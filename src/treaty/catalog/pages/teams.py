@@ -14,13 +14,13 @@ from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summa
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.errors import NotFound
-from treaty.registry.answers import (
+from treaty.registry.model import (
     ContractAnswer,
     MigrationConsumerAnswer,
     ProposalAnswer,
     SubscriptionAnswer,
 )
-from treaty.registry.query import Query
+from treaty.registry.model.contract_answers import Query
 
 _TEAMS = 200
 _OWNED = 200

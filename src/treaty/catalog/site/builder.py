@@ -15,8 +15,8 @@ from treaty.catalog.site.page_groups import PAGE_GROUPS, UNHEARD, Occasion, Page
 from treaty.catalog.site.search_index import list_pages, search_files, words_of
 from treaty.catalog.source import Source, iterate_pages
 from treaty.errors import Conflict
-from treaty.registry.answers import ContractAnswer
-from treaty.registry.query import Query
+from treaty.registry.model import ContractAnswer
+from treaty.registry.model.contract_answers import Query
 
 FRONT_PAGE = "index.html"
 _FOR_GITHUB_PAGES = ".nojekyll"

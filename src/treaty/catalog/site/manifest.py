@@ -17,8 +17,8 @@ from sqlalchemy import func, select
 import treaty
 from treaty.catalog.source import Source, iterate_pages
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import ContractAnswer
-from treaty.registry.local import Registry
+from treaty.registry.model import ContractAnswer
+from treaty.registry.service import Registry
 from treaty.registry.store.tables import audit, current_measures, subscriptions
 
 MANIFEST = ".treaty-site.json"

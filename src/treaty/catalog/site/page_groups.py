@@ -18,7 +18,7 @@ from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
-from treaty.registry.pages import LARGEST_PAGE
+from treaty.registry.model.page import LARGEST_PAGE
 
 
 class Renewal(StrEnum):

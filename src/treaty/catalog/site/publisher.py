@@ -12,10 +12,10 @@ from treaty.catalog.site.manifest import Stand, hash_of, head_of, stand_of, toda
 from treaty.catalog.site.page_groups import UNHEARD, names_in
 from treaty.catalog.source import iterate_pages
 from treaty.errors import NotFound
-from treaty.registry.answers import AuditAnswer
-from treaty.registry.local import Registry
-from treaty.registry.pages import cursor as cursor_after
-from treaty.registry.query import Query
+from treaty.registry.model import AuditAnswer
+from treaty.registry.model.contract_answers import Query
+from treaty.registry.model.page import cursor as cursor_after
+from treaty.registry.service import Registry
 
 _MOST = 5_000
 """After more changes than this everything is drawn: finding out what they touched would take as long."""

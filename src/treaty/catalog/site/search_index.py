@@ -11,8 +11,8 @@ from treaty.catalog import links
 from treaty.catalog.pages.contract_list import contract_list_page
 from treaty.catalog.rendering import Page, RenderContext, render
 from treaty.catalog.source import Source
-from treaty.registry.answers import ContractAnswer
-from treaty.registry.preparing import prepare, searched
+from treaty.registry.documents import prepare, searched
+from treaty.registry.model import ContractAnswer
 
 _IN_A_PART = 250
 """So many rows make a page that opens at once, however many contracts there are."""

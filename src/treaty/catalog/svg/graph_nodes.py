@@ -12,7 +12,7 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.links import Link
 from treaty.catalog.source import Source
 from treaty.catalog.svg.graph_figure import Edge, Figure, Node, Row, compose
-from treaty.registry.answers import (
+from treaty.registry.model import (
     DomainAnswer,
     DomainEdgeAnswer,
     DomainsAnswer,

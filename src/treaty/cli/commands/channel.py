@@ -64,7 +64,7 @@ def add(
 
     secret = read_secret(secret_file, "secret") if secret_file is not None else None
     with needing("registry"):
-        from treaty.registry.notices.secrets import check_secret
+        from treaty.registry.notices.channels import check_secret
     check_secret(secret)
     place = typer.get_text_stream("stdin").readline().strip() if target == STANDARD_INPUT else target
     with opened(registry, token_file, load_settings(config), Absent.MAKE) as it:

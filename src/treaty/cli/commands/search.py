@@ -50,7 +50,7 @@ def run(
 
     part = wanted(limit, cursor, everything)
     with opened(registry, token_file, load_settings(config)) as it:
-        from treaty.registry.query import Query
+        from treaty.registry.model.contract_answers import Query
 
         text = " ".join(words or ()) or None
         asked = Query(text=text, name=name, field=field, owner=owner, domain=domain, tag=tag)

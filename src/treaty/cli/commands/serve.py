@@ -13,7 +13,7 @@ from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import AnswerFormat, AnswerFormatOption, ConfigOption
 
 if TYPE_CHECKING:
-    from treaty.registry.local import Registry
+    from treaty.registry.service import Registry
     from treaty.server.server import ServerOptions
 
 

@@ -17,7 +17,7 @@ from treaty.cli.options import (
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
-    from treaty.registry.answers import DocumentAnswer
+    from treaty.registry.model import DocumentAnswer
 
 
 class Written(StrEnum):

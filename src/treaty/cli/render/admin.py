@@ -9,7 +9,7 @@ from rich.console import Console
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing, moment
-from treaty.registry.answers import AuditAnswer, AuditCheckAnswer, ChannelAnswer, NoticeAnswer, TokenAnswer
+from treaty.registry.model import AuditAnswer, AuditCheckAnswer, ChannelAnswer, NoticeAnswer, TokenAnswer
 
 
 def draw_tokens(drawn: Console, tokens: Sequence[TokenAnswer]) -> None:

@@ -12,7 +12,7 @@ from rich.tree import Tree
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing
 from treaty.contracts.versions import version_or_none
-from treaty.registry.answers import AffectedAnswer, DecisionAnswer, GraphAnswer, ImpactAnswer, SubscriptionAnswer
+from treaty.registry.model import AffectedAnswer, DecisionAnswer, GraphAnswer, ImpactAnswer, SubscriptionAnswer
 
 _EFFECTS = {
     "hit": ("✗", "error", "Hit by this change"),

@@ -12,7 +12,7 @@ from treaty.cli.render.console import text
 from treaty.cli.render.consumers import draw_readers
 from treaty.cli.render.tables import count, day_or_nothing, facts, listing, moment, status_text
 from treaty.contracts import Contract, Field, FieldPath, contract_from
-from treaty.registry.answers import (
+from treaty.registry.model import (
     ContractAnswer,
     DocumentAnswer,
     LineAnswer,

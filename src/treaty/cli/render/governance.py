@@ -9,7 +9,7 @@ from rich.table import Table
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing, moment
-from treaty.registry.answers import PolicyCheckAnswer, ProposalAnswer, ViolationAnswer, WaiverAnswer
+from treaty.registry.model import PolicyCheckAnswer, ProposalAnswer, ViolationAnswer, WaiverAnswer
 
 
 def draw_policy_check(drawn: Console, check: PolicyCheckAnswer) -> None:

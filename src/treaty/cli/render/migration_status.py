@@ -8,7 +8,7 @@ from rich.console import Console
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import day_or_nothing, facts, listing
-from treaty.registry.answers import BoardAnswer, MigrationAnswer
+from treaty.registry.model import BoardAnswer, MigrationAnswer
 
 _STYLES = {"waiting": "warning", "acknowledged": "accent", "moved": "good", "waived": "quiet"}
 _STATES = {"proposed": "warning", "open": "accent", "closed": "good", "withdrawn": "quiet"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console
 
-    from treaty.registry.answers import Page
+    from treaty.registry.model import Page
 
 A = TypeVar("A", bound="BaseModel")
 

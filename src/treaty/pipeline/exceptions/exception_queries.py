@@ -28,7 +28,7 @@ from treaty.pipeline.exceptions.exception_rows import (
 )
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State
 from treaty.pipeline.tables import Tables
-from treaty.registry.answers.answer import Page
+from treaty.registry.model.page import Page
 
 _ORDER = ("first_seen", "reconciliation", "key", "assertion")
 

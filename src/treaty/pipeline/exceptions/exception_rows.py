@@ -16,7 +16,7 @@ from treaty.errors import NotFound
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, key_of_exceptions
 from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
-from treaty.registry.answers.answer import Answer
+from treaty.registry.model.page import Answer
 from treaty.spark.columns import named
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)

@@ -23,7 +23,7 @@ from treaty.pipeline.project.contract_folders import lines_below
 from treaty.pipeline.project.declarations import Declared, Line, Project
 
 if TYPE_CHECKING:
-    from treaty.registry.answers import DocumentAnswer, LineAnswer, Page
+    from treaty.registry.model import DocumentAnswer, LineAnswer, Page
 
 
 AS_LAST_KNOWN = "contract-as-last-known"

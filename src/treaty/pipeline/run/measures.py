@@ -11,7 +11,7 @@ from treaty.observability import Measure, measures
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
 if TYPE_CHECKING:
-    from treaty.registry.answers import RecordedAnswer
+    from treaty.registry.model import RecordedAnswer
 
 _BATCH = 1_000
 _RAW = "raw"

@@ -8,7 +8,12 @@ from datetime import date
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from treaty.registry.answers import (
+from treaty.errors import Conflict, NotFound, Refused
+from treaty.registry.client.requests import API, Parcel, contract_path, line_path, parcel, version_path
+from treaty.registry.client.resources import Access, Consumers, Governance, Measures, Migrations, Notices
+from treaty.registry.client.transport import Interrupted, NotNow, Transport
+from treaty.registry.documents import Prepared, prepare
+from treaty.registry.model import (
     ActivityAnswer,
     ContractAnswer,
     DecisionAnswer,
@@ -23,24 +28,15 @@ from treaty.registry.answers import (
     UpcomingAnswer,
     VersionAnswer,
 )
-from treaty.registry.client.access import Access
-from treaty.registry.client.addresses import API, contract_path, line_path, version_path
-from treaty.registry.client.consumers import Consumers
-from treaty.registry.client.documents import parcel
-from treaty.registry.client.governance import Governance
-from treaty.registry.client.measures import Measures
-from treaty.registry.client.migrations import Migrations
-from treaty.registry.client.notices import Notices
-from treaty.registry.client.registering import register
-from treaty.registry.client.wire import Wire
-from treaty.registry.pages import PAGE, check_limit
+from treaty.registry.model.page import PAGE, check_limit
 from treaty.registry.report import CompatibilityReport
 
 if TYPE_CHECKING:
     import httpx2
 
-    from treaty.registry.local.desk import Document
-    from treaty.registry.query import Query
+    from treaty.registry.model.contract_answers import Query
+    from treaty.registry.service.context import Document
+
 
 TIMEOUT = 30.0
 """Seconds that an answer may take."""
@@ -58,7 +54,7 @@ class RegistryClient:
         transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._wire = Wire(url, token, timeout, transport, pause)
+        self._wire = Transport(url, token, timeout, transport, pause)
         self.consumers = Consumers(self._wire)
         self.governance = Governance(self._wire)
         self.measures = Measures(self._wire)
@@ -224,3 +220,87 @@ class RegistryClient:
 
 def _announcement(deprecation_uri: str, sunset_on: date | None) -> dict[str, str | None]:
     return {"deprecation_uri": deprecation_uri, "sunset_on": sunset_on.isoformat() if sunset_on else None}
+
+
+def register(wire: Transport, document: Document, compatibility: str | None) -> Registration:
+    """Register a version; where an answer was lost, see whether it is the one that is registered now."""
+    body = parcel(document, compatibility)
+    wait, lost = wire.pauses(), False
+    while True:
+        try:
+            return wire.read(wire.send("POST", "/contracts", body=body), Registration)
+        except NotNow as error:
+            lost = lost or isinstance(error, Interrupted)
+            if not wait():
+                raise
+        except Conflict:
+            arrived = _arrived(wire, document) if lost else None
+            if arrived is None:
+                raise
+            return arrived
+        except Refused as error:
+            raise _with_version(wire, error, body) from None
+
+
+def _arrived(wire: Transport, document: Document) -> Registration | None:
+    """Return what became of a version whose answer was lost; None where another document is registered in its place."""
+    ours = document if isinstance(document, Prepared) else prepare(document)
+    contract, version = ours.contract.id, ours.contract.version
+    try:
+        kept = wire.get(version_path(contract, version), DocumentAnswer)
+    except NotFound:
+        return None
+    if kept.digest != ours.digest:
+        return None
+    return Registration(
+        status="registered", dataset_id=contract, version=version, compatibility=_report_again(wire, kept)
+    )
+
+
+def _report_again(wire: Transport, kept: DocumentAnswer) -> CompatibilityReport:
+    """Compare a version once more with the one it followed: the highest of its line before it, else of all."""
+    earlier = _registered_before(wire, kept)
+    if not earlier:
+        return CompatibilityReport(compatible=True, mode=kept.mode, issues=[])
+    followed = max(earlier, key=lambda one: (one.line == kept.line, _parts(one.version)))
+    asked = {"before": followed.version, "after": kept.version, "mode": kept.mode}
+    said = wire.get(contract_path(kept.contract, "diff"), DiffAnswer, asked)
+    return CompatibilityReport(
+        compatible=not any(issue.severity == "error" for issue in said.issues),
+        mode=said.mode,
+        issues=said.issues,
+        required_version=said.required_version,
+    )
+
+
+def _registered_before(wire: Transport, kept: DocumentAnswer) -> list[DocumentAnswer]:
+    found: list[DocumentAnswer] = []
+    cursor: str | None = None
+    while True:
+        page = wire.get(contract_path(kept.contract, "versions"), Page[DocumentAnswer], {"cursor": cursor})
+        for one in page.items:
+            if one.version == kept.version:
+                return found
+            found.append(one)
+        if page.next is None:
+            return found
+        cursor = page.next
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("+")[0].split("-")[0].split("."))
+
+
+def _with_version(wire: Transport, error: Refused, body: Parcel) -> Refused:
+    """Say to a refused version which one it must be, as a local registry does."""
+    from treaty.registry.service.registration import VersionRefused  # it loads the database's packages
+
+    if not isinstance(error, VersionRefused):
+        return error
+    decision = wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)
+    report = error.report.model_copy(update={"required_version": decision.required_version})
+    return VersionRefused(_subject(decision), report)
+
+
+def _subject(decision: DecisionAnswer) -> str:
+    return decision.question.removeprefix("can ").removesuffix(" be published?")

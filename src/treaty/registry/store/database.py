@@ -11,17 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.registry.store.at_hand import AtHand
-from treaty.registry.store.migrating import migrate
+from treaty.registry.store.database_errors import reachable
+from treaty.registry.store.read_cache import ReadCache
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.trouble import reachable
-from treaty.registry.store.turns import WriterLock
-from treaty.registry.store.writer import Writer
+from treaty.registry.store.writer import Writer, WriterLock
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
@@ -78,7 +76,7 @@ class Database:
         self._engine = _engine(url)
         on_sqlite = url.get_backend_name() == "sqlite"
         self._writer = Writer(self._engine, clock, WriterLock(url.database if on_sqlite else None))
-        self.at_hand = AtHand(url.database if on_sqlite else None)
+        self.at_hand = ReadCache(url.database if on_sqlite else None)
 
     @classmethod
     def open(cls, reference: str, clock: Clock = utc_now) -> Database:
@@ -191,3 +189,43 @@ def _begin(connection: Connection) -> None:
     """Take the write lock at the start of a transaction that writes: upgrading a read lock later fails."""
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+HEAD = "0004"
+"""The newest migration; a test holds it to the files."""
+
+_LOCK = 7_237_842_390
+
+
+def migrate(connection: Connection) -> None:
+    """Run the migrations that the database has not seen; one process at a time does so."""
+    if _current(connection) == HEAD:
+        return
+    connection.rollback()
+    connection = connection.execution_options(writes=True)
+    with connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        if _current(connection) == HEAD:
+            return
+        _upgrade(connection)
+
+
+def _current(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command  # loaded only where there is something to do
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", "treaty.registry.store:migrations")
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        raise Unavailable("the database was made by a later version of Treaty; install that version") from None

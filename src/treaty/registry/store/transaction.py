@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from sqlalchemy import Connection, Executable, Table, exists, func, insert, select, text
 from sqlalchemy.engine import CursorResult
 
-from treaty.registry.digesting import digest_of_state
-from treaty.registry.notices.outbox import waiting
+from treaty.registry.documents import digest_of_state
 from treaty.registry.store import tables
-from treaty.registry.store.chain import NOTHING_BEFORE, Entry, chained
+from treaty.registry.store.audit_log import NOTHING_BEFORE, Entry, chained
+from treaty.registry.store.outbox import waiting
 
 T = TypeVar("T")
 State: TypeAlias = str | Mapping[str, Any] | None

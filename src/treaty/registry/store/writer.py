@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, text
 
-from treaty.registry.store.batches import Job, WriteQueue
+from treaty.errors import Unavailable
+from treaty.registry.store.database_errors import TROUBLE, in_words
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.trouble import TROUBLE, in_words
-from treaty.registry.store.turns import WriterLock
 
 T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
@@ -127,3 +130,137 @@ def _call(listener: Callable[[], None]) -> None:
 
 def _ignore() -> None:
     """Do nothing: no listener is registered."""
+
+
+MAX_BATCH_SIZE = 64
+
+
+class Job(NamedTuple):
+    """A unit of work and the future that its caller waits for."""
+
+    unit: Callable[..., Any]
+    future: Future[Any]
+
+
+class WriteQueue:
+    """Hands jobs to one daemon thread in the order they arrive; everything that waits becomes one batch."""
+
+    def __init__(self, name: str, work: Callable[[list[Job]], None]) -> None:
+        self._name = name
+        self._work = work
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def put(self, unit: Callable[..., Any]) -> Future[Any]:
+        """Add a job; the first one starts the thread. Raises Unavailable once the queue is closed."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the registry is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._jobs.put(Job(unit, future))
+        return future
+
+    def close(self) -> None:
+        """Finish the jobs in the queue, then stop the thread."""
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+            self._jobs.put(None)
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            self._process([job, *self._waiting(MAX_BATCH_SIZE - 1)])
+
+    def _waiting(self, limit: int) -> list[Job]:
+        jobs: list[Job] = []
+        while len(jobs) < limit:
+            try:
+                job = self._jobs.get_nowait()
+            except Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            jobs.append(job)
+        return jobs
+
+    def _process(self, batch: list[Job]) -> None:
+        """Run a batch without the jobs that were cancelled; from here on a job can no longer be cancelled."""
+        wanted = [job for job in batch if job.future.set_running_or_notify_cancel()]
+        if not wanted:
+            return
+        try:
+            self._work(wanted)
+        except BaseException as error:  # the thread must survive for later jobs
+            for job in wanted:
+                if not job.future.done():
+                    job.future.set_exception(error)
+
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own lock has to do
+    fcntl = None  # type: ignore[assignment]
+
+_TIMEOUT_S = 10.0
+_POLL_INTERVAL_S = 0.0002
+
+
+class WriterLock:
+    """An exclusive `flock` on a file beside the database; without a file every caller gets the lock at once.
+
+    SQLite separates writers itself, but a waiting writer sleeps for ever longer intervals, so that under load a process
+    starves. This lock is polled at a short, constant interval. If it cannot be had within the timeout, the caller goes
+    on, and SQLite decides.
+    """
+
+    def __init__(self, database: str | None) -> None:
+        self._path = None if fcntl is None or database is None else f"{database}-turn"
+        self._handle: int | None = None
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Wait for the lock and hold it during the context."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        acquired = self._acquire()
+        while not acquired and time.monotonic() < deadline:
+            time.sleep(_POLL_INTERVAL_S)
+            acquired = self._acquire()
+        try:
+            yield
+        finally:
+            if acquired and self._handle is not None:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the lock file."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _acquire(self) -> bool:
+        handle = self._open() if self._handle is None else self._handle
+        if handle is None:
+            return True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _open(self) -> int | None:
+        """Open the lock file; None in a folder that cannot be written to, where SQLite raises the error."""
+        if self._path is not None:
+            with suppress(OSError):
+                self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._handle
+
+    def __del__(self) -> None:
+        self.close()

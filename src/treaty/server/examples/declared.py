@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treaty.compatibility import Mode
-from treaty.registry.answers import Registration
+from treaty.registry.model import Registration
 
 SHORT_FORM: dict[str, Any] = {
     "dataset_id": "users.daily_active",

@@ -15,7 +15,7 @@ from treaty.catalog.pages.migrations import proposals_page
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
 from treaty.registry.access.actors import Unknown
-from treaty.registry.access.rules import Action
+from treaty.registry.access.permissions import Action
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import error_status
 from treaty.server.pages.forms import AuthorizedForm, SubmittedForm, redirect_with_message

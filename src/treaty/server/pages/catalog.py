@@ -28,7 +28,7 @@ from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import asset_names, read_asset
 from treaty.errors import NotFound
-from treaty.registry.access.rules import Action
+from treaty.registry.access.permissions import Action
 from treaty.server.pages.responses import BASE, compressed_response, page_response
 from treaty.server.pages.visits import AuthorizedVisit, Visit
 from treaty.server.routing import Routes

@@ -15,7 +15,7 @@ from treaty.catalog import links
 from treaty.catalog.rendering import Message, Page
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.access.actors import Actor
-from treaty.registry.access.rules import Action
+from treaty.registry.access.permissions import Action
 from treaty.registry.access.tokens import redact
 from treaty.server.authenticator import Authenticator
 from treaty.server.pages import sessions

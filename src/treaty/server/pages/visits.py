@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from treaty.catalog.rendering import Message, Visitor
 from treaty.errors import NotAllowed
 from treaty.registry.access.actors import Actor
-from treaty.registry.local import Registry
+from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.pages import sessions
 from treaty.server.routing import action_of

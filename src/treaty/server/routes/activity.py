@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import Query
 
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import ActivityAnswer, Page, TeamAnswer, UpcomingAnswer
-from treaty.registry.answers.activity import ActivityKind
-from treaty.registry.pages import PAGE
-from treaty.registry.upcoming import LONGEST
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import ActivityAnswer, Page, TeamAnswer, UpcomingAnswer
+from treaty.registry.model.operation_answers import ActivityKind
+from treaty.registry.model.page import PAGE
+from treaty.registry.service.calendar import LONGEST
 from treaty.server.errors import API
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import IsoDate

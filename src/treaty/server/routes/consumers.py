@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from fastapi import Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import (
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import (
     DecisionAnswer,
     DomainsAnswer,
     GraphAnswer,
@@ -17,7 +17,7 @@ from treaty.registry.answers import (
     Page,
     SubscriptionAnswer,
 )
-from treaty.registry.pages import PAGE
+from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.examples.declared import CANDIDATE_BODY
 from treaty.server.pagination import Cursor, Limit

@@ -8,8 +8,8 @@ from fastapi import Query
 from fastapi.responses import Response
 
 from treaty.compatibility import Mode
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import (
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import (
     ContractAnswer,
     DiffAnswer,
     DocumentAnswer,
@@ -19,8 +19,8 @@ from treaty.registry.answers import (
     StepAnswer,
     VersionAnswer,
 )
-from treaty.registry.pages import PAGE
-from treaty.registry.query import Query as Wanted
+from treaty.registry.model.contract_answers import Query as Wanted
+from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.examples.declared import AS_HANDED_IN
 from treaty.server.pagination import Cursor, Limit

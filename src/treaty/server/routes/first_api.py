@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 
 import treaty
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import OwnerAnswer, Registration
+from treaty.registry.access.permissions import Action
 from treaty.registry.decision_card import owners_from_decision_card
-from treaty.registry.pages import PAGE
+from treaty.registry.model import OwnerAnswer, Registration
+from treaty.registry.model.page import PAGE
 from treaty.registry.report import CompatibilityReport
 from treaty.server.content_negotiation import JSON, Format, document_response, documents_response, wants_plain_json
 from treaty.server.examples.declared import (

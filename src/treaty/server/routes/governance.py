@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from fastapi import Path, Request
 from starlette.concurrency import run_in_threadpool
 
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import ContractAnswer, Page, PolicyCheckAnswer, ProposalAnswer, WaiverAnswer
-from treaty.registry.pages import PAGE
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import ContractAnswer, Page, PolicyCheckAnswer, ProposalAnswer, WaiverAnswer
+from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.examples.declared import CANDIDATE_BODY
 from treaty.server.pagination import Cursor, Limit

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import Query
 
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
-from treaty.registry.measuring import measure_of
-from treaty.registry.pages import PAGE
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
+from treaty.registry.model.page import PAGE
+from treaty.registry.service.measures import measure_of
 from treaty.server.errors import API
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import IsoDate, MeasuresBody

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import Path, Query, Request
 
-from treaty.registry.access.rules import Action
-from treaty.registry.answers import ChannelAnswer, NoticeAnswer, Page
-from treaty.registry.pages import PAGE
+from treaty.registry.access.permissions import Action
+from treaty.registry.model import ChannelAnswer, NoticeAnswer, Page
+from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import BreachBody, ChannelBody, RetryBody

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from treaty.registry.access.rules import Action
+from treaty.registry.access.permissions import Action
 from treaty.server.routing import Routes
 
 routes = Routes("service")

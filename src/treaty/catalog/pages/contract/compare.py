@@ -27,7 +27,7 @@ from treaty.contracts.model import Contract
 from treaty.contracts.values import brief, same
 from treaty.contracts.versions import Bump, parse_line
 from treaty.errors import InvalidDocument, Refused
-from treaty.registry.answers import ChangeAnswer, DiffAnswer, SubscriptionAnswer
+from treaty.registry.model import ChangeAnswer, DiffAnswer, SubscriptionAnswer
 
 _MOST_CHANGES = 500
 _NAMED = 6

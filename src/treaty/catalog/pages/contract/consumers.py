@@ -17,7 +17,7 @@ from treaty.catalog.source import Source
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.paths import parse_path
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import LineAnswer, SubscriptionAnswer
+from treaty.registry.model import LineAnswer, SubscriptionAnswer
 
 _SHOWN_FIELDS = 12
 _OPEN = ("draft", "active", "deprecated")

@@ -12,7 +12,7 @@ from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import version_or_none
 from treaty.errors import NotFound
-from treaty.registry.answers import DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
+from treaty.registry.model import DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
 
 
 @dataclass(frozen=True)

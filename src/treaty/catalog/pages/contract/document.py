@@ -22,7 +22,7 @@ from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 from treaty.formats import format_named
-from treaty.registry.client.addresses import version_path
+from treaty.registry.client.requests import version_path
 
 _SHOWN_LOSSES = 200
 

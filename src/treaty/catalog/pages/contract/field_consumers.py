@@ -10,7 +10,7 @@ from functools import lru_cache
 from treaty.catalog.source import Source
 from treaty.contracts.paths import FieldPath, Step, parse_path
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import SubscriptionAnswer
+from treaty.registry.model import SubscriptionAnswer
 
 _NAMED = 8
 

@@ -15,7 +15,7 @@ from treaty.compatibility.kinds import KINDS, describe
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.registry.answers import DocumentAnswer
+from treaty.registry.model import DocumentAnswer
 
 _MOST_VERSIONS = 20
 _TERMS = {

@@ -9,7 +9,7 @@ from treaty.catalog.formatting import text_or_none
 from treaty.catalog.links import Link
 from treaty.catalog.pages.contract.contract_data import ContractData, parse_contract
 from treaty.contracts.values import EMPTY
-from treaty.registry.answers import DocumentAnswer, LineAnswer
+from treaty.registry.model import DocumentAnswer, LineAnswer
 
 FIRST_FORM = "odcs"
 

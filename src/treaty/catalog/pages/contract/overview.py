@@ -22,7 +22,7 @@ from treaty.catalog.svg.graph_nodes import contract_lineage
 from treaty.contracts.blocks import Exclusion, IntendedConsumer
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
-from treaty.registry.answers import DocumentAnswer, VersionAnswer
+from treaty.registry.model import DocumentAnswer, VersionAnswer
 
 ASSETS = ("contract.css", "contract.js")
 _AROUND = ("graph.css", "graph.js", "health.css")

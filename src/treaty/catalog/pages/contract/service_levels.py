@@ -15,7 +15,7 @@ from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.contracts.model import Contract
 from treaty.observability import formatting, measures
 from treaty.observability.measures import KNOWN, Kind, State, kind_of, promise_of
-from treaty.registry.answers import MeasureAnswer
+from treaty.registry.model import MeasureAnswer
 
 _MOST = 1_000
 

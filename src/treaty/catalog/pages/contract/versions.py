@@ -10,7 +10,7 @@ from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
-from treaty.registry.answers import DocumentAnswer, LineAnswer, VersionAnswer
+from treaty.registry.model import DocumentAnswer, LineAnswer, VersionAnswer
 
 _SUMMARIZED = 20
 _SENTENCES = 3

@@ -1,0 +1,115 @@
+"""Documents on their way: as they are where nothing else is said, in an envelope beside the mode that is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from treaty.contracts.text import check_plain, read_document
+from treaty.contracts.versions import parse_line
+from treaty.errors import InvalidDocument, NotFound
+from treaty.registry.documents import JSON, YAML, Prepared
+from treaty.registry.not_found import no_contract, no_line, no_version
+
+if TYPE_CHECKING:
+    from treaty.registry.service.context import Document
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """The body of a request, and what it is."""
+
+    content: bytes
+    media: str
+
+
+def parcel(document: Document, compatibility: str | None = None) -> Parcel:
+    """Pack a document; a text with a mode beside it travels, and is kept, as JSON."""
+    if isinstance(document, Mapping):
+        return _envelope(dict(document), compatibility)
+    if isinstance(document, Prepared):
+        content, media = document.content, document.media
+    else:
+        content = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
+        media = JSON if _is_json(content) else YAML
+    if compatibility is None:
+        return Parcel(content, media)
+    return _envelope(read_document(content, "the contract").data, compatibility)
+
+
+def said(values: Mapping[str, Any]) -> Parcel:
+    """Pack what else a request says; what is not said stays out."""
+    return Parcel(_json({name: value for name, value in values.items() if value is not None}), JSON)
+
+
+def _envelope(document: dict[str, Any], compatibility: str | None) -> Parcel:
+    check_plain(document, "the contract")
+    envelope = {"contract": document}
+    return Parcel(_json(envelope if compatibility is None else envelope | {"compatibility": compatibility}), JSON)
+
+
+def _is_json(content: bytes) -> bool:
+    """Tell JSON from YAML, which may begin with a brace too."""
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+        return False
+    try:
+        json.loads(content.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+API = "/api/v1"
+_SCHEMES = ("http", "https")
+
+
+def registry_address(text: str) -> str:
+    """Read the address of a registry; what it must not hold is refused, without repeating it."""
+    try:
+        parts = urlsplit(text.strip())
+        usable = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InvalidDocument("the address of a registry cannot be read; write it like http://127.0.0.1:8090")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise InvalidDocument("the address of a registry holds no user, password or query; give a token beside it")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def contract_path(contract: str, *more: str) -> str:
+    """Return the path of a contract; one with a name that no contract can have is not there."""
+    if any(part in ("", ".", "..") for part in contract.split("/")):
+        raise no_contract(contract)
+    return f"{API}/contracts/{_written(contract)}" + "".join(f"/{one}" for one in more)
+
+
+def version_path(contract: str, version: str, *more: str) -> str:
+    """Return the path of a version; `latest` is a word of the path, and no version."""
+    path = contract_path(contract, "versions")
+    if version in ("", ".", "..", "latest") or "/" in version:
+        raise no_version(contract, version)
+    return f"{path}/{_written(version)}" + "".join(f"/{one}" for one in more)
+
+
+def line_path(line: str, step: str) -> str:
+    """Return the path of a step of a line."""
+    parsed = parse_line(line)
+    if any(part in ("", ".", "..") for part in str(parsed).split("/")):
+        raise no_line(parsed)
+    return f"{API}/lines/{_written(str(parsed))}/{step}"
+
+
+def _written(name: str) -> str:
+    """Write a name so that nothing in it is a part of the address; slashes lead through paths as they are."""
+    try:
+        return quote(name, safe="/@")
+    except UnicodeEncodeError:
+        raise NotFound(f"nothing is called {name!r}: it has half a character") from None

@@ -1,0 +1,289 @@
+"""Requests to one registry: what is safe to ask twice is asked again, what changes something never blindly."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from treaty.contracts.findings import Finding, Severity
+from treaty.errors import (
+    Conflict,
+    InvalidDocument,
+    NotAllowed,
+    NotFound,
+    Refused,
+    TreatyError,
+    Unavailable,
+    WithFindings,
+)
+from treaty.registry.client.requests import Parcel, registry_address, said
+from treaty.registry.report import CompatibilityIssue, CompatibilityReport
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+T = TypeVar("T")
+Parameters = Mapping[str, str | int | None]
+
+PAUSES = (0.2, 0.8)
+"""Seconds before a question is asked again; there are as many tries again."""
+
+_NOT_NOW = 503
+_KEPT_OPEN = 3.0
+"""Seconds that a connection waits for the next request: less than servers do, so that none is cut off in between."""
+
+
+class NotNow(Unavailable):
+    """The registry cannot be reached now, and nothing was done."""
+
+
+class Interrupted(NotNow):
+    """No answer came, or one that leaves open whether the request was carried out."""
+
+
+class Transport:
+    """One registry, as it is spoken to; a token is sent to nobody else, and never shown."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        timeout: float,
+        transport: httpx2.BaseTransport | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.address = registry_address(url)
+        self._timeout = timeout
+        self._pause = pause
+        self._http = _package()
+        headers = {"Accept": "application/json", "User-Agent": "treaty"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {_checked(token)}"
+        self._client = self._http.Client(
+            headers=headers,
+            timeout=timeout,
+            transport=transport,
+            limits=self._http.Limits(keepalive_expiry=_KEPT_OPEN),
+            follow_redirects=False,
+            trust_env=True,  # proxies
+        )
+
+    def __repr__(self) -> str:
+        """Say which registry it leads to, and nothing of who asks."""
+        return f"Wire({self.address!r})"
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+    def get(self, path: str, answer: type[T], parameters: Parameters | None = None) -> T:
+        """Read something."""
+        return self.read(self.fetch(path, parameters), answer)
+
+    def fetch(self, path: str, parameters: Parameters | None = None) -> httpx2.Response:
+        """Read something, and return the response as it is."""
+        return self._again("GET", path, parameters, None)
+
+    def ask(self, path: str, answer: type[T], question: Parcel) -> T:
+        """Have something judged, which changes nothing."""
+        return self.read(self._again("POST", path, None, question), answer)
+
+    def change(
+        self,
+        method: str,
+        path: str,
+        answer: type[T],
+        values: Mapping[str, Any] | None = None,
+        parameters: Parameters | None = None,
+    ) -> T:
+        """Change something, once."""
+        body = said(values) if values is not None else None
+        return self.read(self.send(method, path, parameters, body), answer)
+
+    def send(
+        self, method: str, path: str, parameters: Parameters | None = None, body: Parcel | None = None
+    ) -> httpx2.Response:
+        """Send one request, and return its answer; an error is raised as a local registry would."""
+        asked = {name: value for name, value in (parameters or {}).items() if value is not None}
+        headers = {"Content-Type": body.media} if body else {}
+        content = body.content if body else None
+        try:
+            response: httpx2.Response = self._client.request(
+                method, self.address + path, params=asked, content=content, headers=headers
+            )
+        except self._http.TransportError as error:
+            self._raise(error, method)
+        except (self._http.InvalidURL, UnicodeEncodeError):
+            raise InvalidDocument("what is asked for is too long, or has half a character in it") from None
+        if response.is_success:
+            return response
+        refused = refusal(self.address, response.status_code, response.content)
+        raise Interrupted(str(refused)) if response.status_code == _NOT_NOW else refused
+
+    def read(self, response: httpx2.Response, answer: type[T]) -> T:
+        """Read an answer; what a later registry adds to it is passed over."""
+        try:
+            return _adapter(answer).validate_json(response.content, extra="ignore")
+        except ValidationError:
+            raise Unavailable(
+                f"{self.address} did not answer as a registry of this version does; check the address and its version"
+            ) from None
+
+    def pauses(self) -> Callable[[], bool]:
+        """Return what waits a little before the next try, and says whether there is one."""
+        left = list(PAUSES)
+
+        def wait() -> bool:
+            if not left:
+                return False
+            self._pause(left.pop(0))
+            return True
+
+        return wait
+
+    def _again(self, method: str, path: str, parameters: Parameters | None, body: Parcel | None) -> httpx2.Response:
+        wait = self.pauses()
+        while True:
+            try:
+                return self.send(method, path, parameters, body)
+            except NotNow:
+                if not wait():
+                    raise
+
+    def _raise(self, error: Exception, method: str) -> NoReturn:
+        http = self._http
+        before = (http.ConnectError, http.ConnectTimeout, http.PoolTimeout, http.UnsupportedProtocol, http.ProxyError)
+        if isinstance(error, before):
+            why = str(error).strip() or "it took no connection in time"
+            raise NotNow(
+                f"no registry can be reached at {self.address}: {why}; is it running? start one with: treaty serve"
+            ) from None
+        slow = isinstance(error, http.TimeoutException)
+        why = f"did not answer within {self._timeout:g} seconds" if slow else "broke off before it answered"
+        then = "try again" if method == "GET" else "it may have been done all the same: look before you do it again"
+        raise Interrupted(f"{self.address} {why}; {then}") from None
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def _adapter(answer: type[T]) -> TypeAdapter[T]:
+    if answer not in _ADAPTERS:
+        _ADAPTERS[answer] = TypeAdapter(answer)
+    return _ADAPTERS[answer]
+
+
+def _package() -> Any:
+    try:
+        import httpx2
+    except ModuleNotFoundError:
+        raise Unavailable(
+            "the client of a registry needs a package that is not installed: pip install 'treaty[registry]'"
+        ) from None
+    return httpx2
+
+
+def _checked(token: str) -> str:
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        raise InvalidDocument("the token is none: it is blank, or has signs that no token has; copy it again")
+    return token
+
+
+BY_CODE: dict[str, type[TreatyError]] = {
+    "invalid": InvalidDocument,
+    "too_large": InvalidDocument,
+    "unsupported_media_type": InvalidDocument,
+    "not_found": NotFound,
+    "conflict": Conflict,
+    "refused": Refused,
+    "not_signed_in": NotAllowed,
+    "not_allowed": NotAllowed,
+    "unavailable": Unavailable,
+}
+"""Which error a code stands for; statuses alone do not tell a conflict from a refusal."""
+
+BY_STATUS: dict[int, type[TreatyError]] = {
+    400: Conflict,  # the first API's word for a version that is registered already
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    409: Conflict,
+    413: InvalidDocument,
+    415: InvalidDocument,
+    422: InvalidDocument,
+    503: Unavailable,
+}
+"""Which error a status stands for on the paths of the first API, which has no codes."""
+
+_REFUSED = " is refused under "
+
+
+def refusal(address: str, status: int, content: bytes) -> TreatyError:
+    """Return the error that an answer stands for."""
+    if 300 <= status < 400:
+        return Unavailable(f"{address} sends its visitors elsewhere, and a token goes nowhere else; use that address")
+    said = _said(content)
+    if said is None or "detail" not in said:
+        return Unavailable(f"{address} answered {status}, and not as a registry does; check the address")
+    detail = said["detail"]
+    if isinstance(detail, Mapping):
+        return _refused_version("the version", detail)
+    kind = BY_CODE.get(str(said.get("error")), BY_STATUS.get(status))
+    if kind is None:
+        return Unavailable(f"{address} made a mistake ({status}): {detail}{_request(said)}")
+    findings = tuple(_findings(said.get("findings") or (detail if isinstance(detail, list) else ())))
+    words = "; ".join(one.message for one in findings) if isinstance(detail, list) else str(detail)
+    if kind is Refused and status == 422:
+        return _refused_again(words, findings)
+    if kind is Unavailable:
+        return Unavailable(f"{address} cannot answer now: {words}")
+    return kind(words, findings) if issubclass(kind, WithFindings) else kind(words)
+
+
+def _said(content: bytes) -> dict[str, Any] | None:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _findings(entries: Sequence[Any]) -> Iterator[Finding]:
+    """Read findings, in the one shape or as the first API lists them."""
+    for one in entries:
+        if isinstance(one, Mapping):
+            message, severity = str(one.get("message", one.get("msg", ""))), one.get("severity")
+            known = Severity(severity) if severity in tuple(Severity) else Severity.ERROR
+            identity = str(one.get("id", one.get("type", "invalid-document")))
+            yield Finding(identity, known, message, one.get("path"), hint=one.get("hint"))
+
+
+def _refused_version(subject: str, report: Mapping[str, Any]) -> TreatyError:
+    from treaty.registry.service.registration import VersionRefused  # it loads the database's packages
+
+    return VersionRefused(subject, CompatibilityReport.model_validate({**report, "admissible": False}, extra="ignore"))
+
+
+def _refused_again(words: str, findings: tuple[Finding, ...]) -> TreatyError:
+    """Put the report of a refused version together again from the one shape."""
+    subject, _, mode = words.partition("\n")[0].rpartition(_REFUSED)
+    issues = [
+        CompatibilityIssue(
+            severity="error" if one.severity is Severity.ERROR else "warning",
+            field=one.path,
+            kind=one.id,
+            message=one.message,
+        )
+        for one in findings
+    ]
+    report = {"compatible": not any(one.severity == "error" for one in issues), "mode": mode, "issues": issues}
+    return _refused_version(subject, report)
+
+
+def _request(said: Mapping[str, Any]) -> str:
+    return f" (request {said['request_id']})" if said.get("request_id") else ""

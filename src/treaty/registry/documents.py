@@ -1,0 +1,237 @@
+"""A document before it meets the registry: read, checked, and put into the words it is kept in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from treaty.contracts.frozen import once
+from treaty.contracts.loader import parse
+from treaty.contracts.model import Contract, Field, Form
+from treaty.contracts.text import Limits, Reading, check_plain, read_document, read_json
+from treaty.contracts.text.limits import refuse
+from treaty.contracts.values import EMPTY, Json
+from treaty.contracts.versions import Line
+from treaty.errors import InvalidDocument
+from treaty.governance.lifecycle import Status, parse_status
+from treaty.registry.validation import LARGEST_PART
+
+JSON = "application/json"
+YAML = "application/yaml"
+_LONGEST_ID = 256
+_LONGEST_SUMMARY = 500
+_NO_WORDS = "\n"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A contract that is ready to be judged and kept."""
+
+    contract: Contract
+    status: Status
+    media: str
+    content: bytes
+    data: dict[str, Json] = field(repr=False)
+
+    @once
+    def parsed(self) -> str:
+        """The document as JSON that reads back as the same contract: as it was given, where that is JSON."""
+        written = self.content if self.media == JSON else as_json(self.data)
+        return written.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
+
+    @once
+    def words(self) -> dict[str, str]:
+        """The words that a search finds it by."""
+        return searched(self.contract)
+
+    @once
+    def digest(self) -> str:
+        """What tells two documents apart, whatever the order of their keys."""
+        return digest_of(self.data)
+
+    @property
+    def line(self) -> Line:
+        """The line the version belongs to."""
+        return Line(self.contract.id, self.parts[0])
+
+    @once
+    def parts(self) -> tuple[int, int, int]:
+        """MAJOR, MINOR and PATCH."""
+        version = self.contract.semantic_version
+        if version is None:
+            raise InvalidDocument(f"{self.contract.version!r} is not a version; write MAJOR.MINOR.PATCH")
+        return version.major, version.minor, version.patch
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A document that somebody handed in, and the mode they ask for."""
+
+    document: Prepared
+    compatibility: str | None = None
+
+
+def prepare(
+    content: bytes | str | Mapping[str, Json],
+    media: str | None = None,
+    limits: Limits | None = None,
+    source: str = "the contract",
+) -> Prepared:
+    """Read a document in any form; raise InvalidDocument with every problem it has."""
+    if isinstance(content, Mapping):
+        data = dict(content)
+        check_plain(data, source, limits)
+        return prepare_reading(Reading(source, data, lambda: None), JSON, as_json(data))
+    given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    reading, found = _read(given, source, limits)
+    return prepare_reading(reading, found if media is None or found == YAML else media, given)
+
+
+def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
+    """Prepare a document that was read already."""
+    contract = parse(reading).contract
+    _check_names(contract, reading)
+    prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
+    if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
+        raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
+    if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
+        raise refuse(f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",)))
+    return prepared
+
+
+def _read(given: bytes, source: str, limits: Limits | None) -> tuple[Reading, str]:
+    """Read a document, and tell whether it is JSON or YAML, which may begin with a brace too."""
+    if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
+        with suppress(InvalidDocument):
+            return read_json(given, source, limits), JSON
+    return read_document(given, source, limits), YAML
+
+
+_OF_EACH_LINE = ("searched_fields", "searched_meanings")
+
+
+def searched(contract: Contract) -> dict[str, str]:
+    """Return the words that a search finds the contract by, folded; lists stand between line breaks."""
+    names, fields = [contract.id, contract.name], list[str | None]()
+    meanings: list[str | None] = [str(said) for said in contract.description.values()] if contract.description else []
+    for item in contract.schema:
+        names.append(item.name)
+        meanings.append(item.description)
+        named = _fields_of(item.fields)
+        fields += [one.name for one in named]
+        meanings += [one.description for one in named]
+        meanings += [one.business_name for one in named]
+    return {
+        "searched_names": _listed(names),
+        "searched_domain": _listed([contract.domain]),
+        "searched_owners": _listed(_owners_in(contract)),
+        "searched_fields": _listed(fields),
+        "searched_tags": _listed([str(tag) for tag in contract.more.get("tags") or ()]),
+        "searched_meanings": _listed(meanings),
+    }
+
+
+def _owners_in(contract: Contract) -> list[str | None]:
+    return [one for owner in contract.owners for one in (owner.team, owner.contact)]
+
+
+def together(*lines: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of several lines and their meanings as one list each; the highest alone names a contract."""
+    return {name: _listed([word for said in lines for word in said[name].split("\n")]) for name in _OF_EACH_LINE}
+
+
+def summary_of(contract: Contract) -> str | None:
+    """Return what the contract says it is for."""
+    purpose = (contract.description or EMPTY).get("purpose") or next(
+        (item.description for item in contract.schema if item.description), None
+    )
+    return str(purpose)[:_LONGEST_SUMMARY] if purpose else None
+
+
+def folded(text: str) -> str:
+    """Return a text as searches compare it."""
+    return text.casefold()
+
+
+def _listed(words: list[str | None]) -> str:
+    said = dict.fromkeys(filter(None, words))
+    if not said:
+        return _NO_WORDS
+    text = "\n".join(said)
+    if text.count("\n") >= len(said):
+        text = "\n".join(word.replace("\n", " ") for word in said)
+    return f"\n{folded(text)}\n"
+
+
+def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
+    """Return every field that has a name, at any depth."""
+    found: list[Field] = []
+    for one in fields:
+        if one.name:
+            found.append(one)
+        if one.properties:
+            found += _fields_of(one.properties)
+        if one.items is not None or one.map_value is not None:
+            found += _fields_of(tuple(child for _, child in one.children))
+    return found
+
+
+def _check_names(contract: Contract, reading: Reading) -> None:
+    if problem := _problem_with(contract.id):
+        raise refuse(problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew")
+
+
+def _problem_with(name: str) -> str | None:
+    if len(name) > _LONGEST_ID:
+        return f"the id has {len(name)} characters; at most {_LONGEST_ID} are kept"
+    if not name.strip() or name != name.strip() or not name.isprintable():
+        return f"the id {name!r} is blank, or has blanks around it or signs that do not print"
+    if any(part in (".", "..", "") for part in name.split("/")):
+        return f"the id {name!r} has an empty or dotted part between slashes"
+    return None
+
+
+def _texts(data: Json) -> Iterator[str]:
+    pending = [data]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value
+
+
+def _status(contract: Contract, reading: Reading) -> Status:
+    try:
+        return parse_status(contract.status)
+    except InvalidDocument as error:
+        raise refuse(str(error), reading.place(("status",))) from None
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+def digest_of(data: Json) -> str:
+    """Return the SHA-256 of the canonical JSON of the data. Stored digests depend on it, so it must never change."""
+    return hashlib.sha256(canonical_json(data)).hexdigest()
+
+
+def digest_of_state(state: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a state; dates and other values that JSON does not know count as their text."""
+    return digest_of(json.loads(json.dumps(state, default=str)))
+
+
+def canonical_json(data: Json) -> bytes:
+    """Return the data as ASCII JSON with sorted keys and without blanks."""
+    return _CANONICAL.encode(data).encode()
+
+
+def as_json(data: Json) -> bytes:
+    """Write a document as UTF-8; halves of surrogate pairs pass, so that checks of names and texts can refuse them."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -1,1 +1,0 @@
-"""The activity feed: public entries of the audit log as sentences."""

@@ -1,5 +1,0 @@
-"""The registry on a database, for whoever has the database at hand: the server, the command line, a notebook."""
-
-from treaty.registry.local.registry import Registry
-
-__all__ = ["Registry"]

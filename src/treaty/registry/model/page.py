@@ -1,0 +1,83 @@
+"""The shapes that answers share."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from treaty.errors import InvalidDocument
+
+T = TypeVar("T")
+
+
+class Answer(BaseModel):
+    """An answer never changes once it is given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Page(Answer, Generic[T]):
+    """A part of a list; `next` is where the following part begins, or null at the end."""
+
+    items: list[T]
+    next: str | None = None
+
+
+Key = str | int
+
+
+class BadCursor(InvalidDocument):
+    """A place to begin at that no page gave out."""
+
+    def __init__(self) -> None:
+        super().__init__("the cursor is none that was given out; take it from 'next' of a page")
+
+
+PAGE = 100
+LARGEST_PAGE = 1_000
+
+
+def page_of(found: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) -> Page[T]:
+    """Return a page of what was found; one more than the limit was asked for, to see whether there is a next."""
+    items = list(found[:limit])
+    return Page(items=items, next=cursor(key(items[-1])) if len(found) > limit else None)
+
+
+def check_limit(limit: int) -> int:
+    """Return a limit, or refuse one that no page has."""
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise InvalidDocument(f"limit must be 1 to {LARGEST_PAGE:,}, not {limit}")
+    return limit
+
+
+def cursor(key: Sequence[Key]) -> str:
+    """Write where the next page begins."""
+    return base64.urlsafe_b64encode(json.dumps(list(key)).encode()).decode().rstrip("=")
+
+
+def after(text: str | None, *start: Key) -> tuple[Key, ...]:
+    """Read where a page begins; without a cursor that is the start, whose types a cursor must have."""
+    if text is None:
+        return start
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        key = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, RecursionError):
+        key = None
+    if not isinstance(key, list) or [type(one) for one in key] != [type(one) for one in start]:
+        raise BadCursor
+    if not all(map(_is_kept, key)):
+        raise BadCursor
+    return tuple(key)
+
+
+def _is_kept(one: Key) -> bool:
+    """Tell whether a database could hold this: no number too large, no NUL, no half of a character."""
+    if isinstance(one, int):
+        return abs(one) < 2**63
+    return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in one)

@@ -1,0 +1,35 @@
+"""How a delivery fails, in words that hold no secret."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from treaty.errors import Unavailable
+
+
+class DeliveryFailed(Unavailable):
+    """A notice was not taken; it is sent again unless the failure is permanent."""
+
+    def __init__(self, reason: str, *, permanent: bool = False, retry_after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.permanent = permanent
+        self.retry_after = retry_after
+
+
+class NoAnswer(DeliveryFailed):
+    """The receiver could not be reached or said nothing: it would keep the next notice waiting as well."""
+
+
+FIRST_DELAY = timedelta(seconds=5)
+LONGEST_DELAY = timedelta(hours=1)
+MOST_ATTEMPTS = 36  # ten that double, then one each hour: about a day
+
+
+def next_attempt(attempts: int, now: datetime, jitter: float, retry_after: timedelta | None = None) -> datetime | None:
+    """Return when to try again after so many attempts, or nothing when it is enough; jitter is from 0 to 1."""
+    if attempts >= MOST_ATTEMPTS:
+        return None
+    delay = min(FIRST_DELAY * (1 << max(attempts - 1, 0)), LONGEST_DELAY) * (1 - jitter / 4)
+    asked = min(retry_after or timedelta(), LONGEST_DELAY)
+    return now + max(delay, asked)

@@ -1,0 +1,241 @@
+"""The courier: takes what is due from the outbox, sends it, and writes down what became of it."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from treaty.registry.notices.delivery_failures import DeliveryFailed, NoAnswer, next_attempt
+from treaty.registry.notices.senders import Sender
+from treaty.registry.store import outbox
+from treaty.registry.store.outbox import Choice, Due, Lane
+
+T = TypeVar("T")
+
+ROOM = {Lane.CALM: 32, Lane.TROUBLED: 4}
+"""How many channels are served at once; those that failed before share a part of their own.
+
+Those that hang for the first time hold up no other, as long as they are not that many.
+"""
+
+LEASE = timedelta(minutes=2)
+_LAST_SEND = timedelta(seconds=30)  # what a send may need before the lease ends
+_POLL = 2.0
+_GLANCE = 0.1
+_GRACE = 2.0
+_CHANCE = random.SystemRandom()
+
+_log = logging.getLogger(__name__)
+
+
+class DatabasePort(Protocol):
+    """What the courier needs of a database."""
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Open a snapshot."""
+
+    def change(self, unit: Callable[[Connection], T]) -> T:
+        """Run a unit in a write transaction of its own."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of the deliveries that were tried."""
+
+    delivered: int = 0
+    failed: int = 0
+    dead: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        """Sum up two tallies."""
+        return Tally(self.delivered + other.delivered, self.failed + other.failed, self.dead + other.dead)
+
+
+_DELIVERED, _FAILED, _DEAD = Tally(delivered=1), Tally(failed=1), Tally(dead=1)
+
+
+class DeliveryWorker:
+    """Delivers each notice at least once: after a crash between sending and recording it is sent again, with its id."""
+
+    def __init__(
+        self,
+        database: DatabasePort,
+        sender: Sender,
+        clock: Callable[[], datetime],
+        jitter: Callable[[], float] = _CHANCE.random,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self._database = database
+        self._send = sender
+        self._clock = clock
+        self._jitter = jitter
+        self._lease = lease
+        self._patience = CircuitBreaker()
+        self._woken = threading.Event()
+        self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in ROOM}
+
+    def run_once(self) -> Tally:
+        """Deliver what is due now, one turn for each channel, and wait for it."""
+        with ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices") as pool:
+            flights = self._depart(pool, threading.Event())
+        return sum((flight.result() for flight in flights), Tally())
+
+    def run(self, stop: threading.Event) -> None:
+        """Deliver until told to stop; what is on its way then has two seconds to end."""
+        pool = ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices")
+        try:
+            while not stop.is_set():
+                self._woken.clear()
+                try:
+                    self._depart(pool, stop)
+                except Exception:
+                    _log.exception("cannot look for notices to deliver; trying again in %g s", _POLL)
+                self._pause(stop)
+        finally:
+            wait(set().union(*self._flights.values()), _GRACE)
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def wake(self) -> None:
+        """Look at the outbox now: there may be something new."""
+        self._woken.set()
+
+    def _pause(self, stop: threading.Event) -> None:
+        for _ in range(round(_POLL / _GLANCE)):
+            if stop.is_set() or self._woken.wait(_GLANCE):
+                return
+
+    def _depart(self, pool: ThreadPoolExecutor, stop: threading.Event) -> list[Future[Tally]]:
+        """Begin one flight for each channel that has something due, as far as there is room."""
+        room: dict[Lane, int] = {}
+        for lane, size in ROOM.items():
+            self._flights[lane] = {flight for flight in self._flights[lane] if not flight.done()}
+            room[lane] = size - len(self._flights[lane])
+        begun: list[Future[Tally]] = []
+        for lane, dues in self._claim(room).items():
+            for _, turn in groupby(dues, key=lambda due: due.channel.id):
+                flight = pool.submit(self._serve, list(turn), stop)
+                self._flights[lane].add(flight)
+                flight.add_done_callback(lambda _: self.wake())
+                begun.append(flight)
+        return begun
+
+    def _claim(self, room: dict[Lane, int]) -> dict[Lane, list[Due]]:
+        now = self._clock()
+        troubled, resting = self._patience.troubled(), self._patience.resting(now)
+        with self._database.read() as connection:  # finding may take a while: it holds up no writer
+            found = {
+                lane: keys
+                for lane, free in room.items()
+                if (keys := outbox.find(connection, now, free, Choice(lane, troubled, resting)))
+            }
+        if not found:
+            return {}
+
+        def unit(connection: Connection) -> dict[Lane, list[Due]]:
+            return {lane: outbox.take(connection, keys, now, self._lease) for lane, keys in found.items()}
+
+        return self._database.change(unit)
+
+    def _serve(self, dues: Sequence[Due], stop: threading.Event) -> Tally:
+        """Send what one channel has due, one after the other; once it is silent, the rest waits."""
+        tally = Tally()
+        try:
+            for position, due in enumerate(dues):
+                if stop.is_set() or self._clock() + _LAST_SEND > due.leased_until:
+                    self._release(dues[position:])
+                    break
+                failure = self._attempt(due)
+                tally += self._record(due, failure)
+                if isinstance(failure, NoAnswer) or (failure and failure.retry_after):
+                    self._release(dues[position + 1 :])
+                    break
+        except Exception:  # the lease ends by itself, and the notice is sent again
+            _log.exception("cannot record deliveries of channel %s", dues[0].channel.id)
+        return tally
+
+    def _attempt(self, due: Due) -> DeliveryFailed | None:
+        try:
+            self._send(due.notice, due.channel, self._clock())
+        except DeliveryFailed as failure:
+            return failure
+        except Exception as error:  # a mistake of ours; its text may hold what must not be logged
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("sending notice %s failed with %s\n%s", due.notice.id, type(error).__name__, trace)
+            return DeliveryFailed(f"an unexpected {type(error).__name__}; the log of the registry has more")
+        return None
+
+    def _record(self, due: Due, failure: DeliveryFailed | None) -> Tally:
+        now, attempts = self._clock(), due.attempts + 1
+        if failure is None:
+            self._patience.answered(due.channel.id)
+            self._database.change(lambda connection: outbox.delivered(connection, due, now))
+            return _DELIVERED
+        if isinstance(failure, NoAnswer):
+            self._patience.silent(due.channel.id, now)
+        elif failure.retry_after:
+            self._patience.asked(due.channel.id, now + failure.retry_after)
+        else:
+            self._patience.answered(due.channel.id)
+        again = None if failure.permanent else next_attempt(attempts, now, self._jitter(), failure.retry_after)
+        self._database.change(lambda connection: outbox.failed(connection, due, failure.reason, again))
+        return _DEAD if again is None else _FAILED
+
+    def _release(self, dues: Sequence[Due]) -> None:
+        if dues:
+            self._database.change(lambda connection: outbox.release(connection, dues))
+
+
+FIRST_REST = timedelta(seconds=2)
+LONGEST_REST = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    times: int
+    rests_until: datetime
+
+
+class CircuitBreaker:
+    """Lets a channel that does not answer rest, longer each time, until it answers again."""
+
+    def __init__(self) -> None:
+        self._troubles: dict[int, _Trouble] = {}
+        self._lock = threading.Lock()
+
+    def answered(self, channel: int) -> None:
+        """Forget the trouble with a channel."""
+        with self._lock:
+            self._troubles.pop(channel, None)
+
+    def silent(self, channel: int, now: datetime) -> None:
+        """Note that a channel did not answer."""
+        with self._lock:
+            times = self._troubles[channel].times + 1 if channel in self._troubles else 1
+            rest = min(FIRST_REST * (1 << min(times - 1, 10)), LONGEST_REST)
+            self._troubles[channel] = _Trouble(times, now + rest)
+
+    def asked(self, channel: int, until: datetime) -> None:
+        """Note that a receiver answered, and asked to be left alone for a while."""
+        with self._lock:
+            self._troubles[channel] = _Trouble(1, until)
+
+    def troubled(self) -> frozenset[int]:
+        """Return the channels that did not answer when last tried."""
+        with self._lock:
+            return frozenset(self._troubles)
+
+    def resting(self, now: datetime) -> frozenset[int]:
+        """Return the channels that are not tried yet."""
+        with self._lock:
+            return frozenset(channel for channel, one in self._troubles.items() if one.rests_until > now)

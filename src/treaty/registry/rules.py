@@ -1,0 +1,42 @@
+"""What a registry asks of everybody: its mode, grades, periods, approvals and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from treaty.compatibility import Grading, Mode
+from treaty.compatibility.migration import Guard
+from treaty.compatibility.modes import DEFAULT_MODE
+from treaty.contracts.text import Limits
+from treaty.governance.lifecycle import Periods
+from treaty.registry.notices.addresses import AddressRule
+
+
+class Approval(StrEnum):
+    """Whether a breaking change waits for somebody other than its proposer."""
+
+    OFF = "off"
+    REQUIRED = "required"
+
+
+class Acknowledgement(StrEnum):
+    """Whether a breaking change waits for the word of the critical consumers that it hits."""
+
+    OFF = "off"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True)
+class RegistryRules:
+    """What holds for every contract in a registry."""
+
+    mode: Mode = DEFAULT_MODE
+    grading: Grading = field(default_factory=Grading)
+    periods: Periods = field(default_factory=Periods)
+    approval: Approval = Approval.OFF
+    acknowledgement: Acknowledgement = Acknowledgement.REQUIRED
+    reminders: tuple[int, ...] = (30, 7, 1)  # days before a migration's window ends
+    guard: Guard | None = None  # lets SQL that migrations declare through, where what reads SQL is installed
+    limits: Limits = field(default_factory=Limits)
+    addresses: AddressRule = AddressRule.PUBLIC_ONLY

@@ -1,0 +1,142 @@
+"""Access: tokens, and the audit log of who did what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from treaty.errors import Conflict, InvalidDocument
+from treaty.registry.access.actors import Actor, Grant, Role, Scope
+from treaty.registry.access.permissions import Action, Resource, authorize, scopes_for
+from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, in_force, mint
+from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
+from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.service.context import Context
+from treaty.registry.store import audit_log, tokens
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.validation import check_name
+
+
+class Access:
+    """Who may come in, and what they did."""
+
+    def __init__(self, desk: Context) -> None:
+        self._desk = desk
+
+    def create_token(
+        self, name: str, *, role: str, team: str | None = None, scopes: Sequence[str] = (), days: int | None = None
+    ) -> MintedAnswer:
+        """Give out a token; its secret is shown this once."""
+        return self._desk.write(lambda it: create_token(it, self._desk.actor, name, role, team, scopes, days))
+
+    def tokens(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TokenAnswer]:
+        """List tokens, without their secrets."""
+        check_limit(limit)
+        (start,) = after(cursor, "")
+        found = self._desk.read(lambda it: tokens.listed(it, str(start), limit + 1), Action.MANAGE_TOKENS)
+        return page_of([answer(one) for one in found], limit, lambda one: (one.id,))
+
+    def revoke_token(self, identity: str) -> TokenAnswer:
+        """Take a token back."""
+        return self._desk.write(lambda it: revoke_token(it, self._desk.actor, identity))
+
+    def audit(
+        self, *, subject: str | None = None, actor: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[AuditAnswer]:
+        """List who did what; a subject stands for all that begins with it."""
+        check_limit(limit)
+        (start,) = after(cursor, 0)
+        found = self._desk.read(lambda it: audit_log.page(it, subject, actor, int(start), limit + 1), Action.AUDIT)
+        return page_of(found, limit, lambda one: (one.seq,))
+
+    def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
+        """Check that the audit log is whole; a head that was kept must still be in it."""
+        known = _head(head) if head is not None else None
+        return self._desk.read(lambda it: audit_log.verify(it, known), Action.AUDIT)
+
+
+def _head(text: str) -> tuple[int, str]:
+    seq, colon, digest = text.partition(":")
+    if not colon or not seq.isascii() or not seq.isdigit() or len(seq) > 18:
+        raise InvalidDocument(f"{text[:80]!r} is no head of an audit log; it is printed like 42:9f86d0…")
+    return int(seq), digest
+
+
+_RESERVED = frozenset({"local", "calendar", "anonymous"})
+"""Names that the registry itself acts under."""
+
+
+def create_token(
+    transaction: Transaction,
+    actor: Actor,
+    name: str,
+    role: str,
+    team: str | None = None,
+    scopes: Iterable[str] = (),
+    days: int | None = None,
+) -> MintedAnswer:
+    """Give out a token; its secret is in this answer and nowhere else."""
+    check_name(name, "token")
+    authorize(actor, Action.MANAGE_TOKENS, Resource("token", name))
+    if name in _RESERVED or tokens.is_taken(transaction.connection, name, transaction.now):
+        raise Conflict(f"the name {name!r} is taken: the audit log tells people apart by it; choose another")
+    wanted = _role(role)
+    lifetime = timedelta(days=days) if days is not None else DEFAULT_LIFETIME
+    within = [_scope(one) for one in scopes] or scopes_for([Grant(wanted, team)])
+    minted = mint(transaction.now, name, wanted, team, within, actor.name, lifetime)
+    record = minted.record
+    transaction.record(
+        actor.name,
+        "token.create",
+        record.id,
+        after=answer(record).model_dump(),
+        details={"name": name, "role": role, "team": team, "scopes": sorted(record.scopes)},
+    )
+    transaction.change(lambda connection: tokens.add(connection, record))
+    return MintedAnswer(**answer(record).model_dump(), token=minted.secret_text)
+
+
+def revoke_token(transaction: Transaction, actor: Actor, identity: str) -> TokenAnswer:
+    """Take a token back; it is refused from now on."""
+    authorize(actor, Action.MANAGE_TOKENS, Resource("token", identity))
+    stood = tokens.find(transaction.connection, identity)
+    revoked = transaction.change(lambda connection: tokens.revoke(connection, identity, transaction.now))
+    transaction.forget(in_force(identity))
+    transaction.record(
+        actor.name,
+        "token.revoke",
+        identity,
+        before=answer(stood or revoked).model_dump(),
+        after=answer(revoked).model_dump(),
+        details={"name": revoked.name},
+    )
+    return answer(revoked)
+
+
+def answer(record: TokenRecord) -> TokenAnswer:
+    """Return a token without its secret or its digest."""
+    return TokenAnswer(
+        id=record.id,
+        name=record.name,
+        role=record.role.value,
+        team=record.team,
+        scopes=sorted(record.scopes),
+        created_at=record.created_at,
+        created_by=record.created_by,
+        expires_at=record.expires_at,
+        revoked_at=record.revoked_at,
+    )
+
+
+def _role(text: str) -> Role:
+    try:
+        return Role(text)
+    except ValueError:
+        raise InvalidDocument(f"unknown role {text[:40]!r}; use one of: {', '.join(Role)}") from None
+
+
+def _scope(text: str) -> Scope:
+    try:
+        return Scope(text)
+    except ValueError:
+        raise InvalidDocument(f"unknown scope {text[:40]!r}; use one of: {', '.join(Scope)}") from None

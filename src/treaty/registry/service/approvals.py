@@ -1,0 +1,93 @@
+"""Approve or decline what waits: somebody else's breaking change."""
+
+from __future__ import annotations
+
+from treaty.compatibility import Mode
+from treaty.errors import Conflict, Refused
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.documents import prepare
+from treaty.registry.model import ProposalAnswer
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import migration_status, proposals
+from treaty.registry.service.registration import register_approved
+from treaty.registry.store import migration_records, versions
+from treaty.registry.store.migration_records import MigrationState
+from treaty.registry.store.transaction import Transaction
+
+
+def approve(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, reason: str | None, override: bool
+) -> ProposalAnswer:
+    """Register a proposed version; one's own only by an override with a reason, which is noted."""
+    row = _open(transaction, identity)
+    _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
+    silent = _silent(transaction, rules, identity)
+    if silent and not override:
+        raise Refused(
+            f"{row.contract} {row.version} waits for the word of {', '.join(silent)}: "
+            "treaty migrate acknowledge; a steward may override it with a reason"
+        )
+    transaction.record(
+        actor.name,
+        "proposal.override" if override else "proposal.approve",
+        f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "approved", "reason": reason},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "unacknowledged": silent},
+    )
+    register_approved(
+        transaction,
+        row.proposed_by,
+        rules,
+        prepare(bytes(row.document), row.media, rules.limits),
+        Mode(row.mode),
+    )
+    proposals.decide(transaction, identity, "approved", actor, reason)
+    return proposals.answer(proposals.find(transaction.connection, identity))
+
+
+def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
+    """Turn a proposed version down; who proposed it may take it back."""
+    row = _open(transaction, identity)
+    own = actor.name == row.proposed_by
+    _check(transaction, actor, row, reason, Action.REGISTER if own else Action.APPROVE)
+    transaction.record(
+        actor.name,
+        "proposal.decline",
+        f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "declined", "reason": reason},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+    )
+    proposals.decide(transaction, identity, "declined", actor, reason)
+    waiting = migration_records.proposed_as(transaction.connection, identity)
+    if waiting is not None:
+        migration_records.change(
+            transaction, waiting.id, state=MigrationState.WITHDRAWN.value, closed_at=transaction.now
+        )
+    return proposals.answer(proposals.find(transaction.connection, identity))
+
+
+def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[str]:
+    """Name the critical consumers whose word a proposal waits for."""
+    waiting = migration_records.proposed_as(transaction.connection, identity)
+    if waiting is None:
+        return []
+    found = migration_status.standings(transaction.connection, rules, waiting, transaction.now.date())
+    return migration_status.missing(rules, found)
+
+
+def _open(transaction: Transaction, identity: int) -> proposals.ProposalRow:
+    row = proposals.find(transaction.connection, identity)
+    if row.state != proposals.OPEN:
+        raise Conflict(f"proposal {identity} was {row.state} by {row.decided_by}")
+    return row
+
+
+def _check(
+    transaction: Transaction, actor: Actor, row: proposals.ProposalRow, reason: str | None, action: Action
+) -> None:
+    owned = versions.highest(transaction.connection, row.contract)
+    teams = owned.teams if owned else frozenset()
+    authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposed_by), reason)

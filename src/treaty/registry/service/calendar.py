@@ -1,0 +1,137 @@
+"""What is coming: the days of lines that are near, and the ends of moves under way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from sqlalchemy import Connection, func, select
+
+from treaty.contracts.versions import Line
+from treaty.errors import InvalidDocument
+from treaty.governance.lifecycle import Status
+from treaty.registry.model import UpcomingAnswer
+from treaty.registry.model.operation_answers import UpcomingKind
+from treaty.registry.store import migration_records, versions
+from treaty.registry.store.tables import subscriptions
+from treaty.registry.store.teams import Realm, realm_of
+from treaty.registry.store.versions import Kept
+
+_S = subscriptions.c
+LONGEST = 3_660
+_AT_ONCE = 500
+_MOST_DATED = 5_000
+_AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
+    Status.ACTIVE: (
+        ("deprecation", "announced_on"),
+        ("sunset", "sunset_on"),
+        ("retirement", "retire_on"),
+        ("expiry", "expires_on"),
+    ),
+    Status.DEPRECATED: (("sunset", "sunset_on"), ("retirement", "retire_on")),
+    Status.SUNSET: (("retirement", "retire_on"),),
+}
+"""Which days lie ahead of a version; one that may be retired waits for somebody to do so, even after its day."""
+
+_WORDS: dict[UpcomingKind, str] = {
+    "deprecation": "is deprecated: readers are warned",
+    "sunset": "goes into sunset: it takes no new consumers",
+    "retirement": "may be retired: it can no longer be read then",
+    "expiry": "expires, and is deprecated unless it is renewed",
+    "migration": "should have no readers left: the window of the move ends",
+}
+
+
+@dataclass(slots=True)
+class _Day:
+    """One day of a line, with the versions it is about."""
+
+    line: Line
+    kind: UpcomingKind
+    on: date
+    versions: list[str] = field(default_factory=list)
+    owners: frozenset[str] = frozenset()
+    migration: int | None = None
+    link: str | None = None
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where it stands among all that is coming."""
+        return self.on.isoformat(), str(self.line), self.kind
+
+
+def upcoming(
+    connection: Connection,
+    today: date,
+    days: int,
+    contract: str | None,
+    team: str | None,
+    after: tuple[str, str, str],
+    limit: int,
+) -> list[UpcomingAnswer]:
+    """Return what comes within so many days behind a place, the nearest first."""
+    if not 1 <= days <= LONGEST:
+        raise InvalidDocument(f"days must be 1 to {LONGEST:,}, not {days}")
+    until = today + timedelta(days=days)
+    realm = realm_of(connection, team) if team is not None else None
+    near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
+    wanted = [one for one in near if contract in (None, one.line.contract) and _concerns(realm, one.line)]
+    nearest = sorted((one for one in wanted if one.place > after), key=lambda one: one.place)[:limit]
+    readers = _readers(connection, {one.line for one in nearest})
+    return [_answer(one, readers.get(one.line, 0)) for one in nearest]
+
+
+def _concerns(realm: Realm | None, line: Line) -> bool:
+    return realm is None or line.contract in realm.owned or line in realm.lines
+
+
+def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
+    """Return the days of lines: versions that share one stand together."""
+    found: dict[tuple[Line, UpcomingKind, date], _Day] = {}
+    for one in versions.dated(connection, until, _MOST_DATED):
+        for kind, on in _days(one, until, today):
+            there = found.setdefault((one.line, kind, on), _Day(one.line, kind, on))
+            there.versions.append(one.version)
+            there.owners |= one.teams
+            there.link = one.deprecation_uri or there.link
+    return list(found.values())
+
+
+def _days(one: Kept, until: date, today: date) -> Iterator[tuple[UpcomingKind, date]]:
+    for kind, name in _AHEAD.get(one.status, ()):
+        on: date | None = getattr(one, name)
+        if on is not None and on <= until and (on >= today or one.status is Status.SUNSET):
+            yield kind, on
+
+
+def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
+    for one in migration_records.ending(connection, until, _MOST_DATED):
+        if one.ends_on is not None:
+            owners = frozenset({one.owner} if one.owner else ())
+            yield _Day(one.line, "migration", one.ends_on, [one.version], owners, one.id, one.guide)
+
+
+def _readers(connection: Connection, lines: set[Line]) -> dict[Line, int]:
+    names = sorted({line.contract for line in lines})
+    found: dict[Line, int] = {}
+    for start in range(0, len(names), _AT_ONCE):
+        some = _S.contract.in_(names[start : start + _AT_ONCE])
+        asked = select(_S.contract, _S.major, func.count()).where(_S.active, some).group_by(_S.contract, _S.major)
+        found |= {Line(row[0], row[1]): row[2] for row in connection.execute(asked)}
+    return found
+
+
+def _answer(one: _Day, consumers: int) -> UpcomingAnswer:
+    return UpcomingAnswer(
+        on=one.on,
+        kind=one.kind,
+        headline=f"{one.line} {_WORDS[one.kind]}",
+        contract=one.line.contract,
+        line=str(one.line),
+        versions=one.versions,
+        owners=sorted(one.owners),
+        consumers=consumers,
+        migration=one.migration,
+        link=one.link,
+    )

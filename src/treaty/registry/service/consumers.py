@@ -1,0 +1,332 @@
+"""Consumers: who subscribes, who depends on whom, and what a change would mean for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.model import Contract, Field
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line, parse_line
+from treaty.errors import InvalidDocument, Refused
+from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Welcome
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.model import (
+    DecisionAnswer,
+    DomainsAnswer,
+    GraphAnswer,
+    ImpactAnswer,
+    MapAnswer,
+    Page,
+    SubscriptionAnswer,
+)
+from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.not_found import no_line, not_reading
+from treaty.registry.service import decisions, dependency_map
+from treaty.registry.service import dependencies as depends
+from treaty.registry.service import judgement as candidates
+from treaty.registry.service.context import Context, Document
+from treaty.registry.service.lifecycle import standing
+from treaty.registry.store import subscriptions, versions
+from treaty.registry.store.subscriptions import Subscribed
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.versions import Kept
+from treaty.registry.validation import check_name
+
+_LONGEST_TEXT = 2_000
+_MOST_FIELDS = 2_000
+
+
+class Consumers:
+    """The consumers of a registry."""
+
+    def __init__(self, desk: Context) -> None:
+        self._desk = desk
+
+    def subscribe(
+        self,
+        consumer: str,
+        line: str,
+        *,
+        consumer_class: str,
+        fields: Sequence[str] = (),
+        purpose: str | None = None,
+        latency: str | None = None,
+        contact: str | None = None,
+        team: str | None = None,
+    ) -> SubscriptionAnswer:
+        """Declare that a consumer depends on a line; without fields, no change is taken to be safe for it."""
+        for text, what in ((consumer, "consumer"), *([(team, "team")] if team is not None else [])):
+            check_name(text, what)
+        for said in (purpose, latency, contact):
+            if said is not None and (len(said) > _LONGEST_TEXT or "\x00" in said):
+                raise InvalidDocument(f"purpose, latency and contact have {_LONGEST_TEXT:,} characters at most, no NUL")
+        if len(fields) > _MOST_FIELDS:
+            raise InvalidDocument(f"more than {_MOST_FIELDS:,} fields; name the objects they stand in")
+        asked = Subscription(
+            consumer, parse_line(line), _class(consumer_class), parse_fields(list(fields)), purpose, latency, contact
+        )
+        return self._desk.write(lambda it: subscribe(it, self._desk.actor, asked, team))
+
+    def unsubscribe(self, consumer: str, line: str) -> SubscriptionAnswer:
+        """End a subscription."""
+        parsed = parse_line(line)
+        return self._desk.write(lambda it: unsubscribe(it, self._desk.actor, consumer, parsed))
+
+    def subscriptions(
+        self,
+        *,
+        contract: str | None = None,
+        consumer: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[SubscriptionAnswer]:
+        """List subscriptions, of one contract, one consumer or one team, or of all."""
+        check_limit(limit)
+        name, of, major = after(cursor, "", "", -1)
+        start = (str(name), str(of), int(major)) if cursor else None
+
+        def read(it: Connection) -> list[SubscriptionAnswer]:
+            listed = subscriptions.page_of_subscriptions(it, contract, consumer, team, start, limit + 1)
+            warned = {line: warnings_for(it, line) for line in {one.subscription.line for one in listed}}
+            return [answer(one, warned[one.subscription.line]) for one in listed]
+
+        found = self._desk.read(read)
+        return page_of(found, limit, _place)
+
+    def graph(self, node: str, *, direction: str = "downstream", depth: int | None = None) -> GraphAnswer:
+        """Say who rests on a line or consumer, or what it rests on."""
+        if direction not in ("upstream", "downstream"):
+            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use upstream or downstream")
+        if depth is not None and depth < 1:
+            raise InvalidDocument(f"depth must be 1 or more, not {depth}")
+        reach = self._desk.read(
+            lambda it: self._desk.dependencies.reach(it, depends.node_named(it, node), direction, depth)
+        )
+        return depends.graph_answer(reach, direction)
+
+    def map(
+        self,
+        node: str | None = None,
+        *,
+        hops: int | None = None,
+        direction: str = "both",
+        domain: str | None = None,
+        limit: int = PAGE,
+    ) -> MapAnswer:
+        """Return the graph around a line, contract or consumer, or of a domain, or all of it; never too much of it."""
+        check_limit(limit)
+        if direction not in dependency_map.WAYS:
+            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependency_map.WAYS)}")
+        if hops is not None and hops < 1:
+            raise InvalidDocument(f"hops must be 1 or more, not {hops}")
+        if node is not None and domain is not None:
+            raise InvalidDocument("ask around a node or for a domain, not both")
+        known = self._desk.dependencies
+        if node is None:
+            return self._desk.read(lambda it: dependency_map.map_of(it, known, domain, limit))
+        return self._desk.read(lambda it: dependency_map.map_around(it, known, node, hops, direction, limit))
+
+    def domains(self) -> DomainsAnswer:
+        """Return the graph from far away: the domains, and what goes from one to another."""
+        return self._desk.read(lambda it: dependency_map.domains_of(it, self._desk.dependencies))
+
+    def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
+        """Say whom a new version would hit, by field."""
+        candidate = self._desk.prepared(document)
+        return self._desk.read(
+            lambda it: depends.impact_of(
+                it,
+                self._desk.dependencies,
+                candidates.judge(it, self._desk.rules, candidate, self._desk.mode(compatibility), self._desk.today),
+            ),
+            Action.CHECK,
+        )
+
+    def can_i_publish(self, document: Document, *, compatibility: str | None = None) -> DecisionAnswer:
+        """Say yes or no to publishing a new version, with every reason."""
+        candidate = self._desk.prepared(document)
+        mode = self._desk.mode(compatibility)
+
+        def decide(it: Connection) -> DecisionAnswer:
+            judgement = candidates.judge(it, self._desk.rules, candidate, mode, self._desk.today)
+            found = depends.exposure_of(it, self._desk.dependencies, judgement)
+            return decisions.can_i_publish(it, self._desk.rules, judgement, found)
+
+        return self._desk.read(decide, Action.CHECK)
+
+    def can_i_retire(self, line: str, *, version: str | None = None) -> DecisionAnswer:
+        """Say yes or no to retiring a line or one version of it, with every reason."""
+        parsed = parse_line(line)
+        return self._desk.read(lambda it: decisions.can_i_retire(it, parsed, version, self._desk.today), Action.CHECK)
+
+
+def _place(one: SubscriptionAnswer) -> tuple[str, str, int]:
+    line = parse_line(one.line)
+    return one.consumer, line.contract, line.major
+
+
+def _class(text: str) -> ConsumerClass:
+    try:
+        return ConsumerClass(text)
+    except ValueError:
+        choices = ", ".join(ConsumerClass)
+        raise InvalidDocument(f"unknown consumer class {text[:40]!r}; use one of: {choices}") from None
+
+
+def subscribe(
+    transaction: Transaction, actor: Actor, subscription: Subscription, team: str | None
+) -> SubscriptionAnswer:
+    """Keep a subscription; a deprecated line is warned of, one in sunset takes no new consumers."""
+    line = subscription.line
+    there = subscriptions.find_subscription(transaction.connection, subscription.consumer, line)
+    is_new = there is None or not there.active
+    teams = _teams_of(transaction.connection, subscription.consumer)
+    team = team if team is not None else next(iter(sorted(teams)), None)
+    for owner in teams or {team or subscription.consumer}:
+        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, owner))
+    if team is not None and team not in teams:
+        authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, team))
+    members = versions.in_line(transaction.connection, line)
+    if not members:
+        raise no_line(line)
+    warnings = _welcome(line, members, subscription, is_new)
+    _check_fields(versions.contract_of(transaction.connection, members[0]), subscription)
+    since = transaction.now if there is None or not there.active else there.since
+    revision = transaction.record(
+        actor.name,
+        "subscription.put",
+        f"{subscription.consumer} -> {line}",
+        before=_state(there.subscription, there.team) if there and there.active else None,
+        after=_state(subscription, team),
+        details={
+            "fields": [str(one) for one in subscription.fields],
+            "class": subscription.consumer_class.value,
+            "purpose": subscription.purpose,
+            "team": team,
+            "new": is_new,
+        },
+    )
+    subscriptions.put_subscription(transaction, subscription, team, actor.name, revision, since)
+    if is_new:
+        transaction.notify(
+            "subscription.started",
+            line.contract,
+            f"{subscription.consumer} reads {line}",
+            details={"purpose": subscription.purpose, "class": subscription.consumer_class.value},
+            parties=members[0].teams,
+        )
+    kept_now = Subscribed(subscription, team, since, actor.name, True, revision)
+    return answer(kept_now, warnings)
+
+
+def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Line) -> SubscriptionAnswer:
+    """End a subscription."""
+    there = subscriptions.find_subscription(transaction.connection, consumer, line)
+    if there is None or not there.active:
+        raise not_reading(consumer, str(line))
+    authorize(actor, Action.SUBSCRIBE, _resource(consumer, there.team or consumer))
+    revision = transaction.record(
+        actor.name, "subscription.end", f"{consumer} -> {line}", before=_state(there.subscription, there.team)
+    )
+    subscriptions.end_subscription(transaction, there.subscription, actor.name, revision)
+    owners = versions.in_line(transaction.connection, line)[0].teams
+    transaction.notify("subscription.ended", line.contract, f"{consumer} no longer reads {line}", parties=owners)
+    return answer(there, [])
+
+
+def _state(one: Subscription, team: str | None) -> dict[str, Any]:
+    """Return what a subscription says."""
+    return {
+        "class": one.consumer_class,
+        "fields": [str(field) for field in one.fields],
+        "purpose": one.purpose,
+        "latency": one.latency,
+        "contact": one.contact,
+        "team": team,
+    }
+
+
+def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
+    """Return a subscription in the words of the API."""
+    subscription = one.subscription
+    return SubscriptionAnswer(
+        consumer=subscription.consumer,
+        line=str(subscription.line),
+        consumer_class=subscription.consumer_class.value,
+        fields=[str(path) for path in subscription.fields],
+        purpose=subscription.purpose,
+        latency=subscription.latency,
+        contact=subscription.contact,
+        team=one.team,
+        since=one.since,
+        warnings=warnings,
+    )
+
+
+def warnings_for(connection: Connection, line: Line) -> list[str]:
+    """Return what somebody who reads a line should know."""
+    members = versions.in_line(connection, line)
+    warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not Welcome.ALLOWED
+    return [_standing(line, members)] if warned else []
+
+
+def _resource(consumer: str, team: str) -> Resource:
+    return Resource("subscription", consumer, frozenset({team}))
+
+
+def _teams_of(connection: Connection, consumer: str) -> set[str]:
+    """Return who speaks for a consumer: the teams of what it reads already, by default the one that has its name."""
+    return {one.team or consumer for one in subscriptions.subscriptions_of(connection, consumer)}
+
+
+def _welcome(line: Line, members: list[Kept], subscription: Subscription, is_new: bool) -> list[str]:
+    status = standing(members)
+    welcome = NEW_CONSUMERS[status]
+    if is_new and welcome is Welcome.REFUSED:
+        raise Refused(
+            f"{_standing(line, members)}; it takes no new consumers: {subscription.consumer} must use another line"
+        )
+    return [] if welcome is Welcome.ALLOWED else [_standing(line, members)]
+
+
+def _standing(line: Line, members: list[Kept]) -> str:
+    latest = members[0]
+    said = f"{line} is {standing(members)}"
+    if latest.sunset_on:
+        said += f"; sunset on {latest.sunset_on}, retirement from {latest.retire_on}"
+    return said + (f"; see {latest.deprecation_uri}" if latest.deprecation_uri else "")
+
+
+def _check_fields(contract: Contract, subscription: Subscription) -> None:
+    """Refuse a field that the line does not have: the impact of a change could not be told for it."""
+    for path in subscription.fields:
+        if not _has(contract, path):
+            raise InvalidDocument(f"{subscription.line} has no field {str(path)!r}; see its fields with: treaty show")
+
+
+def _has(contract: Contract, path: FieldPath) -> bool:
+    objects = [item for item in contract.schema if path.object in (None, item.name)]
+    return any(_leads(item.fields, path) for item in objects)
+
+
+def _leads(fields: tuple[Field, ...], path: FieldPath) -> bool:
+    """Follow a path; what stands inside a field that does not say what it holds may be there."""
+    here: list[Field] = [Field(properties=fields)]
+    for step in path.steps:
+        if any(one.properties is None and not one.children and _may_hold(one) for one in here):
+            return True
+        if step.is_mark:
+            here = [child for one in here for mark, child in one.children if mark == step.text]
+        else:
+            here = [child for one in here for child in one.properties or () if child.name == step.text]
+    return bool(here)
+
+
+def _may_hold(field: Field) -> bool:
+    return field.type is None or field.type.name in ("object", "array", "map", "json")

@@ -1,0 +1,125 @@
+"""One verdict over versions, consumers, policies and dates: may this be published, may that be retired?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from sqlalchemy import Connection
+
+from treaty.consumers.impact import Exposure
+from treaty.contracts.versions import Line
+from treaty.governance.lifecycle import Status
+from treaty.registry.model import AffectedAnswer, DecisionAnswer, ReasonAnswer
+from treaty.registry.model.consumer_answers import WAITS_FOR_APPROVAL, WAITS_FOR_CONSUMERS
+from treaty.registry.not_found import no_line
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service.dependencies import impact_answer, struck
+from treaty.registry.service.judgement import Judgement
+from treaty.registry.service.lifecycle import SERVING, obstacles_to_retiring, standing, stranded, waived
+from treaty.registry.service.migration_start import Waiting, readers, waits
+from treaty.registry.store import migration_records, versions
+
+
+def can_i_publish(
+    connection: Connection, rules: RegistryRules, judgement: Judgement, found: Exposure
+) -> DecisionAnswer:
+    """Say whether a candidate may be published: admissible, hitting nobody on its line, and waiting for nobody."""
+    contract = judgement.candidate.contract
+    affected = impact_answer(judgement, found).affected
+    reasons = [*_against_publishing(connection, judgement, struck(found))]
+    if judgement.admissible:
+        reasons += _waiting(waits(rules, judgement, readers(connection, judgement)))
+    return DecisionAnswer(
+        question=f"can {contract.id} {contract.version} be published?",
+        answer=not any(one.severity == "error" for one in reasons),
+        reasons=reasons,
+        affected=affected,
+        required_version=judgement.verdict.required_version,
+    )
+
+
+def can_i_retire(connection: Connection, line: Line, version: str | None, today: date) -> DecisionAnswer:
+    """Say whether a line, or one version of it, may be retired today."""
+    members = versions.in_line(connection, line)
+    leaving = [one for one in members if one.version == version] if version else members
+    if not leaving:
+        raise no_line(line, version)
+    name = f"{line.contract} {version}" if version else str(line)
+    staying = [one for one in leaving if one.status in SERVING or one.status is Status.DRAFT]
+    if staying:
+        obstacles = obstacles_to_retiring(connection, staying, today)
+        reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
+        reasons += _of_migrations(connection, line, today)
+    else:
+        reasons = [ReasonAnswer(kind="gone", message=f"{name} is {standing(leaving)} already", severity="warning")]
+    return DecisionAnswer(
+        question=f"can {name} be retired?",
+        answer=not any(one.severity == "error" for one in reasons),
+        reasons=reasons,
+        affected=[
+            AffectedAnswer(
+                name=one.consumer,
+                kind="consumer",
+                effect="hit",
+                consumer_class=one.consumer_class.value,
+                contact=one.contact,
+                critical=one.consumer_class.is_critical,
+                path=[str(line), one.consumer],
+            )
+            for one in (stranded(connection, staying) if staying else [])
+        ],
+    )
+
+
+def _of_migrations(connection: Connection, line: Line, today: date) -> Iterator[ReasonAnswer]:
+    """Say which migration leads away from a line, until when, and who is excused from it."""
+    for one in migration_records.live_from(connection, line):
+        ends = f"; its window ends on {one.ends_on}" if one.ends_on else ""
+        said = f"migration {one.id} to {one.to_line} is {one.state}{ends}"
+        yield ReasonAnswer(kind="migration", message=said, severity="warning")
+    for name, it in waived(connection, line, today).items():
+        said = f"{name} still reads {line}, and is waived until {it.until}: {it.reason}"
+        yield ReasonAnswer(kind="consumer_waived", message=said, severity="warning")
+
+
+def _against_publishing(
+    connection: Connection, judgement: Judgement, affected: list[AffectedAnswer]
+) -> Iterator[ReasonAnswer]:
+    contract, before = judgement.candidate.contract, judgement.before
+    if before is not None and versions.is_registered(connection, contract.id, contract.version):
+        required = judgement.verdict.required_version
+        said = f"version {contract.version} is registered already"
+        said += f"; the next is {required}" if required != before.version else f", and nothing differs from {required}"
+        yield ReasonAnswer(kind="version_taken", message=said)
+    excused = {item.change.kind for item in judgement.verdict.judged} if judgement.admissible else set()
+    for issue in judgement.report.issues:
+        stands = issue.severity == "error" and issue.kind not in excused
+        yield ReasonAnswer(kind=issue.kind, message=issue.message, severity="error" if stands else "warning")
+    yield from _hits(judgement, affected)
+
+
+def _waiting(waiting: Waiting) -> Iterator[ReasonAnswer]:
+    """Say whom a version waits for that may be registered otherwise, and what comes next."""
+    then = "register it: it is proposed, and registered once"
+    if waiting.consumers:
+        names = ", ".join(waiting.consumers)
+        said = f"it waits for the word of {names}; {then} they acknowledge it: treaty migrate acknowledge"
+        yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=said)
+    if waiting.approval:
+        said = f"it breaks consumers, and waits for an approval; {then} somebody else approves it: treaty approve"
+        yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=said)
+
+
+def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:
+    """Name who is hit: an obstacle on the same line, something to know where a new line leaves them theirs."""
+    moves = judgement.verdict.opens_line
+    for one in affected:
+        if one.effect in ("hit", "unknown"):
+            reads = f" ({', '.join(one.fields)})" if one.fields and one.effect == "hit" else ""
+            said = "is hit" if one.effect == "hit" else "may be hit: it never said which fields it reads"
+            yield ReasonAnswer(
+                kind=f"{one.kind}_{one.effect}",
+                message=f"{one.name} {said}{reads}",
+                severity="warning" if moves else "error",
+            )

@@ -1,0 +1,198 @@
+"""Who depends on what: the graph, kept up to date change by change, and whom a candidate hits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Literal, TypeVar
+
+from sqlalchemy import Connection
+
+from treaty.compatibility import Judged, Verdict
+from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
+from treaty.consumers.graph import DependencyGraph
+from treaty.consumers.impact import Effect, Exposure, Impact, LineImpact, exposure
+from treaty.contracts.versions import Line, parse_line
+from treaty.errors import InvalidDocument, NotFound
+from treaty.registry.model import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
+from treaty.registry.service.judgement import Judgement
+from treaty.registry.store import subscriptions, versions
+
+T = TypeVar("T")
+_MOST_NODES = 1_000
+
+
+class Dependencies:
+    """The graph of one registry; each question first takes in what changed since the last one."""
+
+    def __init__(self) -> None:
+        self._graph = DependencyGraph()
+        self._revision = 0
+        self._lock = threading.Lock()
+
+    def ask(self, connection: Connection, question: Callable[[DependencyGraph], T]) -> T:
+        """Ask something of the graph, while nobody changes it."""
+        with self._lock:
+            self._catch_up(connection)
+            return question(self._graph)
+
+    def reach(self, connection: Connection, node: Node, direction: str, depth: int | None) -> Reach:
+        """Return what a node rests on, or who rests on it."""
+        with self._lock:
+            self._catch_up(connection)
+            if node not in self._graph:
+                return Reach(node)
+            if direction == "upstream":
+                return self._graph.upstream_of(node, depth)
+            return self._graph.downstream_of(node, depth)
+
+    def exposure(self, connection: Connection, verdict: Verdict, line: Line) -> Exposure:
+        """Return whom a change of a line reaches."""
+        with self._lock:
+            self._catch_up(connection)
+            if line not in self._graph:
+                return Exposure(line, (), (), Reach(line))
+            return exposure(verdict, self._graph, line)
+
+    def _catch_up(self, connection: Connection) -> None:
+        changed, rows, newest = subscriptions.changed_since(connection, self._revision)
+        for one in changed:
+            if one.active:
+                self._graph.put_subscription(one.subscription)
+            else:
+                self._graph.drop_subscription(one.subscription.consumer, one.subscription.line)
+        if self._revision == 0:
+            self._put_all(rows)
+        else:
+            for line in dict.fromkeys(Line(row.contract, row.major) for row in rows):
+                self._graph.put_upstreams(line, list(_made_from(line, subscriptions.upstreams_of(connection, line))))
+        self._revision = newest
+
+    def _put_all(self, rows: list[subscriptions.UpstreamRow]) -> None:
+        by_line: dict[Line, list[subscriptions.UpstreamRow]] = {}
+        for row in rows:
+            by_line.setdefault(Line(row.contract, row.major), []).append(row)
+        for line, found in by_line.items():
+            self._graph.put_upstreams(line, list(_made_from(line, [row for row in found if row.active])))
+
+
+def node_named(connection: Connection, name: str) -> Node:
+    """Read a node by its name: a line, a contract (its highest line), or a consumer."""
+    try:
+        line = parse_line(name)
+    except InvalidDocument:
+        line = None
+    if line is not None and versions.in_line(connection, line):
+        return line
+    highest = versions.highest(connection, name)
+    if highest is not None:
+        return highest.line
+    if subscriptions.subscriptions_of(connection, name):
+        return Consumer(name)
+    raise NotFound(f"neither a line nor a consumer is called {name!r}; find one with: treaty search")
+
+
+def graph_answer(reach: Reach, direction: str) -> GraphAnswer:
+    """Return a reach in the words of the API."""
+    nodes = [
+        NodeAnswer(
+            name=str(one.node),
+            kind=_kind(one.node),
+            distance=one.distance,
+            path=[str(node) for node in reach.path_to(one.node)],
+        )
+        for one in islice(reach, _MOST_NODES)
+    ]
+    return GraphAnswer(
+        node=str(reach.origin),
+        direction="upstream" if direction == "upstream" else "downstream",
+        nodes=nodes,
+        more=max(0, len(reach) - _MOST_NODES),
+    )
+
+
+def impact_answer(judgement: Judgement, found: Exposure) -> ImpactAnswer:
+    """Return whom a candidate hits, by field, in the words of the API."""
+    contract, verdict = judgement.candidate.contract, judgement.verdict
+    return ImpactAnswer(
+        contract=contract.id,
+        line=str(found.line),
+        before=judgement.before.version if judgement.before else None,
+        after=contract.version,
+        compatible=verdict.compatible,
+        required_version=verdict.required_version,
+        affected=list(islice(_affected(found), _MOST_NODES)),
+        more=max(0, len(found.consumers) + len(found.lines) + len(found.exposed) - _MOST_NODES),
+    )
+
+
+def exposure_of(connection: Connection, dependencies: Dependencies, judgement: Judgement) -> Exposure:
+    """Return whom a candidate reaches: those who rest on the line that it follows."""
+    line = judgement.before.line if judgement.before else judgement.candidate.line
+    return dependencies.exposure(connection, judgement.verdict, line)
+
+
+def impact_of(connection: Connection, dependencies: Dependencies, judgement: Judgement) -> ImpactAnswer:
+    """Return whom a candidate hits, by field."""
+    return impact_answer(judgement, exposure_of(connection, dependencies, judgement))
+
+
+def struck(found: Exposure) -> list[AffectedAnswer]:
+    """Return everybody whom a change hits or may hit directly, however many."""
+    consumers = [_consumer(one) for one in found.consumers if one.effect is not Effect.SAFE]
+    return consumers + [_line(one) for one in found.lines if one.effect is not Effect.SAFE]
+
+
+def _affected(found: Exposure) -> Iterator[AffectedAnswer]:
+    for consumer in found.consumers:
+        yield _consumer(consumer)
+    for line in found.lines:
+        yield _line(line)
+    for one in found.exposed:
+        path = [str(node) for node in found.path_to(one)]
+        yield AffectedAnswer(name=str(one), kind=_kind(one), effect="exposed", path=path)
+
+
+def _consumer(one: Impact) -> AffectedAnswer:
+    subscription = one.subscription
+    return AffectedAnswer(
+        name=subscription.consumer,
+        kind="consumer",
+        effect=one.effect.value,
+        consumer_class=subscription.consumer_class.value,
+        contact=subscription.contact,
+        critical=subscription.consumer_class.is_critical,
+        fields=_fields(one.changes),
+        reasons=_reasons(one.changes),
+        path=[str(subscription.line), subscription.consumer],
+    )
+
+
+def _line(one: LineImpact) -> AffectedAnswer:
+    return AffectedAnswer(
+        name=str(one.made_from.line),
+        kind="line",
+        effect=one.effect.value,
+        fields=_fields(one.changes),
+        reasons=_reasons(one.changes),
+        path=[str(one.made_from.upstream), str(one.made_from.line)],
+    )
+
+
+def _fields(changes: tuple[Judged, ...]) -> list[str]:
+    return list(dict.fromkeys(item.change.field for item in changes if item.change.field))
+
+
+def _reasons(changes: tuple[Judged, ...]) -> list[str]:
+    return list(dict.fromkeys(item.message for item in changes))
+
+
+def _kind(node: Node) -> Literal["line", "consumer"]:
+    return "line" if isinstance(node, Line) else "consumer"
+
+
+def _made_from(line: Line, rows: list[subscriptions.UpstreamRow]) -> Iterator[MadeFrom]:
+    for row in rows:
+        if row.upstream_major != subscriptions.NO_LINE:
+            yield MadeFrom(line, Line(row.upstream, row.upstream_major), subscriptions.fields_named(row.fields))

@@ -1,0 +1,141 @@
+"""Judging a candidate against what is registered: its history, its policies, its life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from treaty.compatibility import Mode, Verdict, admit
+from treaty.compatibility.judge import effective_mode
+from treaty.compatibility.serialization import verdict_as_data
+from treaty.contracts.blocks import Deprecation
+from treaty.contracts.frozen import once
+from treaty.contracts.model import Contract
+from treaty.contracts.versions import Bump
+from treaty.errors import Refused
+from treaty.governance.lifecycle import Status, Timetable, line_status, timetable
+from treaty.registry.documents import Prepared
+from treaty.registry.model import ChangeAnswer, DiffAnswer
+from treaty.registry.report import CompatibilityIssue, CompatibilityReport, report_on
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service.policies import Child, Held, children_in_breach, held_against, policies_above
+from treaty.registry.store import versions
+from treaty.registry.store.versions import Kept
+
+_LEAVING = frozenset({Status.DEPRECATED, Status.SUNSET})
+_ENDED = frozenset({Status.SUNSET, Status.RETIRED})
+_LEFT = _ENDED | {Status.ARCHIVED}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything the registry has to say to a candidate."""
+
+    candidate: Prepared
+    before: Kept | None
+    verdict: Verdict
+    held: tuple[Held, ...]
+    children: tuple[Child, ...]
+    days: Timetable | None
+    too_soon: str | None
+    ended: str | None
+
+    @property
+    def admissible(self) -> bool:
+        """Whether the candidate may be registered."""
+        return self.report.admissible
+
+    @property
+    def breaks_consumers(self) -> bool:
+        """Whether it asks consumers to act, whatever the mode or a migration plan allows."""
+        return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
+
+    @once
+    def report(self) -> CompatibilityReport:
+        """The judgement in the words of the API."""
+        return report_on(self.verdict, self._more_issues())
+
+    def _more_issues(self) -> Iterator[CompatibilityIssue]:
+        if self.candidate.contract.treaty.tier == "edge" and self.candidate.contract.treaty.expires is None:
+            message = "an edge contract needs an end; add expires: with a date"
+            yield CompatibilityIssue(severity="error", field=None, kind="expiry_missing", message=message)
+        if self.ended:
+            yield CompatibilityIssue(severity="error", field=None, kind="line_ended", message=self.ended)
+        if self.too_soon:
+            yield CompatibilityIssue(severity="error", field=None, kind="sunset_too_soon", message=self.too_soon)
+        for one in self.held:
+            violation, waiver = one.violation, one.waiver
+            said = f"{violation}; waived by {waiver.owner} until {waiver.until}" if waiver else str(violation)
+            severity: Literal["error", "warning"] = "warning" if waiver else "error"
+            yield CompatibilityIssue(severity=severity, field=violation.path, kind=violation.kind, message=said)
+        for child in self.children:
+            said = "; ".join(violation.message for violation in child.violations)
+            message = f"{child.contract} {child.version} would be in breach of this policy: {said}"
+            yield CompatibilityIssue(severity="warning", field=None, kind="policy_breaks_child", message=message)
+
+
+def judge(connection: Connection, rules: RegistryRules, candidate: Prepared, mode: Mode, today: date) -> Judgement:
+    """Judge a candidate as registering it would, and keep nothing."""
+    contract = candidate.contract
+    version = contract.semantic_version
+    before = versions.predecessor(connection, contract.id, version.major if version else -1)
+    verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
+    policies = policies_above(connection, contract)
+    held = tuple(held_against(connection, contract, policies, today)) if policies else ()
+    children = tuple(children_in_breach(connection, contract))
+    days, too_soon = _days(candidate, rules, today)
+    ended = _ended(connection, candidate, before)
+    return Judgement(candidate, before, verdict, held, children, days, too_soon, ended)
+
+
+def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:
+    """Return the contracts that the candidate is judged against: its predecessor, or the whole line before it."""
+    if before is None:
+        return []
+    predecessor = versions.contract_of(connection, before)
+    if not effective_mode(mode, predecessor, candidate.contract).is_transitive:
+        return [predecessor]
+    return [versions.contract_of(connection, one) for one in versions.in_line(connection, before.line)]
+
+
+def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> str | None:
+    """Say that a line is on its way out or gone: consumers were told that nothing follows in it."""
+    if before is None or before.status not in _LEFT or before.line != candidate.line:
+        return None
+    status = line_status([one.status for one in versions.in_line(connection, before.line)])
+    return f"the line {before.line} is {status}; open a new one" if status in _ENDED else None
+
+
+def _days(candidate: Prepared, rules: RegistryRules, today: date) -> tuple[Timetable | None, str | None]:
+    """Work out the days of a deprecation that comes with the document; nobody was told before today."""
+    notice = candidate.contract.treaty.deprecation
+    announces = notice is not None and (notice.announced or notice.sunset_date)
+    if candidate.status not in _LEAVING and not announces:
+        return None, None
+    notice = notice or Deprecation()
+    told = max(notice.announced or "", today.isoformat())
+    try:
+        return timetable(replace(notice, announced=told), today, rules.periods), None
+    except Refused as refusal:
+        return None, str(refusal)
+
+
+def diff_answer(verdict: Verdict) -> DiffAnswer:
+    """Return a verdict in the words of the API."""
+    data = verdict_as_data(verdict, ())
+    return DiffAnswer(
+        contract=verdict.after.id,
+        before=verdict.before.version if verdict.before else None,
+        after=verdict.after.version,
+        mode=verdict.mode.value,
+        compatible=verdict.compatible,
+        admissible=verdict.admissible,
+        required_bump=str(verdict.required_bump),
+        required_version=verdict.required_version,
+        changes=[ChangeAnswer(**change) for change in data["changes"]],
+        issues=report_on(verdict).issues,
+    )

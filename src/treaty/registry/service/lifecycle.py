@@ -1,0 +1,322 @@
+"""The steps of a version's life: activate, deprecate, sunset, retire, archive; by hand, or by the calendar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, update
+
+from treaty.consumers.subscriptions import Subscription
+from treaty.contracts.blocks import Deprecation
+from treaty.contracts.versions import Line
+from treaty.errors import InvalidDocument, Refused
+from treaty.governance.inheritance import is_policy
+from treaty.governance.lifecycle import Periods, Status, Timetable, check_step, due_status, line_status, timetable
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.model import StepAnswer
+from treaty.registry.not_found import no_line
+from treaty.registry.rules import RegistryRules
+from treaty.registry.store import migration_records, subscriptions
+from treaty.registry.store import versions as kept
+from treaty.registry.store.migration_records import ConsumerState, KeptConsumer, MigrationState
+from treaty.registry.store.tables import versions
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.versions import Kept
+
+SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
+"""The statuses in which a version is still there to be read."""
+
+_LONGEST_URI = 2048
+_CLOCK = "calendar"
+_REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: "its sunset was due"}
+
+
+def standing(members: list[Kept]) -> Status:
+    """Return where a line stands: as its best version does."""
+    return line_status([one.status for one in members])
+
+
+def activate(transaction: Transaction, actor: Actor, rules: RegistryRules, contract: str, version: str) -> Kept:
+    """Let a draft be read, or take a deprecation back."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.ACTIVE:
+        return before
+    check_step(before.status, Status.ACTIVE, f"{contract} {version}")
+    if before.status is Status.DRAFT and before.announced_on:  # counted from today: nobody could know of it before
+        announced = max(before.announced_on, transaction.now.date())
+        sunset = max(before.sunset_on or announced, announced + rules.periods.deprecation)
+        days = _days(rules.periods, announced, sunset)
+        return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **days)
+    cleared = {"deprecation_uri": None, "announced_on": None, "sunset_on": None, "retire_on": None}
+    return _step(transaction, actor.name, before, Status.ACTIVE, "activated", **cleared)
+
+
+def deprecate(
+    transaction: Transaction,
+    actor: Actor,
+    rules: RegistryRules,
+    contract: str,
+    version: str,
+    uri: str,
+    sunset: date | None = None,
+) -> Kept:
+    """Announce that a version goes away, with the address of the migration plan; consumers get the least period."""
+    if not uri.strip() or len(uri) > _LONGEST_URI:
+        raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.DEPRECATED:
+        _refuse_if_sooner(transaction, rules.periods, before, sunset)
+        days = _days(rules.periods, before.announced_on or transaction.now.date(), sunset or before.sunset_on)
+        return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated anew", deprecation_uri=uri, **days)
+    check_step(before.status, Status.DEPRECATED, f"{contract} {version}")
+    days = _days(rules.periods, transaction.now.date(), sunset)
+    return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated", deprecation_uri=uri, **days)
+
+
+def _refuse_if_sooner(transaction: Transaction, periods: Periods, before: Kept, sunset: date | None) -> None:
+    """Refuse to bring an announced sunset forward to where consumers would have less than the least period from now."""
+    earliest = transaction.now.date() + periods.deprecation
+    if sunset and before.sunset_on and sunset < min(before.sunset_on, earliest):
+        raise Refused(f"the sunset was announced for {before.sunset_on}; use {earliest} or later")
+
+
+def archive(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+    """Take a version out of use for good; history stays. It is refused where consumers would be left with nothing."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.ARCHIVED:
+        return before
+    check_step(before.status, Status.ARCHIVED, f"{contract} {version}")
+    _refuse_if_stranding(transaction, actor, before, "archived", override)
+    return _step(transaction, actor.name, before, Status.ARCHIVED, override or "archived")
+
+
+def retire(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+    """End a version once its day has come and nobody reads it any more."""
+    before = _own(transaction, actor, contract, version)
+    if before.status is Status.RETIRED:
+        return before
+    if override is None:
+        obstacles = list(obstacles_to_retiring(transaction.connection, [before], transaction.now.date()))
+        if obstacles:
+            raise Refused(f"{contract} {version} cannot be retired: " + "; ".join(obstacles))
+        check_step(before.status, Status.RETIRED, f"{contract} {version}")
+    else:
+        authorize(actor, Action.OVERRIDE, _resource(before), override)
+        if before.status not in SERVING:
+            check_step(before.status, Status.RETIRED, f"{contract} {version}")
+    return _step(transaction, actor.name, before, Status.RETIRED, override or "retired")
+
+
+def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[Kept]:
+    """End every version of a line that is not gone, together or not at all; all that stands against it is named."""
+    leaving = step_line(transaction, line, SERVING | {Status.DRAFT})
+    _authorize_step(transaction.connection, actor, leaving[0])
+    obstacles = list(obstacles_to_retiring(transaction.connection, leaving, transaction.now.date()))
+    if obstacles and override is None:
+        raise Refused(f"{line} cannot be retired: " + "; ".join(obstacles))
+    return [retire(transaction, actor, one.contract, one.version, override) for one in reversed(leaving)]
+
+
+def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
+    """Return the versions of a line that a step is meant for; a line without any is refused."""
+    members = kept.in_line(transaction.connection, line)
+    if not members:
+        raise no_line(line)
+    meant = [one for one in members if one.status in of]
+    if not meant:
+        raise Refused(f"{line} is {standing(members)}; no version of it is {' or '.join(sorted(of))}")
+    return meant
+
+
+def tick(transaction: Transaction, rules: RegistryRules, limit: int = 500) -> list[StepAnswer]:
+    """Advance versions whose day has come, so many at once that nobody waits for long; none is left when none moved."""
+    today = transaction.now.date()
+    due = kept.due(transaction.connection, today, limit=limit)
+    return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
+
+
+def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
+    """Say what stands in the way of retiring versions of a line: their status, their day, and who still reads it."""
+    for one in members:
+        if due := _due(one, today):
+            step, since = due
+            yield f"{one.contract} {one.version} is {one.status}; its {step} was due on {since}: treaty tick"
+        elif one.status in (Status.DRAFT, Status.ACTIVE):
+            yield f"{one.contract} {one.version} is {one.status}; deprecate it first"
+        elif one.status is Status.DEPRECATED:
+            yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
+        elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
+            yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
+    excused = waived(connection, members[0].line, today)
+    for left in stranded(connection, members):
+        if left.consumer not in excused:
+            yield f"{left.consumer} still reads {members[0].line}"
+    for line in stranded_lines(connection, members):
+        yield f"{line} is made from {members[0].line}"
+
+
+def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptConsumer]:
+    """Return the consumers that a migration from a line goes on without, for now."""
+    found: dict[str, KeptConsumer] = {}
+    for one in migration_records.live_from(connection, line):
+        for name, it in migration_records.consumers_of(connection, one.id).items():
+            if it.state is ConsumerState.WAIVED and (it.until is None or it.until >= today):
+                found[name] = it
+    return found
+
+
+def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
+    """Return who would be left with nothing to read if these versions of a line went away."""
+    if _is_served_without(connection, leaving):
+        return []
+    return [one.subscription for one in subscriptions.subscribers(connection, leaving[0].line)]
+
+
+def stranded_lines(connection: Connection, leaving: list[Kept]) -> list[Line]:
+    """Return which lines in use would be left without what they are made from if these versions went away."""
+    if _is_served_without(connection, leaving):
+        return []
+    made = [line for line, _ in subscriptions.made_from(connection, leaving[0].line) if line != leaving[0].line]
+    return [line for line in made if any(one.status in SERVING for one in kept.in_line(connection, line))]
+
+
+def _is_served_without(connection: Connection, leaving: list[Kept]) -> bool:
+    gone = {one.seq for one in leaving}
+    members = kept.in_line(connection, leaving[0].line)
+    return any(one.status in SERVING for one in members if one.seq not in gone)
+
+
+def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done: str, override: str | None) -> None:
+    names = [left.consumer for left in stranded(transaction.connection, [one])]
+    names += [str(line) for line in stranded_lines(transaction.connection, [one])]
+    if names and override is None:
+        readers = ", ".join(names)
+        needs = "needs" if len(names) == 1 else "need"
+        raise Refused(
+            f"{one.contract} {one.version} cannot be {done}: {readers} still {needs} {one.line}; "
+            "move them first, or override it with a reason"
+        )
+    if names:
+        authorize(actor, Action.OVERRIDE, _resource(one), override)
+
+
+def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
+    """Move a version on, day by day that has come: what expired is announced today."""
+    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
+        days, reason = _days(periods, today, None), f"expired on {one.expires_on}"
+        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **days)
+        yield _told(one, Status.ACTIVE, reason)
+    while one.announced_on and one.sunset_on and one.retire_on:
+        status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+        if status is None:
+            return
+        before, reason = one.status, _REASONS[status]
+        one = _step(transaction, _CLOCK, one, status, reason)
+        yield _told(one, before, reason)
+
+
+def _due(one: Kept, today: date) -> tuple[str, date] | None:
+    """Return the step of the calendar that a version has still to take, and since when."""
+    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
+        return "end", one.expires_on
+    if not (one.announced_on and one.sunset_on and one.retire_on):
+        return None
+    status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+    if status is None:
+        return None
+    return ("sunset", one.sunset_on) if status is Status.SUNSET else ("deprecation", one.announced_on)
+
+
+def _told(one: Kept, before: Status, reason: str) -> StepAnswer:
+    return StepAnswer(
+        contract=one.contract, version=one.version, before=before.value, after=one.status.value, reason=reason
+    )
+
+
+def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, date]:
+    wanted = Deprecation(announced=announced.isoformat(), sunset_date=sunset.isoformat() if sunset else None)
+    days = timetable(wanted, announced, periods)
+    return {"announced_on": days.announced, "sunset_on": days.sunset, "retire_on": days.retirement}
+
+
+def _own(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
+    found = kept.version_of(transaction.connection, contract, version)
+    _authorize_step(transaction.connection, actor, found)
+    return found
+
+
+def _authorize_step(connection: Connection, actor: Actor, one: Kept) -> None:
+    """Refuse a step that is not the actor's; the life of a policy is led by those who govern."""
+    action = Action.GOVERN if is_policy(kept.contract_of(connection, one)) else Action.ADVANCE
+    authorize(actor, action, _resource(one))
+
+
+def _resource(one: Kept) -> Resource:
+    return Resource("contract", one.contract, one.teams)
+
+
+def _step(transaction: Transaction, actor: str, before: Kept, status: Status, reason: str, **values: Any) -> Kept:
+    """Move a version to a status, with its audit entry and a notice to the owners and everybody who reads the line."""
+    after = replace(before, status=status, **values)
+    transaction.record(
+        actor,
+        f"contract.{status}",
+        f"{before.contract} {before.version}",
+        before=_life(before),
+        after=_life(after),
+        details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
+    )
+    transaction.write(update(versions).where(versions.c.seq == before.seq).values(status=status.value, **values))
+    if status in (Status.RETIRED, Status.ARCHIVED):
+        _close_migrations(transaction, actor, before)
+    readers = subscriptions.subscribers(transaction.connection, before.line)
+    parties = set(before.teams) | {one.subscription.consumer for one in readers}
+    parties |= {one.team for one in readers if one.team}
+    for line, _ in subscriptions.made_from(transaction.connection, before.line):
+        parties |= kept.owners_of(transaction.connection, line)
+    transaction.notify(
+        f"contract.{status}",
+        before.contract,
+        f"{before.contract} {before.version} is {status}: {reason}",
+        version=before.version,
+        details={
+            "line": str(before.line),
+            "deprecation_uri": after.deprecation_uri,
+            "sunset_on": str(after.sunset_on) if after.sunset_on else None,
+            "retire_on": str(after.retire_on) if after.retire_on else None,
+        },
+        parties=parties,
+    )
+    return after
+
+
+def _life(one: Kept) -> dict[str, Any]:
+    """Return how a version stands in its life: all of it that ever changes, and what never does by its digest."""
+    named = ("digest", "status", "deprecation_uri", "announced_on", "sunset_on", "retire_on", "expires_on")
+    return {name: getattr(one, name) for name in named}
+
+
+def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
+    """End the migrations from a line that nobody can read any more."""
+    if _is_served_without(transaction.connection, [gone]):
+        return
+    for one in migration_records.live_from(transaction.connection, gone.line):
+        if one.state is MigrationState.OPEN:
+            closed = MigrationState.CLOSED.value
+            transaction.record(
+                actor,
+                "migration.close",
+                f"{one.line} -> {one.to_line}",
+                before={"state": one.state},
+                after={"state": closed},
+                details={"migration": one.id},
+            )
+            migration_records.change(transaction, one.id, state=closed, closed_at=transaction.now, remind_on=None)
+
+
+def _written(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, date) else value for name, value in values.items()}

@@ -1,0 +1,192 @@
+"""Measures: how promises are kept, now and over time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from treaty.contracts.text import Limits, check_plain
+from treaty.errors import InvalidDocument
+from treaty.observability.measures import KNOWN, PLAIN, Measure, State, judged, state_of
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.model import DayAnswer, GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
+from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.service.context import Context
+from treaty.registry.store import measure_records, versions
+from treaty.registry.store import measure_records as store
+from treaty.registry.store.measure_records import GridRow
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.validation import check_name
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
+class Measures:
+    """The measures of a registry."""
+
+    def __init__(self, desk: Context) -> None:
+        self._desk = desk
+
+    def record(self, measures: Sequence[Measure]) -> RecordedAnswer:
+        """Keep what was measured, held to what the contracts promise; 1,000 at a time at most."""
+        return self._desk.write(lambda it: record(it, self._desk.actor, measures))
+
+    def current(
+        self, *, contract: str | None = None, name: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[MeasureAnswer]:
+        """List the newest measure of each kind, by contract and name."""
+        check_limit(limit)
+        start = after(cursor, "", "")
+        key = (str(start[0]), str(start[1]))
+        found = self._desk.read(lambda it: store.current(it, contract, name, key, limit + 1))
+        page = page_of(found, limit, lambda one: (one.contract, one.name))
+        return Page(items=[measure_answer(one) for one in page.items], next=page.next)
+
+    def history(
+        self, contract: str, name: str, *, since: date | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[MeasureAnswer]:
+        """List the measures of one kind since a day, the newest first; by default of the last 30 days."""
+        check_limit(limit)
+        first = first_day(self._desk.today, since)
+        start = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        (micros,) = after(cursor, 0)
+        before = _EPOCH + min(max(int(micros), 0), _LAST) * _MICROSECOND if cursor else None
+        found = self._desk.read(lambda it: store.history(it, contract, name, start, before, limit + 1))
+        page = page_of(found, limit, lambda one: ((one.at - _EPOCH) // _MICROSECOND,))
+        return Page(items=[measure_answer(one) for one in page.items], next=page.next)
+
+    def grid(
+        self, *, since: date | None = None, domain: str | None = None, cursor: str | None = None, limit: int = PAGE
+    ) -> Page[GridRowAnswer]:
+        """List how the days went of each contract that was measured, the worst contract first."""
+        check_limit(limit)
+        first = first_day(self._desk.today, since)
+        rank, contract = after(cursor, 0, "")
+        start = (int(rank), str(contract)) if cursor else None
+        found = self._desk.read(lambda it: store.grid(it, self._desk.now, first, domain, start, limit + 1))
+        page = page_of(found, limit, lambda one: (one.rank, one.contract))
+        return Page(items=[row_answer(one) for one in page.items], next=page.next)
+
+
+LARGEST_BATCH = 1_000
+KEPT = timedelta(days=400)
+"""How long measures are kept: a year to compare with, and some weeks."""
+
+_AHEAD = timedelta(hours=1)
+"""How far the clock of whoever measures may be ahead of ours."""
+
+_LARGEST = 1e15
+"""Numbers beyond it are no measures, and floats no longer count one by one there."""
+
+_LONGEST_UNIT = 40
+_DEEPEST = 8
+_LARGEST_DETAILS = 4_000
+
+
+def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> RecordedAnswer:
+    """Keep measures; one that is known already is not kept twice, so that a batch can be sent again."""
+    if len(found) > LARGEST_BATCH:
+        raise InvalidDocument(
+            f"{len(found):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
+        )
+    now = transaction.now
+    checked = [_checked(one, now) for one in found]
+    by_contract: dict[str, list[Measure]] = {}
+    for one in checked:
+        by_contract.setdefault(one.contract, []).append(one)
+    kept_ones: list[Measure] = []
+    unknown: list[str] = []
+    for contract, ones in sorted(by_contract.items()):
+        version = versions.highest(transaction.connection, contract)
+        if version is None:
+            unknown.append(contract)
+            continue
+        authorize(actor, Action.NOTIFY, Resource("contract", contract, version.teams))
+        promised = versions.contract_of(transaction.connection, version)
+        kept_ones += [judged(one, promised) for one in ones]
+    recorded = measure_records.add(transaction, kept_ones, actor.name, now - KEPT) if kept_ones else 0
+    return RecordedAnswer(recorded=recorded, unknown=unknown)
+
+
+def measure_of(said: Mapping[str, Any]) -> Measure:
+    """Read a measure as a request says it."""
+    state = said.get("state")
+    return Measure(**{**said, "state": State(state) if state else None})
+
+
+def measure_answer(one: Measure) -> MeasureAnswer:
+    """Return a measure in the words of the API."""
+    return MeasureAnswer(
+        contract=one.contract,
+        name=one.name,
+        at=one.at,
+        value=one.value,
+        unit=one.unit or "",
+        promise=one.promise,
+        state=one.state.value if one.state else None,
+        details=dict(one.details),
+    )
+
+
+def row_answer(row: GridRow) -> GridRowAnswer:
+    """Return a row of the grid in the words of the API."""
+    health = state_of(row.rank)
+    days = [DayAnswer(day=one.day, state=one.state.value, by=list(one.by)) for one in row.days if one.state]
+    return GridRowAnswer(
+        contract=row.contract,
+        name=row.name,
+        domain=row.domain,
+        health=health.value if health else None,
+        days=days,
+    )
+
+
+def first_day(today: date, since: date | None, days: int = 30) -> date:
+    """Return where a grid begins: where it is asked to, at most as far back as measures are kept."""
+    return max(today - timedelta(days=days - 1) if since is None else since, today - KEPT)
+
+
+def _checked(one: Measure, now: datetime) -> Measure:
+    """Refuse what cannot be kept, or would stand before everything that is measured later."""
+    check_name(one.name, "measure")
+    if not math.isfinite(one.value) or not math.isfinite(one.promise or 0.0):
+        raise InvalidDocument(f"{one.name} of {one.contract[:80]} is no finite number; leave it out")
+    if max(abs(one.value), abs(one.promise or 0.0)) > _LARGEST:
+        raise InvalidDocument(
+            f"{one.name} of {one.contract[:80]} is larger than {_LARGEST:,.0f}; check how it is counted"
+        )
+    if one.at.tzinfo is None:
+        raise InvalidDocument(f"{one.name} of {one.contract[:80]} was measured at {one.at}, in no time zone; add one")
+    if not now - KEPT <= one.at <= now + _AHEAD:
+        raise InvalidDocument(
+            f"{one.name} of {one.contract[:80]} was measured at {one.at:%Y-%m-%d %H:%M %Z}, "
+            f"not within the last {KEPT.days} days; check the clock"
+        )
+    if len(one.unit or "") > _LONGEST_UNIT or not (one.unit or "").isprintable():
+        raise InvalidDocument(f"the unit of {one.name} is longer than {_LONGEST_UNIT} characters, or cannot be printed")
+    _check_unit(one)
+    details = dict(one.details)
+    check_plain(details, "details", Limits(depth=_DEEPEST))
+    if len(json.dumps(details)) > _LARGEST_DETAILS:
+        raise InvalidDocument(
+            f"the details of {one.name} have more than {_LARGEST_DETAILS:,} characters; link the rest"
+        )
+    return replace(one, value=float(one.value), details=details)
+
+
+def _check_unit(one: Measure) -> None:
+    """Refuse a known measure in another unit than its own: nobody converts it, so it would be judged wrongly."""
+    kind = KNOWN.get(one.name)
+    if kind is not None and one.unit not in (None, kind.unit):
+        due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"
+        raise InvalidDocument(
+            f"{one.name} of {one.contract[:80]} {due}, and is given in {one.unit!r}; "
+            "convert value and promise, or give the measure a name of your own"
+        )

@@ -1,0 +1,228 @@
+"""A migration begins: with a version that opens a line, while somebody reads the one before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from sqlalchemy import Connection
+
+from treaty.consumers.impact import Effect, Impact, impact
+from treaty.contracts.quantities import seconds
+from treaty.registry.model import StepAnswer
+from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
+from treaty.registry.service import migration_status
+from treaty.registry.service.judgement import Judgement
+from treaty.registry.store import migration_records, subscriptions, versions
+from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
+from treaty.registry.store.subscriptions import Subscribed
+from treaty.registry.store.transaction import Transaction
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody who reads the line that is left, and what the change means for them."""
+
+    subscribed: Subscribed
+    impact: Impact
+
+    @property
+    def name(self) -> str:
+        """What the consumer is called."""
+        return self.subscribed.subscription.consumer
+
+    @property
+    def must_acknowledge(self) -> bool:
+        """Whether the change waits for their word."""
+        critical = self.subscribed.subscription.consumer_class.is_critical
+        return critical and self.impact.effect is not Effect.SAFE
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a version waits for before it is registered: the word of critical consumers, and an approval."""
+
+    consumers: tuple[str, ...]
+    approval: bool
+
+    def __bool__(self) -> bool:
+        """Whether it is proposed first."""
+        return bool(self.consumers) or self.approval
+
+
+def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
+    """Return who reads the line before a version that breaks them and opens the next line; else nobody."""
+    moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
+    if not moves or judgement.before is None:
+        return []
+    subscribed = {one.subscription: one for one in subscriptions.subscribers(connection, judgement.before.line)}
+    return [Reader(subscribed[one.subscription], one) for one in impact(judgement.verdict, subscribed)]
+
+
+def waits(rules: RegistryRules, judgement: Judgement, found: Sequence[Reader]) -> Waiting:
+    """Return what an admissible version waits for, given who reads the line before it."""
+    required = rules.acknowledgement is Acknowledgement.REQUIRED
+    return Waiting(
+        tuple(one.name for one in found if required and one.must_acknowledge),
+        judgement.breaks_consumers and rules.approval is Approval.REQUIRED,
+    )
+
+
+def propose(transaction: Transaction, actor: str, judgement: Judgement, found: Sequence[Reader], proposal: int) -> int:
+    """Begin a migration that waits for acknowledgements, and ask for them; once for each proposal."""
+    known = migration_records.proposed_as(transaction.connection, proposal)
+    if known is not None:
+        return known.id
+    identity = _add(transaction, actor, judgement, found, MigrationState.PROPOSED, proposal)
+    contract = judgement.candidate.contract
+    asked = [one for one in found if one.must_acknowledge]
+    transaction.notify(
+        "migration.proposed",
+        contract.id,
+        f"{contract.id} {contract.version} waits for the word of {', '.join(one.name for one in asked)}",
+        version=contract.version,
+        details={
+            "migration": identity,
+            "proposal": proposal,
+            "consumers": {one.name: [item.message for item in one.impact.changes] for one in asked},
+        },
+        parties={one.name for one in asked} | {one.subscribed.team for one in asked if one.subscribed.team},
+    )
+    return identity
+
+
+def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
+    """Let the window of a migration run, now that its version is registered."""
+    if judgement.before is None or not judgement.verdict.opens_line:
+        return
+    contract = judgement.candidate.contract
+    waiting = migration_records.waiting_for(transaction.connection, contract.id, contract.version)
+    if waiting is None:
+        found = readers(transaction.connection, judgement)
+        if not found:
+            return
+        identity = _add(transaction, actor, judgement, found, MigrationState.OPEN, None)
+    else:
+        identity = waiting.id
+    plan, today = contract.treaty.migration, transaction.now.date()
+    ends = window_end(today, plan.window if plan else None)
+    migration_records.change(
+        transaction,
+        identity,
+        state=MigrationState.OPEN.value,
+        opened_at=transaction.now,
+        ends_on=ends,
+        remind_on=next_reminder(ends, rules.reminders, today),
+    )
+
+
+def window_end(start: date, window: str | None) -> date | None:
+    """Return the day a window ends, where it says how long it is."""
+    length = seconds(window) if window else None
+    return None if length is None else start + timedelta(days=min(math.ceil(length / _DAY), 36_500))
+
+
+def next_reminder(ends: date | None, days_before: Sequence[int], after: date) -> date | None:
+    """Return the next day to remind consumers: so many days before the end, and the day after it."""
+    if ends is None:
+        return None
+    days = sorted({ends - timedelta(days=days) for days in days_before} | {ends + timedelta(days=1)})
+    return next((day for day in days if day > after), None)
+
+
+def _add(
+    transaction: Transaction,
+    actor: str,
+    judgement: Judgement,
+    found: Sequence[Reader],
+    state: MigrationState,
+    proposal: int | None,
+) -> int:
+    contract, before = judgement.candidate.contract, judgement.before
+    assert before is not None  # noqa: S101 - nobody reads a line before the first
+    plan = contract.treaty.migration
+    identity = transaction.record(
+        actor,
+        "migration.open" if state is MigrationState.OPEN else "migration.propose",
+        f"{before.line} -> {judgement.candidate.line}",
+        before=before.digest,
+        after=judgement.candidate.digest,
+        details={"version": contract.version, "consumers": [one.name for one in found], "proposal": proposal},
+    )
+    migration_records.add(
+        transaction,
+        {
+            "id": identity,
+            "contract": contract.id,
+            "major": before.major,
+            "version": before.version,
+            "to_major": judgement.candidate.parts[0],
+            "to_version": contract.version,
+            "guide": plan.guide if plan else None,
+            "window": plan.window if plan else None,
+            "owner": plan.owner if plan else None,
+            "state": state.value,
+            "proposal": proposal,
+            "opened_at": transaction.now,
+        },
+    )
+    for one in found:
+        values = {
+            "state": ConsumerState.WAITING.value,
+            "effect": one.impact.effect.value,
+            "consumer_class": one.subscribed.subscription.consumer_class.value,
+            "team": one.subscribed.team,
+            "changed_at": transaction.now,
+            "changed_by": actor,
+        }
+        migration_records.put_consumer(transaction, identity, one.name, values)
+    return identity
+
+
+_CLOCK = "calendar"
+
+
+def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> list[StepAnswer]:
+    """Remind those who are still to move, as often as the settings say, and once after the window has ended."""
+    today = transaction.now.date()
+    return [
+        _reminded(transaction, rules, one, today) for one in migration_records.due(transaction.connection, today, limit)
+    ]
+
+
+def _reminded(transaction: Transaction, rules: RegistryRules, one: KeptMigration, today: date) -> StepAnswer:
+    left = [it for it in migration_status.standings(transaction.connection, rules, one, today) if it.is_left]
+    ends = one.ends_on or today
+    when = f"ends on {ends}" if ends >= today else f"ended on {ends}"
+    names = ", ".join(it.consumer for it in left) or "nobody"
+    said = f"the window {when}; still to move: {names}"
+    transaction.record(
+        _CLOCK,
+        "migration.remind",
+        f"{one.line} -> {one.to_line}",
+        details={"migration": one.id, "consumers": [it.consumer for it in left]},
+    )
+    migration_records.change(transaction, one.id, remind_on=next_reminder(one.ends_on, rules.reminders, today))
+    if left:
+        parties = {it.consumer for it in left} | {it.team for it in left if it.team}
+        parties |= versions.owners_of(transaction.connection, one.line) | ({one.owner} if one.owner else set())
+        transaction.notify(
+            "migration.reminder" if ends >= today else "migration.overdue",
+            one.contract,
+            f"{one.line} -> {one.to_line}: {said}",
+            version=one.to_version,
+            details={
+                "migration": one.id,
+                "ends_on": str(ends),
+                "guide": one.guide,
+                "consumers": {it.consumer: it.state.value for it in left},
+            },
+            parties=parties,
+        )
+    members = versions.in_line(transaction.connection, one.line)
+    status = members[0].status.value if members else "gone"
+    return StepAnswer(contract=one.contract, version=one.version, before=status, after=status, reason=said)

@@ -1,0 +1,337 @@
+"""Migrations: where consumers stand on their way to the next line, and the way over itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection
+
+from treaty.compatibility import Mode
+from treaty.compatibility.migration import MigrationPath, migration_path, path_as_data, pyspark_text, view_sql
+from treaty.compatibility.migration.proof import contract_digest
+from treaty.consumers.migration_guides import guides, line_table
+from treaty.consumers.subscriptions import Subscription, parse_fields
+from treaty.contracts.model import Contract
+from treaty.contracts.paths import FieldPath
+from treaty.errors import Conflict, InvalidDocument, NotFound, Refused
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.documents import prepare
+from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationPathAnswer, Page
+from treaty.registry.model.page import PAGE, after, check_limit, page_of
+from treaty.registry.rules import Approval, RegistryRules
+from treaty.registry.service import consumers, migration_status, proposals
+from treaty.registry.service.context import Context
+from treaty.registry.service.migration_status import Standing
+from treaty.registry.service.registration import register_approved
+from treaty.registry.store import migration_records, subscriptions, versions
+from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
+from treaty.registry.store.transaction import Transaction
+
+_LONGEST_TEXT = 2_000
+
+
+class Migrations:
+    """The migrations of a registry."""
+
+    def __init__(self, desk: Context) -> None:
+        self._desk = desk
+
+    def list(
+        self,
+        *,
+        contract: str | None = None,
+        state: str | None = None,
+        team: str | None = None,
+        cursor: str | None = None,
+        limit: int = PAGE,
+    ) -> Page[MigrationAnswer]:
+        """List migrations, of one contract, with consumers of one team, or all, with how many stand where."""
+        check_limit(limit)
+        (start,) = after(cursor, 0)
+        wanted = _state(state)
+        desk = self._desk
+
+        def read(it: Connection) -> list[MigrationAnswer]:
+            found = migration_records.page(it, contract, wanted, team, int(start), limit + 1)
+            return [migration_status.migration_answer(it, desk.rules, one, desk.today) for one in found]
+
+        return page_of(desk.read(read), limit, lambda one: (one.id,))
+
+    def get(self, migration: int) -> BoardAnswer:
+        """Return one migration with where each consumer stands, and its proof."""
+        desk = self._desk
+        return desk.read(
+            lambda it: migration_status.board_answer(it, desk.rules, migration_records.find(it, migration), desk.today)
+        )
+
+    def acknowledge(self, migration: int, consumer: str, *, note: str | None = None) -> BoardAnswer:
+        """Say that a consumer knows of the change; the last word that was waited for lets the version in."""
+        desk = self._desk
+        _check_text(note)
+        return desk.write(lambda it: acknowledge(it, desk.actor, desk.rules, migration, consumer, note))
+
+    def move(self, migration: int, consumer: str, *, fields: Sequence[str] | None = None) -> BoardAnswer:
+        """Let a consumer read the new line instead of the old one."""
+        desk = self._desk
+        named = None if fields is None else [*fields]
+        return desk.write(lambda it: move(it, desk.actor, desk.rules, migration, consumer, named))
+
+    def waive(self, migration: int, consumer: str, *, reason: str, until: date) -> BoardAnswer:
+        """Go on without a consumer, for a reason, until a day."""
+        desk = self._desk
+        _check_text(reason)
+        return desk.write(lambda it: waive(it, desk.actor, desk.rules, migration, consumer, reason, until))
+
+    def record_proof(self, migration: int, proof: Mapping[str, Any]) -> BoardAnswer:
+        """Keep what running the shims on rows showed."""
+        desk = self._desk
+        return desk.write(lambda it: record_proof(it, desk.actor, desk.rules, migration, dict(proof)))
+
+    def path(self, contract: str, before: str, after_: str) -> MigrationPathAnswer:
+        """Return the way over between two versions, with a guide for each consumer of the old line."""
+        desk = self._desk
+        return desk.read(lambda it: path_answer(it, desk.rules, contract, before, after_, desk.today))
+
+
+def _state(text: str | None) -> MigrationState | None:
+    if text is None:
+        return None
+    try:
+        return MigrationState(text)
+    except ValueError:
+        known = ", ".join(MigrationState)
+        raise InvalidDocument(f"unknown state {text[:40]!r} of migrations; use one of: {known}") from None
+
+
+def _check_text(text: str | None) -> None:
+    if text is not None and (len(text) > _LONGEST_TEXT or "\x00" in text):
+        raise InvalidDocument(f"a note or reason has {_LONGEST_TEXT:,} characters at most, no NUL")
+
+
+def acknowledge(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, note: str | None
+) -> BoardAnswer:
+    """Note that a consumer knows of the change; the last word that was waited for lets the version in."""
+    one, standing = _found(transaction, rules, identity, consumer)
+    authorize(actor, Action.SUBSCRIBE, _resource(standing))
+    if standing.state in (ConsumerState.WAITING, ConsumerState.WAIVED):
+        _put(transaction, actor, one, standing, ConsumerState.ACKNOWLEDGED, reason=note)
+    return _settled(transaction, actor, rules, one)
+
+
+def waive(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, reason: str, until: date
+) -> BoardAnswer:
+    """Go on without a consumer, for a reason, until a day."""
+    one, standing = _found(transaction, rules, identity, consumer)
+    authorize(actor, Action.WAIVE, Resource("migration", str(one.line)))
+    if not reason.strip():
+        raise InvalidDocument("a waiver needs a reason, which the audit keeps; give one")
+    if until < transaction.now.date():
+        raise InvalidDocument(f"the waiver would have ended on {until}; choose a day to come")
+    _refuse_if_moved(standing)
+    _put(transaction, actor, one, standing, ConsumerState.WAIVED, reason=reason, until=until)
+    return _settled(transaction, actor, rules, one)
+
+
+def move(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, fields: list[str] | None
+) -> BoardAnswer:
+    """Let a consumer read the new line instead of the old one; its fields follow the way over unless it names them."""
+    one, standing = _found(transaction, rules, identity, consumer)
+    authorize(actor, Action.SUBSCRIBE, _resource(standing))
+    if one.state is not MigrationState.OPEN:
+        raise Conflict(f"{one.to_line} is not registered yet; {consumer} can move once it is")
+    if standing.subscribed is None:
+        return migration_status.board_answer(transaction.connection, rules, one, transaction.now.date())
+    old = standing.subscribed.subscription
+    read = (
+        parse_fields(fields)
+        if fields is not None
+        else followed(migration_status.contracts_of(transaction.connection, rules, one), rules, old.fields)
+    )
+    new = Subscription(consumer, one.to_line, old.consumer_class, read, old.purpose, old.latency, old.contact)
+    consumers.subscribe(transaction, actor, new, standing.subscribed.team)
+    consumers.unsubscribe(transaction, actor, consumer, one.line)
+    _put(transaction, actor, one, standing, ConsumerState.MOVED)
+    return migration_status.board_answer(transaction.connection, rules, one, transaction.now.date())
+
+
+def record_proof(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, proof: dict[str, Any]
+) -> BoardAnswer:
+    """Keep a proof with the migration it is about, in place of an earlier one."""
+    one = migration_records.find(transaction.connection, identity)
+    teams = versions.owners_of(transaction.connection, one.line)
+    authorize(actor, Action.REGISTER, Resource("contract", one.contract, teams))
+    for side, contract in zip(
+        ("before", "after"), migration_status.contracts_of(transaction.connection, rules, one), strict=True
+    ):
+        said = proof.get(side)
+        if not isinstance(said, dict) or said.get("digest") != contract_digest(contract):
+            raise Refused(
+                f"the proof is not about {contract.id} {contract.version} as it stands here; "
+                "prove the versions of this registry: treaty migrate prove "
+                f"{one.contract}@{one.version} {one.contract}@{one.to_version}"
+            )
+    if not isinstance(proof.get("holds"), bool) or not isinstance(proof.get("shims"), list):
+        raise InvalidDocument("this is no proof; hand in what treaty migrate prove --format json prints")
+    holds = proof["holds"]
+    transaction.record(
+        actor.name,
+        "migration.prove",
+        f"{one.line} -> {one.to_line}",
+        before=one.proof,
+        after=proof,
+        details={"migration": identity, "holds": holds, "shims": proof.get("shims_digest")},
+    )
+    migration_records.change(transaction, identity, proof=proof)
+    found = migration_records.find(transaction.connection, identity)
+    return migration_status.board_answer(transaction.connection, rules, found, transaction.now.date())
+
+
+def _found(
+    transaction: Transaction, rules: RegistryRules, identity: int, consumer: str
+) -> tuple[KeptMigration, Standing]:
+    one = migration_records.find(transaction.connection, identity)
+    if not one.is_live:
+        raise Conflict(f"migration {identity} is {one.state}; nothing is left to say to it")
+    found = migration_status.standings(transaction.connection, rules, one, transaction.now.date())
+    standing = next((it for it in found if it.consumer == consumer), None)
+    if standing is None:
+        known = ", ".join(it.consumer for it in found) or "nobody"
+        raise NotFound(f"{consumer!r} has no part in migration {identity}; those who have: {known}")
+    return one, standing
+
+
+def _refuse_if_moved(standing: Standing) -> None:
+    if standing.state is ConsumerState.MOVED:
+        raise Conflict(f"{standing.consumer} has moved already")
+
+
+def _resource(standing: Standing) -> Resource:
+    return Resource("subscription", standing.consumer, frozenset({standing.team or standing.consumer}))
+
+
+def _put(
+    transaction: Transaction,
+    actor: Actor,
+    one: KeptMigration,
+    standing: Standing,
+    state: ConsumerState,
+    reason: str | None = None,
+    until: date | None = None,
+) -> None:
+    said = standing.kept
+    transaction.record(
+        actor.name,
+        f"migration.{state}",
+        f"{standing.consumer}: {one.line} -> {one.to_line}",
+        before={"state": standing.state, "reason": said.reason, "until": said.until} if said else None,
+        after={"state": state, "reason": reason, "until": until},
+        details={"migration": one.id, "reason": reason, "until": str(until) if until else None},
+    )
+    values = {
+        "state": state.value,
+        "effect": standing.effect.value,
+        "consumer_class": standing.consumer_class.value,
+        "team": standing.team,
+        "reason": reason,
+        "until": until,
+        "changed_at": transaction.now,
+        "changed_by": actor.name,
+    }
+    migration_records.put_consumer(transaction, one.id, standing.consumer, values)
+    owners = versions.owners_of(transaction.connection, one.line) | ({one.owner} if one.owner else set())
+    if state is ConsumerState.WAIVED:
+        owners |= {standing.consumer} | ({standing.team} if standing.team else set())
+    transaction.notify(
+        f"migration.{state}",
+        one.contract,
+        f"{standing.consumer} is {state}: {one.line} -> {one.to_line}",
+        version=one.to_version,
+        details={"migration": one.id, "consumer": standing.consumer, "reason": reason},
+        parties=owners,
+    )
+
+
+def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration) -> BoardAnswer:
+    """Register a version that waited for nothing but the word that was given now."""
+    today = transaction.now.date()
+    connection = transaction.connection
+    open_still = one.state is MigrationState.PROPOSED and one.proposal is not None
+    if open_still and rules.approval is Approval.OFF:
+        left = migration_status.missing(rules, migration_status.standings(connection, rules, one, today))
+        if not left and one.proposal is not None:
+            _let_in(transaction, actor, rules, one, one.proposal)
+    found = migration_records.find(transaction.connection, one.id)
+    return migration_status.board_answer(transaction.connection, rules, found, today)
+
+
+def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration, proposal: int) -> None:
+    row = proposals.find(transaction.connection, proposal)
+    try:
+        register_approved(
+            transaction, row.proposed_by, rules, prepare(bytes(row.document), row.media, rules.limits), Mode(row.mode)
+        )
+    except (Refused, Conflict, InvalidDocument) as error:
+        # the word that was given stays given; the owners learn that the version needs another look
+        transaction.notify(
+            "migration.stuck",
+            one.contract,
+            f"{one.contract} {one.to_version} has every word it waited for, and cannot be registered",
+            version=one.to_version,
+            details={"migration": one.id, "proposal": proposal, "reason": str(error)},
+            parties=versions.owners_of(transaction.connection, one.line),
+        )
+        return
+    proposals.decide(transaction, proposal, "approved", actor, "every consumer it waited for has acknowledged it")
+
+
+_MOST_GUIDES = 500
+
+
+def path_answer(
+    connection: Connection, rules: RegistryRules, contract: str, before: str, after: str, today: date
+) -> MigrationPathAnswer:
+    """Work out the way over between two versions."""
+    old, new = (versions.version_of(connection, contract, one) for one in (before, after))
+    path = migration_path(versions.contract_of(connection, old), versions.contract_of(connection, new), rules.guard)
+    readers = [one.subscription for one in subscriptions.subscribers(connection, old.line)]
+    known = migration_records.between(connection, contract, before, after)
+    ends = known.ends_on if known else None
+    return MigrationPathAnswer(
+        contract=contract,
+        before=before,
+        after=after,
+        path=path_as_data(path),
+        views=list(_views(path)),
+        guides=[one.as_data() for one in guides(path, readers[:_MOST_GUIDES], ends)],
+    )
+
+
+def followed(
+    contracts: tuple[Contract, Contract], rules: RegistryRules, fields: tuple[FieldPath, ...]
+) -> tuple[FieldPath, ...]:
+    """Return the fields of the new line that fields of the old one became."""
+    path = migration_path(*contracts, rules.guard)
+    found: set[FieldPath] = set()
+    for step in (one for item in path.objects for one in item.back.walk() if not one.inside):
+        if any(field.covers(step.target) or step.target.covers(field) for field in fields):
+            found.update(step.sources)
+    return tuple(sorted(found, key=str))
+
+
+def _views(path: MigrationPath) -> Iterator[dict[str, Any]]:
+    for item in path.objects:
+        old, new = line_table(path.before, item.before), line_table(path.after, item.after)
+        for shim, name, source in ((item.back, old, new), (item.forward, new, old)):
+            told: dict[str, Any] = {"way": shim.way.value, "view": ".".join(name), "source": ".".join(source)}
+            try:
+                sql, code = view_sql(shim, name, source), pyspark_text(shim, name[0], source)
+                yield {**told, "sql": sql, "pyspark": code, "refused": None}
+            except (Refused, InvalidDocument) as error:
+                yield {**told, "sql": None, "pyspark": None, "refused": str(error)}

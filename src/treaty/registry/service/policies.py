@@ -1,0 +1,115 @@
+"""The policies above a contract, what they find weakened, and whom a change of a policy would find in breach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import Connection, select
+
+from treaty.contracts.findings import Finding, Severity
+from treaty.contracts.model import Contract
+from treaty.errors import InvalidDocument
+from treaty.governance.inheritance import Violation, ancestors, is_policy, weakened
+from treaty.governance.lifecycle import Status
+from treaty.governance.waivers import Waiver
+from treaty.registry.store import versions as kept
+from treaty.registry.store import waivers
+from treaty.registry.store.tables import contracts
+
+_GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A violation, and the waiver that sets it aside, if any."""
+
+    violation: Violation
+    waiver: Waiver | None
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing sets it aside."""
+        return self.waiver is None
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A contract below a policy, and what the policy finds weakened in it."""
+
+    contract: str
+    version: str
+    teams: frozenset[str]
+    violations: tuple[Violation, ...]
+
+
+def policies_above(connection: Connection, contract: Contract) -> tuple[Contract, ...]:
+    """Return the policies a contract inherits from, nearest first; a parent that is missing or no policy is refused."""
+    parent = contract.treaty.parent
+    if parent is None:
+        return ()
+    found: dict[str, Contract] = {}
+    while parent is not None and parent not in found and parent != contract.id:
+        policy = in_force(connection, parent)
+        if policy is None:
+            break
+        if not is_policy(policy):
+            raise InvalidDocument(f"{contract.id} inherits from {parent!r}, which is no policy; its tier says so")
+        found[parent] = policy
+        parent = policy.treaty.parent
+    return ancestors(contract, found)
+
+
+def in_force(connection: Connection, name: str) -> Contract | None:
+    """Return the version of a contract that binds: the highest active one, else the highest that is not gone."""
+    versions = kept.of_contract(connection, name)
+    binding = [one for one in versions if one.status is Status.ACTIVE] or [
+        one for one in versions if one.status not in _GONE
+    ]
+    return kept.contract_of(connection, binding[0]) if binding else None
+
+
+def held_against(connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date) -> list[Held]:
+    """Return every term that is weaker than a policy asks, each with the waiver that sets it aside."""
+    found = weakened(contract, policies)
+    if not found:
+        return []
+    in_place = waivers.in_force(connection, today)
+    return [Held(one, _waiver_for(one, contract.id, in_place)) for one in found]
+
+
+def children_in_breach(connection: Connection, policy: Contract) -> list[Child]:
+    """Return the contracts below a policy, however far, that it would find in breach."""
+    return [child for child in _children(connection, policy) if child.violations]
+
+
+def _children(connection: Connection, policy: Contract) -> Iterator[Child]:
+    if not is_policy(policy):
+        return
+    seen = {policy.id}
+    pending = [policy.id]
+    while pending:
+        asked = select(contracts.c.id).where(contracts.c.parent == pending.pop()).order_by(contracts.c.id)
+        for name in connection.execute(asked).scalars().all():
+            if name in seen:
+                continue
+            seen.add(name)
+            pending.append(name)
+            for line in _live_heads(connection, name):
+                child = kept.contract_of(connection, line)
+                yield Child(name, line.version, line.teams, weakened(child, (policy,)))
+
+
+def _live_heads(connection: Connection, name: str) -> list[kept.Kept]:
+    """Return the highest version of each line that is still in use."""
+    heads: dict[int, kept.Kept] = {}
+    for one in kept.of_contract(connection, name):
+        if one.status not in _GONE:
+            heads.setdefault(one.major, one)
+    return list(heads.values())
+
+
+def _waiver_for(violation: Violation, contract: str, in_place: list[Waiver]) -> Waiver | None:
+    finding = Finding(violation.kind, Severity.ERROR, violation.message, violation.path)
+    return next((waiver for waiver in in_place if waiver.covers(finding, contract)), None)

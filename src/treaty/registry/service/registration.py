@@ -1,0 +1,341 @@
+"""Register a version: judge it, keep it, note who did it, and tell whom it concerns."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select, update
+
+from treaty.compatibility import Mode
+from treaty.consumers.impact import BreakingChanges, Effect, Impact, impact
+from treaty.contracts.model import Contract
+from treaty.errors import Conflict, Refused, Unavailable
+from treaty.governance.inheritance import is_policy
+from treaty.governance.lifecycle import day_of
+from treaty.registry.access.actors import Actor
+from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.documents import Prepared, searched, summary_of, together
+from treaty.registry.model import Registration
+from treaty.registry.report import CompatibilityReport
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service.context import Context
+from treaty.registry.service.judgement import Judgement, judge
+from treaty.registry.service.migration_start import begin, propose, readers, waits
+from treaty.registry.service.proposals import open_proposal
+from treaty.registry.store import subscriptions
+from treaty.registry.store import versions as kept
+from treaty.registry.store.tables import audit, contracts, versions
+from treaty.registry.store.transaction import Transaction
+from treaty.registry.store.versions import Kept
+
+
+class VersionRefused(Refused):
+    """A version that may not be registered; the report says why."""
+
+    def __init__(self, subject: str, report: CompatibilityReport, judgement: Judgement | None = None) -> None:
+        reasons = [f"{issue.kind}: {issue.message}" for issue in report.errors]
+        super().__init__(f"{subject} is refused under {report.mode}\n" + "\n".join(reasons))
+        self.report = report
+        self.judgement = judgement
+
+
+def register(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, candidate: Prepared, mode: Mode
+) -> Registration:
+    """Register a version if it is admissible; a breaking one may have to wait for somebody's approval."""
+    judgement = _judged(transaction, rules, candidate, mode, actor)
+    contract = candidate.contract
+    found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
+    waiting = waits(rules, judgement, found)
+    if waiting:
+        proposal = open_proposal(transaction, actor, judgement)
+        if waiting.consumers:
+            propose(transaction, actor.name, judgement, found, proposal)
+        return Registration(
+            status="proposed",
+            dataset_id=contract.id,
+            version=contract.version,
+            compatibility=judgement.report,
+            proposal=proposal,
+            waits_for=list(waiting.consumers),
+        )
+    keep(transaction, actor.name, rules, judgement)
+    return Registration(
+        status="registered", dataset_id=contract.id, version=contract.version, compatibility=judgement.report
+    )
+
+
+def register_approved(
+    transaction: Transaction, proposer: str, rules: RegistryRules, candidate: Prepared, mode: Mode
+) -> None:
+    """Register a version that was approved; the history may have moved on since, so it is judged again."""
+    keep(transaction, proposer, rules, _judged(transaction, rules, candidate, mode, None))
+
+
+def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, asked: Mode) -> None:
+    """Refuse what is not the actor's to change: those who own a contract now decide, else those it names.
+
+    Giving a contract to other teams, or asking for less than the registry's mode, is for its owners; what concerns
+    policies (being one, ceasing to be one, leaving one) for those who govern.
+    """
+    contract, before, predecessor = judgement.candidate.contract, judgement.before, judgement.verdict.before
+    named = frozenset(owner.team for owner in contract.owners)
+    resource = Resource("contract", contract.id, before.teams if before else named)
+    actions = [Action.GOVERN if is_policy(contract) else Action.REGISTER]
+    if before is not None and (before.teams != named or not asked.covers(rules.mode)):
+        actions.append(Action.ADVANCE)
+    if predecessor is not None and (is_policy(predecessor) or _leaves_policy(predecessor, contract)):
+        actions.append(Action.GOVERN)
+    for action in sorted(actions):
+        authorize(actor, action, resource)
+
+
+def _leaves_policy(before: Contract, after: Contract) -> bool:
+    return before.treaty.parent is not None and before.treaty.parent != after.treaty.parent
+
+
+def keep(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
+    """Keep a version that was judged admissible, with its audit entry, its migration and its notices."""
+    candidate = judgement.candidate
+    contract = candidate.contract
+    digest = candidate.digest
+    asked = _asked(transaction, judgement)
+    seq = transaction.record(
+        actor,
+        "contract.register",
+        f"{contract.id} {contract.version}",
+        before=judgement.before.digest if judgement.before else None,
+        after=digest,
+        details=_noted(judgement, asked),
+    )
+    _keep_summary(transaction, candidate, judgement.before)
+    transaction.insert(versions, _row(transaction, actor, judgement, seq, digest))
+    if contract.treaty.lineage or judgement.before is not None:
+        subscriptions.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
+    if judgement.before is None:
+        subscriptions.find_upstreams_of_newcomer(transaction, candidate.line, seq)
+    begin(transaction, actor, rules, judgement)
+    _tell(transaction, judgement, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A consumer that a change asks something of, and the team that speaks for it."""
+
+    impact: Impact
+    team: str | None
+
+
+def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
+    if judgement.before is None:
+        return []
+    subscribed = subscriptions.subscribers(transaction.connection, judgement.before.line)
+    teams = {one.subscription.consumer: one.team for one in subscribed}
+    found = impact(judgement.verdict, [one.subscription for one in subscribed])
+    return [_Asked(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
+
+
+def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
+    """Return what the audit log keeps of a registration; of a first version there is little to say."""
+    noted: dict[str, Any] = {"mode": str(judgement.verdict.mode), "compatible": judgement.verdict.compatible}
+    if judgement.before is not None:
+        opens = judgement.verdict.opens_line
+        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(asked)}
+    return noted
+
+
+def _judged(
+    transaction: Transaction, rules: RegistryRules, candidate: Prepared, mode: Mode, actor: Actor | None
+) -> Judgement:
+    """Judge a candidate, and refuse it where it is not the actor's, not new or not admissible."""
+    judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
+    if actor is not None:
+        check_may_register(actor, rules, judgement, mode)
+    _refuse_if_not_new(transaction, judgement)
+    _refuse_if_inadmissible(judgement)
+    return judgement
+
+
+def _refuse_if_inadmissible(judgement: Judgement) -> None:
+    if not judgement.admissible:
+        contract = judgement.candidate.contract
+        raise VersionRefused(f"{contract.id} {contract.version}", judgement.report, judgement)
+
+
+def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
+    contract = judgement.candidate.contract
+    if judgement.before is None:
+        return
+    if kept.is_registered(transaction.connection, contract.id, contract.version):
+        raise Conflict(
+            f"version {contract.version!r} of {contract.id!r} is already registered; history does not change"
+        )
+
+
+def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, digest: str) -> dict[str, Any]:
+    candidate, days = judgement.candidate, judgement.days
+    contract = candidate.contract
+    major, minor, patch = candidate.parts
+    notice = contract.treaty.deprecation
+    return {
+        "seq": seq,
+        "contract": contract.id,
+        "version": contract.version,
+        "major": major,
+        "minor": minor,
+        "patch": patch,
+        "form": str(contract.form),
+        "media": candidate.media,
+        "document": candidate.content,
+        "parsed": candidate.parsed,
+        "digest": digest,
+        "mode": str(judgement.verdict.mode),
+        "owners": [{"team": owner.team, "contact": owner.contact} for owner in contract.owners],
+        "registered_at": transaction.now,
+        "registered_by": actor,
+        "status": str(candidate.status),
+        "deprecation_uri": notice.migration_guide if notice else None,
+        "announced_on": days.announced if days else None,
+        "sunset_on": days.sunset if days else None,
+        "retire_on": days.retirement if days else None,
+        "expires_on": day_of(contract.treaty.expires, "expires") if contract.treaty.expires else None,
+    }
+
+
+def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
+    """Keep what searches find: the highest version of all has the say, and every line in use is found by its words."""
+    contract = candidate.contract
+    words = candidate.words
+    summary: dict[str, Any] = {
+        "updated_at": transaction.now,
+        "version": contract.version,
+        "name": contract.name,
+        "domain": contract.domain,
+        "tier": contract.treaty.tier,
+        "parent": contract.treaty.parent,
+        "summary": summary_of(contract),
+        **words,
+    }
+    if before is None:
+        transaction.insert(contracts, {"id": contract.id, "created_at": transaction.now, **summary})
+        return
+    highest = kept.highest(transaction.connection, contract.id)
+    lines = kept.beside(transaction.connection, contract.id, candidate.parts[0])
+    beside = [searched(kept.contract_of(transaction.connection, one)) for one in lines]
+    if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
+        said = {**summary, **together(words, *beside)}
+    elif beside:
+        said = together(*beside, words)
+    else:
+        return
+    transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**said))
+
+
+def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:
+    """Tell the owners, the consumers that the change asks something of, and those whom a policy finds in breach."""
+    contract, verdict = judgement.candidate.contract, judgement.verdict
+    parties = {owner.team for owner in contract.owners}
+    details: dict[str, Any] = {"status": str(judgement.candidate.status), "required_version": verdict.required_version}
+    kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
+    if judgement.before is not None:
+        parties |= judgement.before.teams
+        parties |= {one.impact.subscription.consumer for one in asked}
+        parties |= {one.team for one in asked if one.team}
+        made = subscriptions.made_from(transaction.connection, judgement.before.line)
+        struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
+        parties |= {team for line in struck for team in kept.owners_of(transaction.connection, line)}
+        details["lines"] = [str(line) for line in struck]
+        details["changes"] = [item.message for item in verdict.judged][:50]
+        details["consumers"] = {
+            found.subscription.consumer: {
+                "effect": found.effect.value,
+                "changes": [item.message for item in found.changes],
+            }
+            for found in (one.impact for one in asked)
+        }
+        kind = "contract.changed"
+        if verdict.opens_line:
+            kind, headline = "line.opened", f"{contract.id} {contract.version} opens the line {contract.line}"
+            details["migration"] = _plan(judgement)
+    transaction.notify(kind, contract.id, headline, version=contract.version, details=details, parties=parties)
+    for child in judgement.children:
+        transaction.notify(
+            "policy.breached",
+            child.contract,
+            f"{child.contract} {child.version} is weaker than {contract.id} {contract.version} asks",
+            version=child.version,
+            details={"violations": [str(violation) for violation in child.violations]},
+            parties=child.teams,
+        )
+
+
+def _plan(judgement: Judgement) -> dict[str, str] | None:
+    plan = judgement.candidate.contract.treaty.migration
+    return {"guide": plan.guide, "window": plan.window, "owner": plan.owner} if plan else None
+
+
+_A = audit.c
+_REFUSED = "contract.refuse"
+_LOOKED_BACK = 2_000
+"""How many entries are looked at for the same refusal: what hands in the same again and again fills no log."""
+
+_MOST_KINDS = 20
+
+
+def note(transaction: Transaction, actor: str, judgement: Judgement) -> None:
+    """Note a refusal, unless the same document was refused the same actor lately."""
+    contract, report = judgement.candidate.contract, judgement.report
+    subject, digest = f"{contract.id} {contract.version}", judgement.candidate.digest
+    if _is_known(transaction, actor, subject, digest):
+        return
+    kinds = dict.fromkeys(issue.kind for issue in report.errors)
+    transaction.record(
+        actor,
+        _REFUSED,
+        subject,
+        before=judgement.before.digest if judgement.before else None,
+        after=digest,
+        details={
+            "mode": report.mode,
+            "issues": list(kinds)[:_MOST_KINDS],
+            "required_version": report.required_version,
+            "hits": _hits(transaction, judgement),
+        },
+    )
+
+
+def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -> bool:
+    noted: set[tuple[str, str, str]] = transaction.once("refusals that were noted", set)
+    if (actor, subject, digest) in noted:  # by another unit of this transaction, whose entries cannot be read yet
+        return True
+    noted.add((actor, subject, digest))
+    lately = _A.seq > transaction.newest - _LOOKED_BACK
+    same = (_A.action == _REFUSED) & (_A.subject == subject) & (_A.actor == actor) & (_A.after == digest)
+    return transaction.read(select(_A.seq).where(lately, same).limit(1)).first() is not None
+
+
+def _hits(transaction: Transaction, judgement: Judgement) -> int:
+    """Count whom it would have asked to act."""
+    if judgement.before is None:
+        return 0
+    readers = [one.subscription for one in subscriptions.subscribers(transaction.connection, judgement.before.line)]
+    return sum(one.effect is not Effect.SAFE for one in impact(judgement.verdict, readers))
+
+
+_LOG = logging.getLogger("treaty.registry")
+
+
+def note_later(desk: Context, judgement: Judgement) -> None:
+    """Hand in a note of a refusal; whether it can be kept changes nothing for who was refused."""
+    actor = desk.actor.name
+    with suppress(Unavailable):  # the registry is closing
+        desk.submit(lambda it: note(it, actor, judgement)).add_done_callback(_heard)
+
+
+def _heard(done: Future[None]) -> None:
+    if not done.cancelled() and done.exception() is not None:
+        _LOG.warning("a refusal was not noted: %s", type(done.exception()).__name__)

@@ -1,0 +1,153 @@
+"""The feed: what happened, the newest first, in parts; each part looks at so many entries and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, func, select
+
+from treaty.errors import InvalidDocument
+from treaty.registry.activity_sentences import ACTIONS, About, Told
+from treaty.registry.model import ActivityAnswer, Page
+from treaty.registry.model.page import cursor
+from treaty.registry.store.tables import audit
+from treaty.registry.store.teams import Realm, realm_of
+
+_A = audit.c
+_LOOKED_AT = 20_000
+"""How many entries one part looks at: a contract that is seldom touched is found by going on from `next`."""
+
+_AT_ONCE = 500
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(one.kind for one in ACTIONS.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of the feed is wanted."""
+
+    contract: str | None = None
+    team: str | None = None
+    kind: str | None = None
+    since: date | None = None
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions of the kind."""
+        if self.kind is not None and self.kind not in KINDS:
+            raise InvalidDocument(f"unknown kind {self.kind[:40]!r} of activity; use one of: {', '.join(KINDS)}")
+        return tuple(action for action, one in ACTIONS.items() if self.kind in (None, one.kind))
+
+
+def page(connection: Connection, wanted: Wanted, before: int | None, limit: int) -> Page[ActivityAnswer]:
+    """Return a part of the feed; it may be short, and still have a next."""
+    start = before if before is not None else _newest(connection) + 1
+    floor = max(start - _LOOKED_AT, 1)
+    found = _found(connection, wanted, start, floor, limit + 1)
+    answers = _answers(connection, found[:limit])
+    if len(found) > limit:
+        return Page(items=answers, next=cursor((found[limit - 1],)))
+    ended = floor == 1 or _is_older(connection, floor, wanted.since)
+    return Page(items=answers, next=None if ended else cursor((floor,)))
+
+
+def _newest(connection: Connection) -> int:
+    return int(connection.execute(select(func.max(_A.seq))).scalar_one() or 0)
+
+
+def _found(connection: Connection, wanted: Wanted, start: int, floor: int, most: int) -> list[int]:
+    """Return the numbers of the entries that fit; which team one concerns is not for a database to say."""
+    conditions = _conditions(wanted)
+    realm = realm_of(connection, wanted.team) if wanted.team is not None else None
+    found: list[int] = []
+    while len(found) < most:
+        asked = select(_A.seq, _A.action, _A.subject).where(_A.seq < start, _A.seq >= floor, *conditions)
+        rows = connection.execute(asked.order_by(_A.seq.desc()).limit(_AT_ONCE)).all()
+        found += [row.seq for row in rows if _fits(row.action, row.subject, wanted, realm)]
+        if len(rows) < _AT_ONCE:
+            break
+        start = rows[-1].seq
+    return found[:most]
+
+
+def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [_A.action.in_(wanted.actions)]
+    if wanted.contract is not None:  # so that few are left to look at closely
+        conditions.append(_A.subject.contains(wanted.contract, autoescape=True))
+    if wanted.since is not None:
+        conditions.append(_A.at >= _begin(wanted.since))
+    return conditions
+
+
+def _fits(action: str, subject: str, wanted: Wanted, realm: Realm | None) -> bool:
+    if wanted.contract is None and realm is None:
+        return True
+    about = ACTIONS[action].read(subject)
+    if wanted.contract is not None and about.contract != wanted.contract:
+        return False
+    return realm is None or _concerns(realm, about)
+
+
+def _concerns(realm: Realm, about: About) -> bool:
+    """Tell whether something concerns a team; what other consumers of a line do concerns its owner alone."""
+    if about.contract in realm.owned or about.consumer in realm.consumers:
+        return True
+    if about.consumer is not None:
+        return False
+    return about.line in realm.lines if about.line else about.contract in realm.read
+
+
+def _is_older(connection: Connection, seq: int, since: date | None) -> bool:
+    if since is None:
+        return False
+    at = connection.execute(select(_A.at).where(_A.seq == seq)).scalar_one_or_none()
+    return at is not None and at < _begin(since)
+
+
+def _begin(since: date) -> datetime:
+    return datetime.combine(since, time(), UTC)
+
+
+def _answers(connection: Connection, numbers: Sequence[int]) -> list[ActivityAnswer]:
+    rows: list[Row[Any]] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        rows += connection.execute(select(audit).where(_A.seq.in_(some)).order_by(_A.seq.desc()))
+    return [_answer(row) for row in rows]
+
+
+def _answer(row: Row[Any]) -> ActivityAnswer:
+    action = ACTIONS[row.action]
+    about = action.read(row.subject)
+    return ActivityAnswer(
+        id=row.seq,
+        at=row.at,
+        actor=row.actor,
+        kind=action.kind,
+        did=action.did,
+        headline=action.tell(Told(row.actor, about, row.details, row.before is not None)),
+        contract=about.contract,
+        version=about.version,
+        before=_text(row.details.get("before")),
+        line=str(about.line) if about.line and not _is_of_nothing(row) else None,
+        consumer=about.consumer,
+        migration=_number(row, "migration", "migration.open", "migration.propose"),
+        proposal=_number(row, "proposal", "contract.propose"),
+    )
+
+
+def _is_of_nothing(row: Row[Any]) -> bool:
+    """Tell a refusal of what would have been the first version."""
+    return row.action == "contract.refuse" and row.before is None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(row: Row[Any], name: str, *opens: str) -> int | None:
+    """Return what an entry refers to; the entry that begins it has its number."""
+    said = row.seq if row.action in opens else row.details.get(name)
+    return said if isinstance(said, int) else None

@@ -1,0 +1,123 @@
+"""The audit log as a chain: each entry carries the hash of the one before it, so that no change goes unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from treaty.registry.documents import digest_of
+from treaty.registry.model import AuditAnswer, AuditCheckAnswer, BreakAnswer
+from treaty.registry.store.tables import audit
+
+NOTHING_BEFORE = "0" * 64
+
+
+class Entry(NamedTuple):
+    """Who did what to which subject, when, and the digests before and after."""
+
+    seq: int
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    before: str | None
+    after: str | None
+    details: Mapping[str, Any]
+    previous: str
+    hash: str
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the entry as the row it is kept in."""
+        return self._asdict()
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Where the chain does not hold, and how."""
+
+    seq: int
+    reason: str
+
+
+def chained(
+    previous: str,
+    seq: int,
+    at: datetime,
+    actor: str,
+    action: str,
+    subject: str,
+    before: str | None,
+    after: str | None,
+    details: Mapping[str, Any],
+) -> Entry:
+    """Return the entry that follows the one with the hash `previous`."""
+    said = [previous, seq, at.isoformat(), actor, action, subject, before, after, details]
+    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest_of(said))
+
+
+def breaks_in(entries: Iterable[Entry], seq: int = 0, head: str = NOTHING_BEFORE) -> Iterator[Broken]:
+    """Yield every place where an entry is missing, was changed, or does not follow the one before it."""
+    for entry in entries:
+        if entry.seq != seq + 1:
+            yield Broken(entry.seq, f"entry {seq + 1} is missing")
+        elif entry.previous != head:
+            yield Broken(entry.seq, "it does not follow the entry before it")
+        expected = chained(
+            entry.previous,
+            entry.seq,
+            entry.at,
+            entry.actor,
+            entry.action,
+            entry.subject,
+            entry.before,
+            entry.after,
+            entry.details,
+        )
+        if expected.hash != entry.hash:
+            yield Broken(entry.seq, "it was changed after it was written")
+        seq, head = entry.seq, entry.hash
+
+
+_A = audit.c
+_AT_ONCE = 1_000
+_MOST_BREAKS = 100
+
+
+def page(connection: Connection, subject: str | None, actor: str | None, after: int, limit: int) -> list[AuditAnswer]:
+    """Return some entries, in the order they were written; a subject stands for all that begins with it."""
+    asked = select(audit).where(_A.seq > after)
+    if subject is not None:
+        asked = asked.where(_A.subject.startswith(subject, autoescape=True))
+    if actor is not None:
+        asked = asked.where(_A.actor == actor)
+    return [AuditAnswer(**row._mapping) for row in connection.execute(asked.order_by(_A.seq).limit(limit))]
+
+
+def verify(connection: Connection, known: tuple[int, str] | None = None) -> AuditCheckAnswer:
+    """Check the whole chain; a head that was kept earlier must still be in it."""
+    breaks = list(islice(breaks_in(_entries(connection)), _MOST_BREAKS))
+    last = connection.execute(select(_A.seq, _A.hash).order_by(_A.seq.desc()).limit(1)).one_or_none()
+    if known is not None:
+        seq, expected = known
+        found = connection.execute(select(_A.hash).where(_A.seq == seq)).scalar_one_or_none()
+        if found != expected:
+            breaks.append(Broken(seq, "it is missing" if found is None else "it is not the entry that was there"))
+    return AuditCheckAnswer(
+        whole=not breaks,
+        entries=last.seq if last else 0,
+        head=f"{last.seq}:{last.hash}" if last else f"0:{NOTHING_BEFORE}",
+        breaks=[BreakAnswer(seq=one.seq, reason=one.reason) for one in breaks],
+    )
+
+
+def _entries(connection: Connection) -> Iterator[Entry]:
+    after = 0
+    while rows := connection.execute(select(audit).where(_A.seq > after).order_by(_A.seq).limit(_AT_ONCE)).all():
+        for row in rows:
+            yield Entry(**row._mapping)
+        after = rows[-1].seq

@@ -1,0 +1,259 @@
+"""The outbox in SQL: what waits, who has it in hand, what became of it; the connection is handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Label, Row, Select, Update, and_, func, or_, select, tuple_, update
+
+from treaty.registry.notices.channels import Channel, ChannelKind
+from treaty.registry.notices.messages import Notice
+from treaty.registry.store.tables import channels, deliveries, notices
+
+_LONGEST_ERROR = 1000
+
+
+class State(StrEnum):
+    """Where a delivery stands."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
+class Key(NamedTuple):
+    """Which delivery: a notice on a channel."""
+
+    notice: int
+    channel: int
+
+
+@dataclass(frozen=True)
+class Due:
+    """A delivery in hand: nobody else sends it until the lease is over."""
+
+    notice: Notice
+    channel: Channel
+    attempts: int
+    leased_until: datetime
+
+
+def waiting(notice: int, channel: int, contract: str, now: datetime) -> dict[str, Any]:
+    """Return the row of a notice that waits for a channel, to be added with the change that it is about."""
+    return {
+        "notice": notice,
+        "channel": channel,
+        "contract": contract,
+        "state": State.PENDING.value,
+        "attempts": 0,
+        "next_at": now,
+        "leased_until": None,
+        "error": None,
+        "delivered_at": None,
+    }
+
+
+def delivered(connection: Connection, due: Due, now: datetime) -> None:
+    """Record that the receiver took it."""
+    # Whoever holds the lease by now: what was taken was taken.
+    connection.execute(
+        _this(due)
+        .where(deliveries.c.state != State.DELIVERED.value)
+        .values(
+            state=State.DELIVERED.value,
+            attempts=deliveries.c.attempts + 1,
+            next_at=None,
+            leased_until=None,
+            error=None,
+            delivered_at=now,
+        )
+    )
+
+
+def failed(connection: Connection, due: Due, reason: str, next_at: datetime | None) -> None:
+    """Record a failure; without a next time it is given up, and kept with its error until somebody retries it."""
+    state = State.DEAD if next_at is None else State.PENDING
+    connection.execute(
+        _held(due).values(
+            state=state.value,
+            attempts=deliveries.c.attempts + 1,
+            next_at=next_at,
+            leased_until=None,
+            error=reason[:_LONGEST_ERROR],
+        )
+    )
+
+
+def release(connection: Connection, dues: Sequence[Due]) -> None:
+    """Give back what was claimed and not tried."""
+    for due in dues:
+        connection.execute(_held(due).values(leased_until=None))
+
+
+def retry(connection: Connection, now: datetime, channel: int | None = None, notice: int | None = None) -> int:
+    """Put what was given up back into the outbox, all of it or that of a channel or notice; returns how many."""
+    alive = select(channels.c.id).where(channels.c.removed_at.is_(None))
+    again = update(deliveries).where(deliveries.c.state == State.DEAD.value, deliveries.c.channel.in_(alive))
+    if channel is not None:
+        again = again.where(deliveries.c.channel == channel)
+    if notice is not None:
+        again = again.where(deliveries.c.notice == notice)
+    return connection.execute(again.values(state=State.PENDING.value, attempts=0, next_at=now)).rowcount
+
+
+def abandon(connection: Connection, channel: int, reason: str) -> int:
+    """Give up all that waits for a channel, as when it is removed; returns how many."""
+    waiting = update(deliveries).where(deliveries.c.channel == channel, deliveries.c.state == State.PENDING.value)
+    values = {"state": State.DEAD.value, "next_at": None, "leased_until": None, "error": reason[:_LONGEST_ERROR]}
+    return connection.execute(waiting.values(values)).rowcount
+
+
+def _this(due: Due) -> Update:
+    return update(deliveries).where(deliveries.c.notice == due.notice.seq, deliveries.c.channel == due.channel.id)
+
+
+def _held(due: Due) -> Update:
+    """Reach the delivery only while the lease is ours: a late word must not undo what another did since."""
+    return _this(due).where(deliveries.c.state == State.PENDING.value, deliveries.c.leased_until == due.leased_until)
+
+
+PER_CHANNEL = 8
+
+
+class Lane(StrEnum):
+    """Channels are claimed in two lanes, so that those in trouble never fill all the room."""
+
+    ANY = "any"
+    CALM = "calm"
+    TROUBLED = "troubled"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which channels a claim may look at."""
+
+    lane: Lane = Lane.ANY
+    troubled: frozenset[int] = frozenset()
+    resting: frozenset[int] = frozenset()
+
+
+EVERY_CHANNEL = Choice()
+
+
+def claim(
+    connection: Connection,
+    now: datetime,
+    limit: int,
+    lease: timedelta,
+    choice: Choice = EVERY_CHANNEL,
+    per_channel: int = PER_CHANNEL,
+) -> list[Due]:
+    """Find what is due and take it at once."""
+    return take(connection, find(connection, now, limit, choice, per_channel), now, lease)
+
+
+def find(
+    connection: Connection,
+    now: datetime,
+    limit: int,
+    choice: Choice = EVERY_CHANNEL,
+    per_channel: int = PER_CHANNEL,
+) -> list[Key]:
+    """Find what is due on at most `limit` channels: of each contract only the earliest that is not delivered."""
+    if limit < 1:
+        return []
+    found = connection.execute(_ready(now, choice, per_channel).limit(limit * per_channel)).all()
+    first = set(list(dict.fromkeys(row.channel for row in found))[:limit])
+    return [Key(row.notice, row.channel) for row in found if row.channel in first]
+
+
+def take(connection: Connection, keys: Sequence[Key], now: datetime, lease: timedelta) -> list[Due]:
+    """Lease what was found, as far as nobody else took it or its channel since."""
+    if not keys:
+        return []
+    taking = (
+        update(deliveries)
+        .where(tuple_(deliveries.c.notice, deliveries.c.channel).in_(keys))
+        .where(deliveries.c.state == State.PENDING.value, deliveries.c.next_at <= now)
+        .where(or_(deliveries.c.leased_until.is_(None), deliveries.c.leased_until < now))
+        .where(deliveries.c.channel.not_in(_busy(now)))
+        .values(leased_until=now + lease)
+        .returning(deliveries.c.notice, deliveries.c.channel)
+    )
+    taken = {Key(row.notice, row.channel) for row in connection.execute(taking)}
+    return _read(connection, [key for key in keys if key in taken])
+
+
+def _ready(now: datetime, choice: Choice, per_channel: int) -> Select[tuple[int, int]]:
+    """Find the heads that are due: those that wait longest first, channel by channel."""
+    waiting = (
+        select(deliveries.c.notice, deliveries.c.channel, deliveries.c.attempts, deliveries.c.next_at)
+        .add_columns(_place(deliveries.c.channel, deliveries.c.contract, by=(deliveries.c.notice,)))
+        .where(deliveries.c.state == State.PENDING.value)
+        .where(deliveries.c.channel.not_in(choice.resting), deliveries.c.channel.not_in(_busy(now)))
+        .subquery("waiting")
+    )
+    channel = waiting.c.channel
+    ready = (
+        select(
+            waiting.c.notice,
+            channel,
+            func.min(waiting.c.next_at).over(partition_by=channel).label("waits_since"),
+            func.max(waiting.c.attempts).over(partition_by=channel).label("attempts"),
+            _place(channel, by=(waiting.c.next_at, waiting.c.notice)),
+        )
+        .join(channels, and_(channels.c.id == channel, channels.c.removed_at.is_(None)))
+        .where(waiting.c.place == 1, waiting.c.next_at <= now)
+        .subquery("ready")
+    )
+    troubled = or_(ready.c.attempts > 0, ready.c.channel.in_(choice.troubled))
+    chosen = select(ready.c.notice, ready.c.channel).where(ready.c.place <= per_channel)
+    if choice.lane is not Lane.ANY:
+        chosen = chosen.where(troubled if choice.lane is Lane.TROUBLED else ~troubled)
+    return chosen.order_by(ready.c.waits_since, ready.c.channel, ready.c.place)
+
+
+def _place(*among: ColumnElement[Any], by: Sequence[ColumnElement[Any]]) -> Label[int]:
+    return func.row_number().over(partition_by=among, order_by=by).label("place")
+
+
+def _busy(now: datetime) -> Select[tuple[int]]:
+    """Find the channels that somebody has in hand."""
+    return select(deliveries.c.channel).where(
+        deliveries.c.state == State.PENDING.value, deliveries.c.leased_until >= now
+    )
+
+
+def _read(connection: Connection, keys: Sequence[Key]) -> list[Due]:
+    if not keys:
+        return []
+    found = (
+        select(notices, channels.c.id.label("channel_id"), channels.c.party, channels.c.kind.label("channel_kind"))
+        .add_columns(channels.c.target, channels.c.secret, deliveries.c.attempts, deliveries.c.leased_until)
+        .select_from(deliveries)
+        .join(notices, notices.c.seq == deliveries.c.notice)
+        .join(channels, channels.c.id == deliveries.c.channel)
+        .where(tuple_(deliveries.c.notice, deliveries.c.channel).in_(keys))
+    )
+    dues = {Key(row.seq, row.channel_id): _due(row) for row in connection.execute(found)}
+    return [dues[key] for key in keys]
+
+
+def _due(row: Row[tuple[object, ...]]) -> Due:
+    notice = Notice(
+        seq=row.seq,
+        id=row.id,
+        at=row.at,
+        kind=row.kind,
+        contract=row.contract,
+        version=row.version,
+        headline=row.headline,
+        details=row.details,
+        parties=tuple(row.parties),
+    )
+    channel = Channel(row.channel_id, row.party, ChannelKind(row.channel_kind), row.target, row.secret)
+    return Due(notice, channel, row.attempts, row.leased_until)

@@ -1,0 +1,142 @@
+"""Find contracts: by name, field, owner, domain, tag, status of their tier, or a word in their meanings."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, func, or_, select
+
+from treaty.errors import InvalidDocument
+from treaty.governance.inheritance import POLICY_TIERS
+from treaty.observability.measures import RANKS, state_of
+from treaty.registry.documents import folded
+from treaty.registry.model import ContractAnswer, OverviewAnswer, OwnerAnswer
+from treaty.registry.model.contract_answers import Query
+from treaty.registry.store import measure_records
+from treaty.registry.store.measure_records import health_at
+from treaty.registry.store.tables import audit, contracts, subscriptions, versions
+
+_C = contracts.c
+_V = versions.c
+_S = subscriptions.c
+_KEPT = ("id", "version", "name", "domain", "tier", "parent", "summary", "updated_at")
+_CONSUMERS = (
+    select(func.count(distinct(_S.consumer))).where(_S.contract == _C.id, _S.active.is_(True)).scalar_subquery()
+)
+HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
+"""Contracts with their highest version, whose words are searched."""
+_HEALTHS = {state.value if state else "none": rank for state, rank in RANKS.items()}
+_TEXTS = (
+    _C.searched_names,
+    _C.searched_fields,
+    _C.searched_owners,
+    _C.searched_domain,
+    _C.searched_tags,
+    _C.searched_meanings,
+)
+
+
+def search(connection: Connection, now: datetime, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
+    """Return the contracts that fit, by id."""
+    asked = _listed(now).where(*_conditions(query, now))
+    if after is not None:
+        asked = asked.where(_C.id > after)
+    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+
+
+def _conditions(query: Query, now: datetime) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    for word in folded(query.text or "").split():
+        conditions.append(or_(*(text.contains(word, autoescape=True) for text in _TEXTS)))
+    if query.name:
+        conditions.append(_C.searched_names.contains(folded(query.name), autoescape=True))
+    exact = {
+        _C.searched_fields: query.field,
+        _C.searched_owners: query.owner,
+        _C.searched_domain: query.domain,
+        _C.searched_tags: query.tag,
+    }
+    for column, wanted in exact.items():
+        if wanted:
+            conditions.append(column.contains(f"\n{folded(wanted)}\n", autoescape=True))
+    if query.tier:
+        conditions.append(_C.tier == query.tier)
+    if query.status:
+        conditions.append(_V.status == query.status)
+    if query.health:
+        conditions.append(_health(now).in_([_rank(query.health)]))
+    return conditions
+
+
+def policies(connection: Connection, now: datetime, after: str, limit: int) -> list[ContractAnswer]:
+    """Return the contracts that are policies, by id."""
+    asked = _listed(now).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
+    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+
+
+def _listed(now: datetime) -> Select[Any]:
+    counted = (_CONSUMERS.label("consumers"), _health(now).label("health"))
+    return select(*(_C[name] for name in _KEPT), _V.status, _V.owners, *counted).select_from(HIGHEST)
+
+
+def _health(now: datetime) -> ColumnElement[int]:
+    return func.coalesce(health_at(now), 0)
+
+
+def _answer(row: Row[Any]) -> ContractAnswer:
+    owners = [OwnerAnswer(team=one["team"], contact=one.get("contact")) for one in row.owners]
+    return ContractAnswer(**{**row._mapping, "owners": owners, "health": state_of(row.health)})
+
+
+def _rank(health: str) -> int:
+    if health not in _HEALTHS:
+        raise InvalidDocument(f"unknown health {health[:40]!r}; use one of: {', '.join(_HEALTHS)}")
+    return _HEALTHS[health]
+
+
+class Overviews:
+    """The counts of one registry; whatever is counted changes with an entry of the audit log, measures apart."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: int | None = None
+        self._counts = OverviewAnswer(contracts=0, domains={}, tiers={}, statuses={}, owners={}, health={})
+
+    def counts(self, connection: Connection, now: datetime) -> OverviewAnswer:
+        """Return the counts as they are now."""
+        newest = connection.execute(select(func.max(audit.c.seq))).scalar() or 0
+        with self._lock:
+            if newest != self._newest:
+                self._counts = _counted(connection)
+                self._newest = newest
+            counts = self._counts
+        return counts.model_copy(update={"health": _by_health(connection, now, counts.contracts)})
+
+
+def _counted(connection: Connection) -> OverviewAnswer:
+    rows = connection.execute(select(_C.domain, _C.tier, _V.status, _V.owners).select_from(HIGHEST)).all()
+    teams = Counter(team for row in rows for team in {one["team"] for one in row.owners})
+    return OverviewAnswer(
+        contracts=len(rows),
+        domains=_sorted(row.domain for row in rows),
+        tiers=_sorted(row.tier for row in rows),
+        statuses=_sorted(row.status for row in rows),
+        owners=dict(sorted(teams.items())),
+        health={},
+    )
+
+
+def _by_health(connection: Connection, now: datetime, contracts_there: int) -> dict[str, int]:
+    """Count the contracts by health, the worst first; one without a recent measure that is judged has none."""
+    found = {rank: count for rank, count in measure_records.counted_by_rank(connection, now).items() if rank}
+    found[0] = contracts_there - sum(found.values())
+    names = {rank: state.value if state else "none" for state, rank in RANKS.items()}
+    return {names[rank]: found[rank] for rank in sorted(names, reverse=True) if found.get(rank)}
+
+
+def _sorted(values: Iterable[str | None]) -> dict[str, int]:
+    return dict(sorted(Counter(value for value in values if value).items()))

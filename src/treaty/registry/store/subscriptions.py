@@ -1,0 +1,247 @@
+"""Who depends on what, as it is kept: subscriptions, and the lineage that contracts declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, text, update
+from sqlalchemy import func as sql
+
+from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
+from treaty.contracts.blocks import Upstream
+from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import Line, parse_line
+from treaty.errors import InvalidDocument
+from treaty.registry.store import versions
+from treaty.registry.store.tables import audit, subscriptions, upstreams
+from treaty.registry.store.transaction import WAITING_UPSTREAMS, Transaction
+
+_S = subscriptions.c
+_U = upstreams.c
+UpstreamRow: TypeAlias = Row[Any]
+NO_LINE = -1
+"""The MAJOR of an upstream that is not registered yet; it is found once it is."""
+
+_WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), text("upstream_major = -1 AND active"))
+"""Who named a contract before it was registered; written as the index is, since SQLite uses it for nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """A subscription as it is kept."""
+
+    subscription: Subscription
+    team: str | None
+    since: datetime
+    changed_by: str
+    active: bool
+    revision: int
+
+
+def subscribers(connection: Connection, line: Line) -> list[Subscribed]:
+    """Return who reads a line, by name."""
+    asked = _live().where(_S.contract == line.contract, _S.major == line.major)
+    return _all(connection, asked.order_by(_S.consumer))
+
+
+def subscriptions_of(connection: Connection, consumer: str) -> list[Subscribed]:
+    """Return what a consumer reads."""
+    return _all(connection, _live().where(_S.consumer == consumer).order_by(_S.contract, _S.major))
+
+
+def page_of_subscriptions(
+    connection: Connection,
+    contract: str | None,
+    consumer: str | None,
+    team: str | None,
+    after: tuple[str, str, int] | None,
+    limit: int,
+) -> list[Subscribed]:
+    """Return some subscriptions, by consumer and line; who names no team speaks for itself."""
+    asked = _live()
+    if team is not None:
+        asked = asked.where(sql.coalesce(_S.team, _S.consumer) == team)
+    if contract is not None:
+        asked = asked.where(_S.contract == contract)
+    if consumer is not None:
+        asked = asked.where(_S.consumer == consumer)
+    if after is not None:
+        name, of, major = after
+        asked = asked.where(
+            or_(
+                _S.consumer > name,
+                (_S.consumer == name) & (_S.contract > of),
+                (_S.consumer == name) & (_S.contract == of) & (_S.major > major),
+            )
+        )
+    return _all(connection, asked.order_by(_S.consumer, _S.contract, _S.major).limit(limit))
+
+
+def find_subscription(connection: Connection, consumer: str, line: Line) -> Subscribed | None:
+    """Return a subscription, ended or not."""
+    asked = select(subscriptions).where(_S.consumer == consumer, _S.contract == line.contract, _S.major == line.major)
+    row = connection.execute(asked).one_or_none()
+    return None if row is None else _subscribed(row)
+
+
+def put_subscription(
+    transaction: Transaction, one: Subscription, team: str | None, actor: str, revision: int, since: datetime
+) -> None:
+    """Keep a subscription in place of the one there was."""
+    key = {"consumer": one.consumer, "contract": one.line.contract, "major": one.line.major}
+    values: dict[str, Any] = {
+        "consumer_class": one.consumer_class.value,
+        "fields": [str(path) for path in one.fields],
+        "purpose": one.purpose,
+        "latency": one.latency,
+        "contact": one.contact,
+        "team": team,
+        "since": since,
+        "changed_by": actor,
+        "active": True,
+        "revision": revision,
+    }
+    changed = transaction.write(
+        update(subscriptions)
+        .where(_S.consumer == one.consumer, _S.contract == one.line.contract, _S.major == one.line.major)
+        .values(**values)
+    )
+    if changed.rowcount == 0:
+        transaction.write(insert(subscriptions).values(**key, **values))
+
+
+def end_subscription(transaction: Transaction, one: Subscription, actor: str, revision: int) -> None:
+    """Mark a subscription as ended."""
+    transaction.write(
+        update(subscriptions)
+        .where(_S.consumer == one.consumer, _S.contract == one.line.contract, _S.major == one.line.major)
+        .values(active=False, changed_by=actor, revision=revision)
+    )
+
+
+def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[Upstream], revision: int) -> None:
+    """Keep what a line is made from, as its newest version declares it."""
+    known = select(upstreams).where(_U.contract == line.contract, _U.major == line.major)
+    before = {(row.upstream, row.upstream_major): row for row in transaction.read(known)}
+    after = _resolved(transaction, declared)
+    if any(major == NO_LINE for _, major in after):
+        transaction.forget(WAITING_UPSTREAMS)
+    for key in before.keys() | after.keys():
+        fields = sorted(after.get(key, ()))
+        there = before.get(key)
+        if there is not None and there.active == (key in after) and there.fields == fields:
+            continue
+        values = {"fields": fields, "active": key in after, "revision": revision}
+        if there is None:
+            place = {"contract": line.contract, "major": line.major, "upstream": key[0], "upstream_major": key[1]}
+            transaction.write(insert(upstreams).values(**place, **values))
+        else:
+            transaction.write(
+                update(upstreams)
+                .where(_U.contract == line.contract, _U.major == line.major)
+                .where(_U.upstream == key[0], _U.upstream_major == key[1])
+                .values(**values)
+            )
+
+
+def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: int) -> None:
+    """Point those who named a contract before it was registered at its first line."""
+    if not transaction.has_waiting_upstreams:
+        return
+    for row in transaction.read(_WAITING, {"upstream": line.contract}).all():
+        declared = [Upstream(contract=f"{line}", fields=tuple(row.fields))]
+        others = select(upstreams).where(_U.contract == row.contract, _U.major == row.major, _U.active)
+        declared += [
+            Upstream(_named(other), None, tuple(other.fields))
+            for other in transaction.read(others)
+            if (other.upstream, other.upstream_major) != (line.contract, NO_LINE)
+        ]
+        replace_upstreams(transaction, Line(row.contract, row.major), declared, revision)
+
+
+def changed_since(connection: Connection, revision: int) -> tuple[list[Subscribed], list[UpstreamRow], int]:
+    """Return what changed after a revision: subscriptions, upstreams of lines, and the revision that this goes up to.
+
+    Writes come one after the other, so everything up to the newest audit entry that is seen can be seen; what comes in
+    between the queries is left for the next time.
+    """
+    newest = connection.execute(select(sql.max(audit.c.seq))).scalar_one() or 0
+    if newest == revision:
+        return [], [], revision
+    changed = _all(connection, select(subscriptions).where(_S.revision > revision, _S.revision <= newest))
+    rows = connection.execute(select(upstreams).where(_U.revision > revision, _U.revision <= newest)).all()
+    return changed, list(rows), newest
+
+
+def upstreams_of(connection: Connection, line: Line) -> list[UpstreamRow]:
+    """Return what a line is made from."""
+    asked = select(upstreams).where(_U.contract == line.contract, _U.major == line.major, _U.active)
+    return list(connection.execute(asked.order_by(_U.upstream, _U.upstream_major)))
+
+
+def made_from(connection: Connection, line: Line) -> list[tuple[Line, tuple[FieldPath, ...]]]:
+    """Return the lines that are made from a line, and from which of its fields; none where that is unknown."""
+    asked = select(upstreams).where(_U.upstream == line.contract, _U.upstream_major == line.major, _U.active)
+    rows = connection.execute(asked.order_by(_U.contract, _U.major))
+    return [(Line(row.contract, row.major), fields_named(row.fields)) for row in rows]
+
+
+def fields_named(texts: list[str]) -> tuple[FieldPath, ...]:
+    """Read the fields that a lineage names; where one is no path, it is unknown which are meant."""
+    try:
+        return parse_fields(texts)
+    except InvalidDocument:
+        return ()
+
+
+def _resolved(transaction: Transaction, declared: Iterable[Upstream]) -> dict[tuple[str, int], set[str]]:
+    """Find the line that each upstream means: the one it names, else the contract's highest."""
+    found: dict[tuple[str, int], set[str]] = {}
+    for one in declared:
+        if one.contract is None:
+            continue
+        line = _line_named(transaction, one.contract)
+        known = line not in found or bool(found[line])
+        found.setdefault(line, set()).update(one.fields)
+        if not one.fields or not known:  # from which fields is unknown, whatever else is said of the same line
+            found[line].clear()
+    return found
+
+
+def _line_named(transaction: Transaction, text: str) -> tuple[str, int]:
+    highest = versions.highest(transaction.connection, text)
+    if highest is not None:
+        return text, highest.major
+    try:
+        line = parse_line(text)
+    except InvalidDocument:
+        return text, NO_LINE
+    return line.contract, line.major
+
+
+def _named(row: Row[Any]) -> str:
+    return str(row.upstream) if row.upstream_major == NO_LINE else str(Line(row.upstream, row.upstream_major))
+
+
+def _live() -> Select[Any]:
+    return select(subscriptions).where(_S.active)
+
+
+def _all(connection: Connection, statement: Select[Any]) -> list[Subscribed]:
+    return [_subscribed(row) for row in connection.execute(statement)]
+
+
+def _subscribed(row: Row[Any]) -> Subscribed:
+    subscription = Subscription(
+        row.consumer,
+        Line(row.contract, row.major),
+        ConsumerClass(row.consumer_class),
+        parse_fields(row.fields),
+        row.purpose,
+        row.latency,
+        row.contact,
+    )
+    return Subscribed(subscription, row.team, row.since, row.changed_by, row.active, row.revision)

@@ -1,0 +1,100 @@
+"""Teams: who owns what, and whose consumers read what."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from sqlalchemy import ColumnElement, Connection, Text, and_, cast, distinct, func, select
+
+from treaty.contracts.versions import Line
+from treaty.registry.documents import folded
+from treaty.registry.model import TeamAnswer
+from treaty.registry.store.migration_records import ConsumerState, MigrationState
+from treaty.registry.store.subscriptions import NO_LINE
+from treaty.registry.store.tables import contracts, migration_consumers, migrations, subscriptions, upstreams, versions
+
+_C, _V, _S, _U = contracts.c, versions.c, subscriptions.c, upstreams.c
+_M, _P = migrations.c, migration_consumers.c
+_HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
+_LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
+_SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
+"""Who speaks for a consumer: its team, by default the one that has its name."""
+
+_AT_ONCE = 500
+_MOST_UPSTREAM = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Realm:
+    """What concerns a team: the contracts it owns, its consumers, and the lines that these and those rest on."""
+
+    owned: frozenset[str]
+    consumers: frozenset[str]
+    lines: frozenset[Line]
+    read: frozenset[str]
+    """The contracts of these lines."""
+
+
+def realm_of(connection: Connection, team: str) -> Realm:
+    """Return what concerns a team."""
+    named = _C.searched_owners.contains(f"\n{folded(team)}\n", autoescape=True)
+    rows = connection.execute(select(_C.id, _V.owners).select_from(_HIGHEST).where(named))
+    owned = frozenset(row.id for row in rows if any(one["team"] == team for one in row.owners))
+    asked = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
+    read = connection.execute(asked).all()
+    lines = {Line(row.contract, row.major) for row in read}
+    lines.update(islice(_upstream_of(connection, owned), _MOST_UPSTREAM))
+    consumers = frozenset(row.consumer for row in read)
+    return Realm(owned, consumers, frozenset(lines), frozenset(line.contract for line in lines))
+
+
+def _upstream_of(connection: Connection, owned: frozenset[str]) -> Iterator[Line]:
+    """Go through the lines that contracts are made from."""
+    names = sorted(owned)
+    for start in range(0, len(names), _AT_ONCE):
+        some = _U.contract.in_(names[start : start + _AT_ONCE])
+        asked = select(_U.upstream, _U.upstream_major).where(some, _U.active, _U.upstream_major != NO_LINE).distinct()
+        for row in connection.execute(asked.order_by(_U.upstream, _U.upstream_major)):
+            yield Line(row.upstream, row.upstream_major)
+
+
+def page(connection: Connection, after: str, limit: int) -> list[TeamAnswer]:
+    """Return some teams that own or read something, by name."""
+    owns = _owns(connection)
+    asked = select(_SPEAKS, func.count(), func.count(distinct(_S.consumer))).where(_S.active).group_by(_SPEAKS)
+    reads = {team: (lines, consumers) for team, lines, consumers in connection.execute(asked)}
+    names = sorted(name for name in owns.keys() | reads.keys() if name > after)[:limit]
+    waiting = _waiting(connection) if names else {}
+    return [
+        TeamAnswer(
+            team=name,
+            owns=owns[name],
+            reads=reads.get(name, (0, 0))[0],
+            consumers=reads.get(name, (0, 0))[1],
+            waiting=waiting.get(name, 0),
+        )
+        for name in names
+    ]
+
+
+def _owns(connection: Connection) -> Counter[str]:
+    """Count contracts by owner; the same owners are written the same way, so few lists are read."""
+    owners = cast(_V.owners, Text)
+    found: Counter[str] = Counter()
+    for text, count in connection.execute(select(owners, func.count()).select_from(_HIGHEST).group_by(owners)):
+        for team in {one["team"] for one in json.loads(text)}:
+            found[team] += count
+    return found
+
+
+def _waiting(connection: Connection) -> dict[str, int]:
+    """Count the moves under way in which a consumer of a team still reads the old line, and said nothing."""
+    reads = and_(_S.consumer == _P.consumer, _S.contract == _M.contract, _S.major == _M.major, _S.active)
+    joined = migration_consumers.join(migrations, _M.id == _P.migration).join(subscriptions, reads)
+    asked = select(_SPEAKS, func.count(distinct(_M.id))).select_from(joined)
+    asked = asked.where(_M.state.in_(_LIVE), _P.state == ConsumerState.WAITING.value).group_by(_SPEAKS)
+    return {row[0]: row[1] for row in connection.execute(asked)}

@@ -1,0 +1,265 @@
+"""The versions that are kept: found by contract, version, line and status."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from treaty.contracts.loader import parse
+from treaty.contracts.model import Contract, Form
+from treaty.contracts.owners import Owner
+from treaty.contracts.short_form import with_defaults
+from treaty.contracts.text import Reading
+from treaty.contracts.versions import Line, version_or_none
+from treaty.errors import NotFound
+from treaty.governance.lifecycle import Status
+from treaty.registry.not_found import no_contract, without
+from treaty.registry.store.tables import versions
+from treaty.registry.validation import LARGEST_PART
+
+
+class ContractCache:
+    """The contracts that were read last, by what their documents are."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[tuple[str, str], Contract] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, str], parsed: Callable[[], str]) -> Contract:
+        """Return the contract of a key, read from its document where it is not at hand."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        contract = parse(Reading("the registry", json.loads(parsed()), lambda: None)).contract
+        self.put(key, contract)
+        return contract
+
+    def put(self, key: tuple[str, str], contract: Contract) -> None:
+        """Keep a contract at hand."""
+        with self._lock:
+            self._kept[key] = contract
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+
+
+_CACHE = ContractCache(2_000)
+_V = versions.c
+_SUMMARY = tuple(column for column in versions.columns if column.name not in ("document", "parsed"))
+_NEWEST = (_V.major.desc(), _V.minor.desc(), _V.patch.desc())
+
+# Questions that every registration or reading asks: built once, since building one costs more than asking it.
+_OF_CONTRACT: Select[Any] = select(*_SUMMARY).where(_V.contract == bindparam("contract"))
+_HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
+_PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
+_VERSION = _OF_CONTRACT.where(
+    _V.major == bindparam("major"), _V.minor == bindparam("minor"), _V.patch == bindparam("patch")
+)
+_LATEST = _OF_CONTRACT.add_columns(_V.parsed).where(_V.status == Status.ACTIVE.value).order_by(*_NEWEST).limit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One version as it is kept, without its document."""
+
+    seq: int
+    contract: str
+    version: str
+    major: int
+    minor: int
+    patch: int
+    form: str
+    media: str
+    digest: str
+    mode: str
+    owners: tuple[Owner, ...]
+    registered_at: datetime
+    registered_by: str
+    status: Status
+    deprecation_uri: str | None
+    announced_on: date | None
+    sunset_on: date | None
+    retire_on: date | None
+    expires_on: date | None
+
+    @property
+    def line(self) -> Line:
+        """The line it belongs to."""
+        return Line(self.contract, self.major)
+
+    @property
+    def teams(self) -> frozenset[str]:
+        """The teams that own it."""
+        return frozenset(owner.team for owner in self.owners)
+
+
+def predecessor(connection: Connection, contract: str, major: int) -> Kept | None:
+    """Return the highest version of the line, else the highest of all."""
+    return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
+
+
+def version_of(connection: Connection, contract: str, version: str) -> Kept:
+    """Return one version, or say that there is none."""
+    found = _at(connection, contract, version)
+    if found is None:
+        raise missing(connection, contract, f"has no version {version!r}")
+    return found
+
+
+def is_registered(connection: Connection, contract: str, version: str) -> bool:
+    """Tell whether a version is there."""
+    return _at(connection, contract, version) is not None
+
+
+def _at(connection: Connection, contract: str, version: str) -> Kept | None:
+    parts = version_or_none(version)
+    if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
+        return None
+    asked = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
+    return _one(connection, _VERSION, asked)
+
+
+def latest(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
+    """Return the highest active version with its document."""
+    row = connection.execute(_LATEST, {"contract": contract}).one_or_none()
+    if row is None:
+        raise missing(connection, contract, "has no active version")
+    kept = _kept(row)
+    return kept, current(row.parsed, kept)
+
+
+def highest(connection: Connection, contract: str) -> Kept | None:
+    """Return the highest version that was ever registered."""
+    return _one(connection, _HIGHEST, {"contract": contract})
+
+
+def in_line(connection: Connection, line: Line) -> list[Kept]:
+    """Return the versions of a line, the highest first."""
+    return _all(connection, _of(line.contract).where(_V.major == line.major).order_by(*_NEWEST))
+
+
+def beside(connection: Connection, contract: str, major: int) -> list[Kept]:
+    """Return the highest version of each other line that is still in use."""
+    gone = (Status.RETIRED.value, Status.ARCHIVED.value)
+    others = select(_V.major).distinct().where(_V.contract == contract, _V.major != major, _V.status.not_in(gone))
+    return [in_line(connection, Line(contract, other))[0] for other in connection.scalars(others)]
+
+
+def of_contract(connection: Connection, contract: str) -> list[Kept]:
+    """Return every version of a contract, the highest first."""
+    return _all(connection, _of(contract).order_by(*_NEWEST))
+
+
+def owners_of(connection: Connection, line: Line) -> frozenset[str]:
+    """Return the teams that own a line, as its highest version names them."""
+    members = in_line(connection, line)
+    return members[0].teams if members else frozenset()
+
+
+def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000) -> list[Kept]:
+    """Return versions for which a day has come, in the order they were registered."""
+    to_deprecate = (_V.status == Status.ACTIVE.value) & ((_V.announced_on <= today) | (_V.expires_on <= today))
+    to_sunset = (_V.status == Status.DEPRECATED.value) & (_V.sunset_on <= today)
+    dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
+    asked = select(*_SUMMARY).where(_V.seq > after, dated, to_deprecate | to_sunset)
+    return _all(connection, asked.order_by(_V.seq).limit(limit))
+
+
+def dated(connection: Connection, until: date, limit: int) -> list[Kept]:
+    """Return versions in use with a day of their life by a date, the highest first."""
+    near = (_V.announced_on <= until) | (_V.sunset_on <= until) | (_V.retire_on <= until) | (_V.expires_on <= until)
+    used = _V.status.in_([Status.ACTIVE.value, Status.DEPRECATED.value, Status.SUNSET.value])
+    dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
+    return _all(connection, select(*_SUMMARY).where(dated, used, near).order_by(*_NEWEST).limit(limit))
+
+
+def history(
+    connection: Connection, contract: str, after: int = 0, limit: int = 100
+) -> list[tuple[Kept, dict[str, Any]]]:
+    """Return a page of versions with their documents, in the order they were registered."""
+    asked = select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
+    rows: Any = connection.execute(asked).all()
+    if not rows and highest(connection, contract) is None:
+        raise missing(connection, contract, "")
+    return [(kept, current(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
+
+
+def document_of(connection: Connection, kept: Kept) -> dict[str, Any]:
+    """Return the document of a version at its present status."""
+    parsed = connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one()
+    return current(parsed, kept)
+
+
+def given(connection: Connection, kept: Kept) -> bytes:
+    """Return the document of a version exactly as it was handed in."""
+    return bytes(connection.execute(select(_V.document).where(_V.seq == kept.seq)).scalar_one())
+
+
+def contract_of(connection: Connection, kept: Kept) -> Contract:
+    """Return the contract of a version; what was registered never changes, so it is read once."""
+    return _CACHE.get(
+        (kept.digest, kept.form),
+        lambda: connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one(),
+    )
+
+
+def current(parsed: str, kept: Kept) -> dict[str, Any]:
+    """Return a document with the status its version has now."""
+    document: dict[str, Any] = json.loads(parsed)
+    if kept.form == Form.SHORT:
+        document = with_defaults(document) | {"deprecation_uri": kept.deprecation_uri}
+    document["status"] = kept.status.value
+    return document
+
+
+def missing(connection: Connection, contract: str, otherwise: str) -> NotFound:
+    """Say that a contract is unknown, or what it does not have."""
+    if highest(connection, contract) is None:
+        return no_contract(contract)
+    return without(contract, otherwise)
+
+
+def _of(contract: str) -> Select[Any]:
+    return select(*_SUMMARY).where(_V.contract == contract)
+
+
+def _one(connection: Connection, statement: Select[Any], asked: Mapping[str, Any]) -> Kept | None:
+    row = connection.execute(statement, asked).one_or_none()
+    return None if row is None else _kept(row)
+
+
+def _all(connection: Connection, statement: Select[Any]) -> list[Kept]:
+    return [_kept(row) for row in connection.execute(statement)]
+
+
+def _kept(row: Row[Any]) -> Kept:
+    return Kept(
+        row.seq,
+        row.contract,
+        row.version,
+        row.major,
+        row.minor,
+        row.patch,
+        row.form,
+        row.media,
+        row.digest,
+        row.mode,
+        tuple(Owner(one["team"], one.get("contact")) for one in row.owners),
+        row.registered_at,
+        row.registered_by,
+        Status(row.status),
+        row.deprecation_uri,
+        row.announced_on,
+        row.sunset_on,
+        row.retire_on,
+        row.expires_on,
+    )
