@@ -15,7 +15,7 @@ from treaty.cli.render.test_report import Held, ReportFormat, drawn, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import Threshold
 from treaty.spark.report.data_report import TestReport as Report
-from treaty.spark.report.data_report import Written
+from treaty.spark.report.data_report import WrittenQuarantine
 from treaty.spark.report.samples import Sample
 from treaty.spark.rules import Unchecked
 
@@ -34,7 +34,7 @@ FAILED = made(
         Sample("unique:id", '{"id":"8"}', 10, (("id", "8"),)),
         Sample("required:id", None, 1, (("id", None),)),
     ),
-    quarantine=Written("bad", 31),
+    quarantine=WrittenQuarantine("bad", 31),
     unchecked=(Unchecked("reference:customer_id -> customers.id", "no data were given for 'customers'"),),
 )
 PASSED = made(rows_rule("required:id"), rows_rule("type:total"))
@@ -47,7 +47,7 @@ HOSTILE = Report(
     made(rows_rule(f"required:{ESCAPE}", 1), quarantined=1, unchecked=(Unchecked(ESCAPE, ESCAPE),)).measures,
     (difference(Severity.ERROR, ESCAPE, ESCAPE),),
     (Sample(f"required:{ESCAPE}", ESCAPE, 1, ((ESCAPE, ESCAPE),)),),
-    quarantine=Written(ESCAPE, 1),
+    quarantine=WrittenQuarantine(ESCAPE, 1),
 )
 
 TEXT = """\

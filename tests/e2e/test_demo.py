@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from treaty.spark.jars import default_folder
+from treaty.spark.jars import default_jar_folder
 
 ROOT = Path(__file__).parents[2]
 _LAST = "18"
@@ -22,7 +22,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "TMPDIR": str(tmp_path),
         "TREATY_DEMO": str(tmp_path / "left"),
         "NO_COLOR": "1",
-        "TREATY_SPARK_JARS": str(default_folder()),
+        "TREATY_SPARK_JARS": str(default_jar_folder()),
     }
 
     ran = subprocess.run(

@@ -12,7 +12,7 @@ from treaty.contracts import Contract
 from treaty.contracts.odcs import LATEST_API_VERSION, write_odcs
 from treaty.contracts.text import read_document
 from treaty.errors import InvalidDocument
-from treaty.formats import FORMATS, format_named
+from treaty.formats import FORMATS, get_format
 
 Case = dict[str, Any]
 
@@ -36,7 +36,7 @@ def _document(read: Contract) -> Case:
 
 @pytest.mark.parametrize(("name", "case"), _cases("reads"))
 def test_a_file_is_read_as_its_case_says(name: str, case: Case) -> None:
-    read = format_named(name).read(case["text"], name=case["file"])
+    read = get_format(name).read(case["text"], name=case["file"])
 
     assert [_document(one) for one in read.contracts] == case["contracts"]
     assert [str(loss) for loss in read.losses] == case.get("lost", [])
@@ -44,7 +44,7 @@ def test_a_file_is_read_as_its_case_says(name: str, case: Case) -> None:
 
 @pytest.mark.parametrize(("name", "case"), _cases("writes"))
 def test_a_contract_is_written_as_its_case_says(name: str, case: Case) -> None:
-    written = format_named(name).write(contract(case["document"]), dialect=case.get("dialect"))
+    written = get_format(name).write(contract(case["document"]), dialect=case.get("dialect"))
 
     assert written.text == case["text"]
     assert [str(loss) for loss in written.losses] == case.get("lost", [])
@@ -52,9 +52,7 @@ def test_a_contract_is_written_as_its_case_says(name: str, case: Case) -> None:
 
 @pytest.mark.parametrize(("name", "case"), _cases("changes"))
 def test_a_change_of_a_foreign_schema_is_told_in_the_kinds_of_contracts(name: str, case: Case) -> None:
-    before, after = (
-        format_named(name).read(case[part], name=case["file"]).contracts[0] for part in ("before", "after")
-    )
+    before, after = (get_format(name).read(case[part], name=case["file"]).contracts[0] for part in ("before", "after"))
 
     assert [f"{change.kind} {change.field or change.subject}" for change in diff(before, after)] == case["kinds"]
 
@@ -62,7 +60,7 @@ def test_a_change_of_a_foreign_schema_is_told_in_the_kinds_of_contracts(name: st
 @pytest.mark.parametrize(("name", "case"), _cases("refuses"))
 def test_what_cannot_be_read_is_refused_with_what_where_and_what_next(name: str, case: Case) -> None:
     with pytest.raises(InvalidDocument) as refused:
-        format_named(name).read(case["text"], name=case["file"])
+        get_format(name).read(case["text"], name=case["file"])
 
     assert str(refused.value) == case["message"]
 
@@ -73,12 +71,12 @@ def test_every_format_has_its_cases() -> None:
 
 def test_an_unknown_format_is_answered_with_those_there_are() -> None:
     with pytest.raises(InvalidDocument, match=r"unknown format 'xsd'; use one of: avro, json-schema, "):
-        format_named("xsd")
+        get_format("xsd")
 
 
 def test_an_unknown_dialect_is_answered_with_those_there_are() -> None:
     with pytest.raises(InvalidDocument, match="SQL DDL has no dialect 'cobol'; it has: spark, databricks, "):
-        format_named("sql").write(contract([{"name": "id", "logicalType": "string"}]), dialect="cobol")
+        get_format("sql").write(contract([{"name": "id", "logicalType": "string"}]), dialect="cobol")
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)

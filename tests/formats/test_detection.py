@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treaty.formats import recognised
+from treaty.formats import detect_format
 
 SCHEMA = '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": {}}'
 STRUCT = '{"fields": [{"name": "a", "nullable": true, "type": "string"}], "type": "struct"}'
@@ -28,7 +28,7 @@ MODELS = "version: 2\n\nmodels: # ours\n\n  - name: orders\n"
     ],
 )
 def test_a_foreign_schema_is_told_by_name_and_content(path: str, text: str, name: str) -> None:
-    found = recognised(path, text)
+    found = detect_format(path, text)
 
     assert found is not None
     assert found.name == name
@@ -53,4 +53,4 @@ def test_a_foreign_schema_is_told_by_name_and_content(path: str, text: str, name
     ],
 )
 def test_contracts_and_other_files_are_none(path: str, text: str) -> None:
-    assert recognised(path, text) is None
+    assert detect_format(path, text) is None

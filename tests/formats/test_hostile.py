@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.documents import contract
 from treaty.errors import TreatyError
-from treaty.formats import format_named
+from treaty.formats import get_format
 
 FIELDS = [
     {"name": "id", "logicalType": "string", "primaryKey": True, "description": "Which one."},
@@ -32,7 +32,7 @@ JUNK: list[Any] = [
 
 @pytest.mark.parametrize("name", ["avro", "json-schema", "spark", "dbt"])
 def test_a_tree_with_strange_parts_is_read_or_refused(name: str) -> None:
-    form = format_named(name)
+    form = get_format(name)
     whole = yaml.safe_load(form.write(contract(FIELDS)).text)
     places = _places(whole)
 
@@ -50,7 +50,7 @@ def test_a_tree_with_strange_parts_is_read_or_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sql", "protobuf"])
 def test_a_text_with_holes_is_read_or_refused(name: str) -> None:
-    form = format_named(name)
+    form = get_format(name)
     text = form.write(contract(FIELDS)).text
 
     @settings(max_examples=40)
@@ -75,7 +75,7 @@ def test_a_text_with_holes_is_read_or_refused(name: str) -> None:
 )
 def test_a_bottomless_text_is_refused(name: str, text: str) -> None:
     with pytest.raises(TreatyError):
-        format_named(name).read(text, name="x")
+        get_format(name).read(text, name="x")
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from treaty.compatibility import diff
 from treaty.contracts import Contract
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import spelt
-from treaty.formats import FORMATS, Format, Read, format_named
+from treaty.formats import FORMATS, Format, ReadResult, get_format
 
 CARRIERS = ("avro", "json-schema", "dbt")
 """Formats with room for notes, which lose nothing; Pydantic is tried where its source is run."""
@@ -23,8 +23,8 @@ _SETTLED = frozenset({"physicalType", "physicalName", "id"})
 """What a format may say where the contract leaves it open: stored types and names, and the numbers of Protobuf."""
 
 
-def _in(form: Format, dialect: str | None) -> Callable[[Contract], tuple[Read, tuple[Any, ...]]]:
-    def through(contract: Contract) -> tuple[Read, tuple[Any, ...]]:
+def _in(form: Format, dialect: str | None) -> Callable[[Contract], tuple[ReadResult, tuple[Any, ...]]]:
+    def through(contract: Contract) -> tuple[ReadResult, tuple[Any, ...]]:
         written = form.write(contract, dialect=dialect)
         return form.read(written.text, name=contract.id), written.losses
 
@@ -37,9 +37,9 @@ def _examples(form: Format) -> int:
 
 @pytest.mark.parametrize("name", CARRIERS)
 def test_a_format_with_room_for_notes_loses_nothing(name: str) -> None:
-    through = _in(format_named(name), None)
+    through = _in(get_format(name), None)
 
-    @settings(max_examples=_examples(format_named(name)))
+    @settings(max_examples=_examples(get_format(name)))
     @given(contracts())
     def law(contract: Contract) -> None:
         read, losses = through(contract)
@@ -68,9 +68,9 @@ def test_what_came_through_once_comes_through_again(form: Format, dialect: str |
 
 @pytest.mark.parametrize("name", ["protobuf", "sql", "spark"])
 def test_every_difference_is_named_where_it_is(name: str) -> None:
-    through = _in(format_named(name), None)
+    through = _in(get_format(name), None)
 
-    @settings(max_examples=_examples(format_named(name)))
+    @settings(max_examples=_examples(get_format(name)))
     @given(contracts())
     def law(contract: Contract) -> None:
         read, losses = through(contract)
@@ -91,7 +91,7 @@ def test_every_difference_is_named_where_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["avro", "json-schema"])
 def test_changes_are_of_the_same_kinds_in_contracts_and_in_foreign_schemas(name: str) -> None:
-    through = _in(format_named(name), None)
+    through = _in(get_format(name), None)
 
     @settings(max_examples=25)
     @given(contract_pairs())

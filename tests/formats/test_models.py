@@ -15,9 +15,9 @@ from tests.formats.saying import said
 from tests.strategies import contracts
 from treaty.contracts import Contract
 from treaty.errors import InvalidDocument
-from treaty.formats.notes import assembled
+from treaty.formats.notes import assemble_contracts
 from treaty.formats.pydantic import read_model, write
-from treaty.formats.pydantic.reader import model_part
+from treaty.formats.pydantic.reader import read_model_part
 
 
 def _run(source: str) -> list[type[BaseModel]]:
@@ -33,7 +33,7 @@ def _run(source: str) -> list[type[BaseModel]]:
 def test_the_source_runs_and_its_models_say_the_whole_contract(contract: Contract) -> None:
     written = write(contract)
 
-    back = assembled([model_part(model)[0] for model in _run(written.text)], "models.py")
+    back = assemble_contracts([read_model_part(model)[0] for model in _run(written.text)], "models.py")
 
     assert written.losses == ()
     assert [said(one) for one in back] == [said(contract)]

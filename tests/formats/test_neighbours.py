@@ -12,8 +12,8 @@ from pyspark.sql.types import StructType
 
 from tests.documents import contract
 from treaty.errors import Unavailable
-from treaty.formats import format_named
-from treaty.spark.schema import fields_from, struct_type
+from treaty.formats import get_format
+from treaty.spark.schema import fields_from_struct, struct_type
 
 FIELDS = [
     {"name": "id", "logicalType": "string", "required": True, "logicalTypeOptions": {"maxLength": 3}},
@@ -37,7 +37,7 @@ FIELDS = [
 
 @pytest.mark.parametrize("dialect", ["2020-12", "draft-07"])
 def test_a_written_json_schema_is_one_and_judges_rows(dialect: str) -> None:
-    schema = json.loads(format_named("json-schema").write(contract(FIELDS), dialect=dialect).text)
+    schema = json.loads(get_format("json-schema").write(contract(FIELDS), dialect=dialect).text)
 
     assert jsonschema_rs.meta.is_valid(schema)
     judge = jsonschema_rs.validator_for(schema)
@@ -57,7 +57,7 @@ def test_a_written_json_schema_is_one_and_judges_rows(dialect: str) -> None:
 
 def test_a_written_struct_is_the_one_that_rows_are_read_with() -> None:
     orders = contract(FIELDS)
-    written = json.loads(format_named("spark").write(orders).text)
+    written = json.loads(get_format("spark").write(orders).text)
 
     ours, enforced = StructType.fromJson(written), struct_type(orders.schema[0])
 
@@ -69,9 +69,9 @@ def test_a_written_struct_is_the_one_that_rows_are_read_with() -> None:
 def test_a_struct_is_read_as_the_one_of_a_table_is() -> None:
     struct = struct_type(contract(FIELDS).schema[0])
 
-    read = format_named("spark").read(struct.json(), name="orders.struct.json").contracts[0].schema[0].fields
+    read = get_format("spark").read(struct.json(), name="orders.struct.json").contracts[0].schema[0].fields
 
-    for ours, profiled in zip(read, fields_from(struct), strict=True):
+    for ours, profiled in zip(read, fields_from_struct(struct), strict=True):
         assert (ours.name, ours.is_required) == (profiled.name, profiled.is_required)
         assert ours.logical_type == profiled.logical_type
 
@@ -91,4 +91,4 @@ def test_a_missing_package_is_named_with_the_command_that_brings_it(
     monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(Unavailable, match=rf"{package}.*pip install 'treaty\[formats\]'"):
-        format_named(name).read("message A {}", name="x")
+        get_format(name).read("message A {}", name="x")

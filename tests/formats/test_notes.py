@@ -10,9 +10,9 @@ import pytest
 from tests.documents import contract
 from treaty.contracts.model import Field
 from treaty.errors import InvalidDocument
-from treaty.formats import format_named
+from treaty.formats import get_format
 
-AVRO = format_named("avro")
+AVRO = get_format("avro")
 FIELDS = [
     {
         "name": "status",

@@ -20,11 +20,11 @@ from treaty.contracts.findings import Severity
 from treaty.errors import Unavailable
 from treaty.spark import Duplicates, KeyReading, Policy, UnknownFields, enforce
 from treaty.spark.checks import Threshold
-from treaty.spark.drift import Texts
-from treaty.spark.readers import Data, Database, Files, Source, explained, open_data, options_for, parse_source
-from treaty.spark.report import Asked, Destination, Existing, TestReport, report_on
-from treaty.spark.schema import the_object
-from treaty.spark.session import active_session, share_done, spark_session
+from treaty.spark.drift import TextTyping
+from treaty.spark.readers import Data, Database, Files, Source, explain_errors, open_data, options_for, parse_source
+from treaty.spark.report import DataTestOptions, Destination, Existing, TestReport, run_data_test
+from treaty.spark.schema import select_object
+from treaty.spark.session import active_session, spark_session, track_progress
 from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _write(file: Path, text: str) -> None:
 
 def run_test(asked: Request, contract: Contract) -> TestReport:
     """Run the test; a session that was started for it is stopped again."""
-    declared = the_object(contract, asked.object_name)
+    declared = select_object(contract, asked.object_name)
     if asked.quarantine is not None:
         read = tuple(source.path for source in asked.sources if isinstance(source, Files))
         asked.quarantine.refuse_unless_free(read)
@@ -216,7 +216,7 @@ def run_test(asked: Request, contract: Contract) -> TestReport:
         steps.tell("starting Spark")
         session = running or spark_session(options_for(asked.spark, asked.sources))
         try:
-            with steps.measured_by(share_done(session)):
+            with steps.measured_by(track_progress(session)):
                 return _tested(session, asked, contract, declared, steps)
         finally:
             if running is None:
@@ -234,13 +234,13 @@ def _tested(
         name: _opened(session, given, next((item for item in contract.schema if item.name == name), None)).frame
         for name, given in asked.references.items()
     }
-    with explained(what):
+    with explain_errors(what):
         keys = KeyReading.ALONE if data.keeps_columns_apart else KeyReading.WITH_ROWS
         policy = replace(asked.policy, keys=keys)
         enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=others)
-        texts = Texts.UNTYPED if data.untyped else Texts.TYPED
-        wanted = Asked(asked.now, asked.samples, asked.allowed, asked.quarantine, texts)
-        return report_on(enforcement, str(what), wanted, steps.tell)
+        texts = TextTyping.UNTYPED if data.untyped else TextTyping.TYPED
+        wanted = DataTestOptions(asked.now, asked.samples, asked.allowed, asked.quarantine, texts)
+        return run_data_test(enforcement, str(what), wanted, steps.tell)
 
 
 def _opened(session: SparkSession, given: Given, declared: SchemaObject | None) -> Data:

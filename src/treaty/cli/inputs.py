@@ -195,12 +195,12 @@ def foreign_format(source: Source) -> Format | None:
     """Tell which foreign format a document is in, if any."""
     if meant_as_contract(source.content):
         return None
-    from treaty.formats import format_named, recognised
+    from treaty.formats import detect_format, get_format
 
     for suffix, name in _BY_NAME.items():
         if source.name.lower().endswith(suffix):
-            return format_named(name)
-    return recognised(source.name, source.content.decode("utf-8", "replace"))
+            return get_format(name)
+    return detect_format(source.name, source.content.decode("utf-8", "replace"))
 
 
 def read_foreign(

@@ -11,8 +11,8 @@ from treaty.cli.data_tests import data as source_of
 from treaty.cli.progress import told_steps
 from treaty.compatibility.migration import MigrationPath, Way
 from treaty.errors import InvalidDocument
-from treaty.spark.migration.proof import Given, prove
-from treaty.spark.readers import explained, open_data, options_for
+from treaty.spark.migration.proof import GivenRows, prove
+from treaty.spark.readers import explain_errors, open_data, options_for
 from treaty.spark.session import active_session, spark_session
 from treaty.spark.session_options import SparkOptions
 
@@ -61,8 +61,8 @@ def run_proof(path: MigrationPath, asked: ProofAsked) -> Proof:
                 session.stop()
 
 
-def _opened(session: SparkSession, path: MigrationPath, way: Way, given: Source) -> Given:
+def _opened(session: SparkSession, path: MigrationPath, way: Way, given: Source) -> GivenRows:
     declared = path.objects[0].after if way is Way.BACK else path.objects[0].before
-    with explained(given.source):
+    with explain_errors(given.source):
         data = open_data(session, given.source, declared=declared, options=given.options)
-        return Given(data.frame, str(given.source))
+        return GivenRows(data.frame, str(given.source))

@@ -58,8 +58,8 @@ def path_between(old: Contract, new: Contract) -> MigrationPath:
     if plan is None or not any(move.sql or move.back for move in plan.fields):
         return migration_path(old, new)
     with needing("spark"):
-        from treaty.spark.migration import guard
-    return migration_path(old, new, guard)
+        from treaty.spark.migration import guard_sql
+    return migration_path(old, new, guard_sql)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-Recognise: TypeAlias = Callable[[str, str], bool]
+FormatTest: TypeAlias = Callable[[str, str], bool]
 """Takes the path in lower case, and the text."""
 
 _A_LOOK = 20_000
@@ -23,7 +23,7 @@ _MODELS = re.compile(r"^models:[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*
 _STRUCT = re.compile(r'"type"\s*:\s*"struct"')
 
 
-def by_content(word: str) -> Recognise:
+def contains_text(word: str) -> FormatTest:
     """Tell a format by its suffix, of a file that is not empty."""
     return lambda path, text: word in text
 
@@ -38,20 +38,25 @@ def is_json_schema(path: str, text: str) -> bool:
     look = text[:_A_LOOK]
     named = path.endswith((".schema.json", ".schema.yaml", ".schema.yml"))
     told = _OF_JSON_SCHEMA.search(look) is not None or (named and path.endswith(".json"))
-    return told and _DESCRIBES.search(look) is not None and not _A_CONTRACT.search(look) and not is_spark(path, look)
+    return (
+        told
+        and _DESCRIBES.search(look) is not None
+        and not _A_CONTRACT.search(look)
+        and not is_spark_schema(path, look)
+    )
 
 
-def is_sql(path: str, text: str) -> bool:
+def is_sql_ddl(path: str, text: str) -> bool:
     """Tell DDL by a table that it creates with columns."""
     return _CREATES.search(text) is not None
 
 
-def is_dbt(path: str, text: str) -> bool:
+def is_dbt_schema(path: str, text: str) -> bool:
     """Tell the properties of dbt models by their list of models."""
     return _MODELS.search(text) is not None and not _A_CONTRACT.search(text[:_A_LOOK])
 
 
-def is_spark(path: str, text: str) -> bool:
+def is_spark_schema(path: str, text: str) -> bool:
     """Tell a StructType by its type, its fields and what each says of null."""
     look = text[:_A_LOOK]
     return _STRUCT.search(look) is not None and '"fields"' in look and '"nullable"' in look

@@ -10,25 +10,25 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import capacity
 from treaty.contracts.values import EMPTY, Json, brief, same
-from treaty.formats.flat_terms import OPTION, flat
-from treaty.formats.normalization import normal
+from treaty.formats.flat_terms import OPTION_PREFIX, flatten
+from treaty.formats.normalization import normalize
 from treaty.formats.results import UNVERSIONED, Loss
 
 Reasons = Mapping[str, str]
 """Why a key (`required`, `type.map`, `*`) cannot come along."""
 
-_TYPE_KEYS = frozenset({"logicalType", "physicalType", f"{OPTION}format"})
+_TYPE_KEYS = frozenset({"logicalType", "physicalType", f"{OPTION_PREFIX}format"})
 _SETTLED = frozenset({"physicalType", "physicalName"})
 """Keys that a format may settle where the contract leaves them open."""
 
 
-def lost(
+def find_losses(
     contract: Contract, back: Sequence[Contract], reasons: Reasons, settles: tuple[str, ...] = ()
 ) -> tuple[Loss, ...]:
     """Compare a contract with what was read back of it; several contracts count as the objects of one."""
-    before = normal(contract)
+    before = normalize(contract)
     objects = tuple(item for one in back for item in one.schema)
-    after = normal(replace(back[0], objects=objects)) if back else replace(before, objects=())
+    after = normalize(replace(back[0], objects=objects)) if back else replace(before, objects=())
     return tuple(_Comparison(reasons, _SETTLED | set(settles), several=len(before.schema) > 1).contract(before, after))
 
 
@@ -61,7 +61,7 @@ class _Comparison:
         if after is None:
             yield Loss(str(path), "the field", self._why("field"))
             return
-        if not same_type(before, after):
+        if not is_same_type(before, after):
             name = before.type.name if before.type else "none"
             yield Loss(
                 str(path),
@@ -81,7 +81,7 @@ class _Comparison:
     def _keys(
         self, before: Contract | SchemaObject | Field, after: Contract | SchemaObject | Field, path: str
     ) -> Iterator[Loss]:
-        one, other = flat(before), flat(after)
+        one, other = flatten(before), flatten(after)
         for key in one | other:
             if key in one and key in other and same(one[key], other[key]):
                 continue
@@ -104,16 +104,16 @@ class _Comparison:
 
 def _is_told_by_type(key: str, before: Field, after: Field, one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
     """Tell whether a key of the type needs no word of its own: types differ as a whole, or say the same otherwise."""
-    if key == f"{OPTION}maxLength":
+    if key == f"{OPTION_PREFIX}maxLength":
         return _longest(before) == _longest(after)
-    if key == f"{OPTION}timezone":
+    if key == f"{OPTION_PREFIX}timezone":
         return before.type != after.type and _is_local(before) == _is_local(after)
-    if key not in _TYPE_KEYS or (key == f"{OPTION}format" and before.logical_type not in ("integer", "number")):
+    if key not in _TYPE_KEYS or (key == f"{OPTION_PREFIX}format" and before.logical_type not in ("integer", "number")):
         return False
-    return not same_type(before, after) or key != "physicalType" or key in other
+    return not is_same_type(before, after) or key != "physicalType" or key in other
 
 
-def same_type(before: Field, after: Field) -> bool:
+def is_same_type(before: Field, after: Field) -> bool:
     """Tell whether two fields hold the same values, whatever their stored types are called."""
     if before.type is None or after.type is None or before.type.name != "timestamp" != after.type.name:
         return before.type == after.type
@@ -133,7 +133,7 @@ def _longest(field: Field) -> int | None:
 
 
 def _in_words(key: str, one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
-    name = key.removeprefix(OPTION)
+    name = key.removeprefix(OPTION_PREFIX)
     if key not in other or (key == "version" and other[key] == UNVERSIONED):
         return f"{name} {brief(one[key])}"
     if key not in one:

@@ -16,7 +16,7 @@ def is_identifier(name: str) -> bool:
     return _IDENTIFIER.fullmatch(name) is not None
 
 
-def identifier(name: str, taken: Collection[str] = ()) -> str:
+def make_identifier(name: str, taken: Collection[str] = ()) -> str:
     """Return the name as an identifier that is not taken yet."""
     plain = _FOREIGN.sub("_", name) or "_"
     if not is_identifier(plain):
@@ -27,13 +27,13 @@ def identifier(name: str, taken: Collection[str] = ()) -> str:
     return found
 
 
-def type_name(*names: str) -> str:
+def make_type_name(*names: str) -> str:
     """Return a name for a type, made from the names it stands under: order, line items → OrderLineItems."""
     joined = "".join(word.capitalize() for name in names for word in words_of_name(_FOREIGN.sub(" ", name)))
     return joined if is_identifier(joined) else f"T{joined}"
 
 
-def fields_named(names: Collection[str | None]) -> list[str]:
+def make_field_names(names: Collection[str | None]) -> list[str]:
     """Return the names of sibling fields as identifiers, no two alike."""
     fitting = {name for name in names if name is not None and is_identifier(name)}
     chosen: list[str] = []
@@ -41,11 +41,11 @@ def fields_named(names: Collection[str | None]) -> list[str]:
         if name is not None and is_identifier(name) and name not in chosen:
             chosen.append(name)
         else:
-            chosen.append(identifier(name or "", {*fitting, *chosen}))
+            chosen.append(make_identifier(name or "", {*fitting, *chosen}))
     return chosen
 
 
-def stem(path: str, endings: tuple[str, ...]) -> str:
+def name_from_path(path: str, endings: tuple[str, ...]) -> str:
     """Return the last part of a path or address, without the ending that says what it is."""
     last = path.replace("\\", "/").rpartition("/")[2].rpartition(":")[2]
     ending = next((ending for ending in endings if last.lower().endswith(ending)), "")

@@ -11,7 +11,7 @@ from treaty.contracts.values import EMPTY, FrozenMap
 _DEFAULT_FORMATS = {"integer": INTEGER_DEFAULT, "number": NUMBER_DEFAULT}
 
 
-def normal(contract: Contract) -> Contract:
+def normalize(contract: Contract) -> Contract:
     """Return the contract in its plainest words."""
     objects = tuple(map(_object, contract.schema))
     return replace(contract, objects=objects, plain_keys=(), form=Form.ODCS)
@@ -20,13 +20,13 @@ def normal(contract: Contract) -> Contract:
 def _object(item: SchemaObject) -> SchemaObject:
     keys = item.primary_key
     fields = []
-    for field in map(normal_field, item.fields):
+    for field in map(normalize_field, item.fields):
         position = keys.index(field.name or "") + 1 if field.primary_key and len(keys) > 1 else None
         fields.append(replace(field, primary_key_position=position))
     return replace(item, properties=tuple(fields))
 
 
-def normal_field(field: Field) -> Field:
+def normalize_field(field: Field) -> Field:
     """Return the field, and all inside it, in its plainest words."""
     plain = replace(
         field,
@@ -36,10 +36,10 @@ def normal_field(field: Field) -> Field:
         primary_key_position=None,
         deprecated=field.deprecated or None,
         options=field.options or None,
-        properties=None if field.properties is None else tuple(map(normal_field, field.properties)),
-        items=field.items and normal_field(field.items),
-        map_key=field.map_key and normal_field(field.map_key),
-        map_value=field.map_value and normal_field(field.map_value),
+        properties=None if field.properties is None else tuple(map(normalize_field, field.properties)),
+        items=field.items and normalize_field(field.items),
+        map_key=field.map_key and normalize_field(field.map_key),
+        map_value=field.map_value and normalize_field(field.map_value),
         plain_keys=(),
     )
     return _without_default_format(plain)

@@ -17,19 +17,19 @@ from treaty.contracts.odcs import LATEST_API_VERSION, write_odcs
 from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import Json, brief, same
 from treaty.errors import InvalidDocument
-from treaty.formats.flat_terms import CHILDREN, ContractPart, flat, inside, unflattened, with_inside
-from treaty.formats.normalization import normal
+from treaty.formats.flat_terms import CHILD_KEYS, ContractPart, flatten, flatten_children, unflatten, unflatten_children
+from treaty.formats.normalization import normalize
 from treaty.formats.results import UNVERSIONED
 
-NOTE = "treaty"
-CONTRACT = "contract"
-PART_OF = "part_of"
+NOTE_KEY = "treaty"
+CONTRACT_KEY = "contract"
+PART_OF_KEY = "part_of"
 _INSTEAD = "instead"
-_INSIDE = ("properties", *CHILDREN)
-_BESIDE = frozenset({_INSTEAD, CONTRACT, PART_OF})
+_INSIDE = ("properties", *CHILD_KEYS)
+_BESIDE = frozenset({_INSTEAD, CONTRACT_KEY, PART_OF_KEY})
 
 
-def note(said: Contract | SchemaObject | Field, native: Contract | SchemaObject | Field) -> dict[str, Json]:
+def make_note(said: Contract | SchemaObject | Field, native: Contract | SchemaObject | Field) -> dict[str, Json]:
     """Return what must be kept beside the format's own words, so that the part can be restored."""
     wanted, given = _said(said), _said(native)
     kept = {key: value for key, value in wanted.items() if key not in given}
@@ -42,17 +42,17 @@ def note(said: Contract | SchemaObject | Field, native: Contract | SchemaObject 
     return kept | ({_INSTEAD: instead} if instead else {})
 
 
-def restored(native: ContractPart, kept: Json, source: str, where: str) -> ContractPart:
+def apply_note(native: ContractPart, kept: Json, source: str, where: str) -> ContractPart:
     """Return the part as the note beside it completes it."""
     if kept is None:
         return native
     if not isinstance(kept, Mapping):
-        raise refuse(f"{where}: the note {NOTE!r} is {brief(kept)!r}, not a mapping", Place(source), "remove it")
+        raise refuse(f"{where}: the note {NOTE_KEY!r} is {brief(kept)!r}, not a mapping", Place(source), "remove it")
     given = _said(native)
     instead = kept.get(_INSTEAD, {})
     if not isinstance(instead, Mapping) or not all(isinstance(one, Mapping) for one in instead.values()):
         raise refuse(
-            f"{where}: {_INSTEAD!r} in the note {NOTE!r} is no mapping of mappings", Place(source), "remove it"
+            f"{where}: {_INSTEAD!r} in the note {NOTE_KEY!r} is no mapping of mappings", Place(source), "remove it"
         )
     said = dict(given)
     for key, entry in instead.items():
@@ -64,16 +64,18 @@ def restored(native: ContractPart, kept: Json, source: str, where: str) -> Contr
         said.setdefault("version", UNVERSIONED)
     inner = {key: said.pop(key) for key in _INSIDE if key in said}
     try:
-        whole = unflattened(native, said)
+        whole = unflatten(native, said)
         if isinstance(whole, Field) and any(inner.get(key) is not given.get(key) for key in _INSIDE):
-            return with_inside(whole, inner)
+            return unflatten_children(whole, inner)
     except (AttributeError, TypeError):
-        raise refuse(f"{where}: the note {NOTE!r} has a key of the wrong shape", Place(source), "remove it") from None
+        raise refuse(
+            f"{where}: the note {NOTE_KEY!r} has a key of the wrong shape", Place(source), "remove it"
+        ) from None
     return whole
 
 
 def _said(part: Contract | SchemaObject | Field) -> dict[str, Json]:
-    said = flat(part) | (inside(part) if isinstance(part, Field) else {})
+    said = flatten(part) | (flatten_children(part) if isinstance(part, Field) else {})
     if isinstance(part, Contract) and part.version == UNVERSIONED:
         del said["version"]
     return said
@@ -87,27 +89,27 @@ class SchemaPart:
     kept: Json = None
 
 
-def contract_of(identity: str, item: SchemaObject, version: str = UNVERSIONED) -> Contract:
+def make_contract(identity: str, item: SchemaObject, version: str = UNVERSIONED) -> Contract:
     """Return the contract that a foreign schema is by itself."""
     return Contract(identity, version, LATEST_API_VERSION, objects=(item,))
 
 
-def assembled(parts: Iterable[SchemaPart], source: str) -> tuple[Contract, ...]:
+def assemble_contracts(parts: Iterable[SchemaPart], source: str) -> tuple[Contract, ...]:
     """Complete each contract by its note, join what belongs together, and check each as any contract is checked."""
     whole: list[Contract] = []
     for part in parts:
         (item,) = part.contract.schema
         kept = part.kept if isinstance(part.kept, dict) else {}
-        item = restored(item, part.kept, source, item.name)
-        if whole and kept.get(PART_OF) == whole[-1].id:
+        item = apply_note(item, part.kept, source, item.name)
+        if whole and kept.get(PART_OF_KEY) == whole[-1].id:
             whole[-1] = replace(whole[-1], objects=(*whole[-1].schema, item))
         else:
             native = replace(part.contract, objects=(item,))
-            whole.append(restored(native, kept.get(CONTRACT), source, item.name))
-    return checked(whole, source)
+            whole.append(apply_note(native, kept.get(CONTRACT_KEY), source, item.name))
+    return validate_contracts(whole, source)
 
 
-def checked(contracts: Iterable[Contract], source: str) -> tuple[Contract, ...]:
+def validate_contracts(contracts: Iterable[Contract], source: str) -> tuple[Contract, ...]:
     """Return the contracts as their own documents say them, or refuse what no contract may say."""
     good: list[Contract] = []
     for contract in contracts:
@@ -117,23 +119,23 @@ def checked(contracts: Iterable[Contract], source: str) -> tuple[Contract, ...]:
     return tuple(good)
 
 
-def object_note(contract: Contract, index: int, native: Contract) -> dict[str, Json]:
+def make_object_note(contract: Contract, index: int, native: Contract) -> dict[str, Json]:
     """Return the note for one object: its own rest, and with the first the rest of the contract."""
     (item,) = native.schema
-    own = note(contract.schema[index], item)
+    own = make_note(contract.schema[index], item)
     if index:
-        return own | {PART_OF: contract.id}
-    whole = note(contract, native)
-    return own | ({CONTRACT: whole} if whole else {})
+        return own | {PART_OF_KEY: contract.id}
+    whole = make_note(contract, native)
+    return own | ({CONTRACT_KEY: whole} if whole else {})
 
 
-def noted(kept: dict[str, Json]) -> dict[str, Json]:
+def note_entry(kept: dict[str, Json]) -> dict[str, Json]:
     """Return the key to write beside the format's own words, if anything is left to say."""
-    return {NOTE: kept} if kept else {}
+    return {NOTE_KEY: kept} if kept else {}
 
 
-def with_objects(contract: Contract, title: str) -> Contract:
+def require_objects(contract: Contract, title: str) -> Contract:
     """Return the contract in plain words, or refuse one without anything to describe."""
     if not contract.schema:
         raise InvalidDocument(f"{contract.id} has no schema objects; {title} needs at least one")
-    return normal(contract)
+    return normalize(contract)

@@ -28,7 +28,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadResult:
     """The contracts that a file holds, and what of the file they do not say."""
 
     contracts: tuple[Contract, ...]
@@ -36,7 +36,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """The text of a contract in a format, and what of the contract the text does not say."""
 
     text: str

@@ -8,8 +8,16 @@ from typing import Any
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.formats.detection import Recognise, by_content, is_dbt, is_json_schema, is_spark, is_sql, never
-from treaty.formats.results import Read, Written
+from treaty.formats.detection import (
+    FormatTest,
+    contains_text,
+    is_dbt_schema,
+    is_json_schema,
+    is_spark_schema,
+    is_sql_ddl,
+    never,
+)
+from treaty.formats.results import ReadResult, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +28,19 @@ class Format:
     title: str
     suffixes: tuple[str, ...]
     suffix: str
-    tells: Recognise
+    tells: FormatTest
     dialects: tuple[str, ...] = ()
     reads_dialects: bool = False
 
-    def read(self, text: str, *, name: str, dialect: str | None = None) -> Read:
+    def read(self, text: str, *, name: str, dialect: str | None = None) -> ReadResult:
         """Read the contracts in a text; the name of its file tells what the text does not."""
         chosen = self._in(dialect) if self.reads_dialects else {}
-        read: Read = self._code().read(text, name, **chosen)
+        read: ReadResult = self._code().read(text, name, **chosen)
         return read
 
-    def write(self, contract: Contract, *, dialect: str | None = None) -> Written:
+    def write(self, contract: Contract, *, dialect: str | None = None) -> WriteResult:
         """Write a contract, and name what the text does not say."""
-        written: Written = self._code().write(contract, **self._in(dialect))
+        written: WriteResult = self._code().write(contract, **self._in(dialect))
         return written
 
     def _code(self) -> Any:
@@ -55,7 +63,7 @@ class Format:
 _WAREHOUSES = ("spark", "databricks", "postgres", "snowflake", "bigquery", "duckdb")
 
 FORMATS: tuple[Format, ...] = (
-    Format("avro", "Avro schema", (".avsc",), ".avsc", by_content('"')),
+    Format("avro", "Avro schema", (".avsc",), ".avsc", contains_text('"')),
     Format(
         "json-schema",
         "JSON Schema",
@@ -64,18 +72,18 @@ FORMATS: tuple[Format, ...] = (
         is_json_schema,
         ("2020-12", "draft-07"),
     ),
-    Format("protobuf", "Protobuf", (".proto",), ".proto", by_content("message"), ("proto3", "proto2")),
+    Format("protobuf", "Protobuf", (".proto",), ".proto", contains_text("message"), ("proto3", "proto2")),
     Format(
         "sql",
         "SQL DDL",
         (".sql", ".ddl"),
         ".sql",
-        is_sql,
+        is_sql_ddl,
         _WAREHOUSES,
         reads_dialects=True,
     ),
-    Format("dbt", "dbt schema.yml", (".yml", ".yaml"), ".yml", is_dbt, _WAREHOUSES),
-    Format("spark", "Spark StructType", (".json",), ".struct.json", is_spark),
+    Format("dbt", "dbt schema.yml", (".yml", ".yaml"), ".yml", is_dbt_schema, _WAREHOUSES),
+    Format("spark", "Spark StructType", (".json",), ".struct.json", is_spark_schema),
     Format("pydantic", "Pydantic models", (".py",), ".py", never),
 )
 """In the order in which a file is tried."""
@@ -84,13 +92,13 @@ if len({one.name for one in FORMATS}) != len(FORMATS):
     raise ValueError("two formats have one name")
 
 
-def recognised(path: str, text: str) -> Format | None:
+def detect_format(path: str, text: str) -> Format | None:
     """Tell from its name and content which format a file of a repository is in; contracts themselves are in none."""
     lower = path.lower()
     return next((one for one in FORMATS if lower.endswith(one.suffixes) and one.tells(lower, text)), None)
 
 
-def format_named(name: str) -> Format:
+def get_format(name: str) -> Format:
     """Return the format of that name."""
     found = next((one for one in FORMATS if one.name == name), None)
     if found is None:

@@ -97,9 +97,9 @@ def _schema(file: File, limits: Limits, name: str | None) -> Contents:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return NOTHING
-    from treaty.formats import recognised  # loaded only where a branch has other files than contracts
+    from treaty.formats import detect_format  # loaded only where a branch has other files than contracts
 
-    found = recognised(file.path, text)
+    found = detect_format(file.path, text)
     if found is None:
         return NOTHING
     try:

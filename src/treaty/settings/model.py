@@ -200,7 +200,7 @@ def _guard() -> Guard | None:
         return None
 
     def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
-        from treaty.spark.migration import guard as read  # loaded with the first SQL that is declared
+        from treaty.spark.migration import guard_sql as read  # loaded with the first SQL that is declared
 
         return read(text, contract, item)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from treaty.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from treaty.spark.drift import Drift, Texts, schema_drift
+    from treaty.spark.drift import Drift, TextTyping, schema_drift
     from treaty.spark.enforcement import Enforcement, each_batch, enforce
     from treaty.spark.measures import Measures, RuleMeasure
     from treaty.spark.rules import Duplicates, KeyReading, Policy, Rule, Scope, UnknownFields
@@ -24,7 +24,7 @@ _HOMES = {
     "RuleMeasure": "measures",
     "Scope": "rules",
     "Split": "split_writer",
-    "Texts": "drift",
+    "TextTyping": "drift",
     "UnknownFields": "rules",
     "each_batch": "enforcement",
     "enforce": "enforcement",
@@ -56,7 +56,7 @@ __all__ = [
     "RuleMeasure",
     "Scope",
     "Split",
-    "Texts",
+    "TextTyping",
     "UnknownFields",
     "each_batch",
     "enforce",

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from treaty.contracts.findings import Severity
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.type_conversion import ColumnFunction
 
 _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "mustBe": ("must be {}", lambda measured, value: bool(measured == value)),
@@ -65,10 +65,10 @@ class Threshold:
             return _OPERATORS[self.operator][1](str(measured), str(self.value))
 
 
-NONE_AT_ALL = Threshold("mustBe", 0)
+NO_VIOLATIONS = Threshold("mustBe", 0)
 
 
-def threshold_of(rule: Mapping[str, Any]) -> Threshold | None:
+def read_threshold(rule: Mapping[str, Any]) -> Threshold | None:
     """Read the operator of a rule; None where it has none."""
     given = [key for key in _OPERATORS if key in rule]
     if not given:
@@ -121,19 +121,19 @@ class Check:
     kind: Kind
     path: FieldPath
     says: str
-    broken: OfColumn
-    shown: OfColumn
+    broken: ColumnFunction
+    shown: ColumnFunction
     is_secret: bool = False
     name: str | None = None
     severity: Severity = Severity.ERROR
-    allows: Threshold = NONE_AT_ALL
+    allows: Threshold = NO_VIOLATIONS
 
-    def reached_by(self, reach: OfColumn) -> Check:
+    def reached_by(self, reach: ColumnFunction) -> Check:
         """Return the check for a value that is reached from another."""
         broken, shown = self.broken, self.shown
         return replace(self, broken=lambda outer: broken(reach(outer)), shown=lambda outer: shown(reach(outer)))
 
-    def below(self, reach: OfColumn) -> Check:
+    def below(self, reach: ColumnFunction) -> Check:
         """Return the check for a part of an object; where there is no object, no part is missing."""
         broken, shown = self.broken, self.shown
         return replace(
@@ -142,7 +142,7 @@ class Check:
             shown=lambda outer: shown(reach(outer)),
         )
 
-    def for_any(self, elements: OfColumn) -> Check:
+    def for_any(self, elements: ColumnFunction) -> Check:
         """Return the check for each of several values: one that breaks it is enough, and the first is shown."""
         broken, shown = self.broken, self.shown
 

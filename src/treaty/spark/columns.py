@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-VIOLATIONS = "_violations"
-MALFORMED = "_corrupt_record"
-PRIVATE = "__treaty_"
+VIOLATIONS_COLUMN = "_violations"
+MALFORMED_COLUMN = "_corrupt_record"
+INTERNAL_PREFIX = "__treaty_"
 
 
-def named(name: str) -> Column:
+def quoted_col(name: str) -> Column:
     """Return the column of that name, whatever characters it has."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def folded(join: Callable[[Column, Column], Column], columns: Iterable[Column]) -> Column:
+def fold_columns(join: Callable[[Column, Column], Column], columns: Iterable[Column]) -> Column:
     """Join one or more columns two by two, neighbours first."""
     level = list(columns)
     while len(level) > 1:
@@ -29,15 +29,15 @@ def folded(join: Callable[[Column, Column], Column], columns: Iterable[Column]) 
 
 def all_of(conditions: Iterable[Column]) -> Column:
     """Tell whether every condition holds; none at all do."""
-    return folded(operator.and_, list(conditions) or [F.lit(True)])
+    return fold_columns(operator.and_, list(conditions) or [F.lit(True)])
 
 
 def any_of(conditions: Iterable[Column]) -> Column:
     """Tell whether some condition holds; none at all do not."""
-    return folded(operator.or_, list(conditions) or [F.lit(False)])
+    return fold_columns(operator.or_, list(conditions) or [F.lit(False)])
 
 
-def settled(column: Column) -> Column:
+def evaluate_once(column: Column) -> Column:
     """Return the same column, kept where it stands in the plan.
 
     Spark writes a column out again in every filter and column that uses it. That is fine for a cast, and ruin for a

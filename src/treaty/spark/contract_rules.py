@@ -16,21 +16,21 @@ from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Check, Kind
 from treaty.spark.freshness import freshness_rules
-from treaty.spark.input_layout import Prepared
+from treaty.spark.input_layout import InputLayout
 from treaty.spark.quality_rules import quality_rules
 from treaty.spark.references import reference_rules
 from treaty.spark.rules import AnyRule, Policy, ReferenceRule, RowRule, Rule, RuleSet, Scope, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, is_classified, spark_type
-from treaty.spark.value_checks import holds_maps, unchecked_options
+from treaty.spark.value_checks import contains_map, unchecked_options
 
 _ALWAYS_ERRORS = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.MALFORMED})
 """Without these, `valid` would not have the contract's schema."""
 
 
-def rules_of(
+def collect_rules(
     contract: Contract,
     schema: SchemaObject,
-    prepared: Prepared,
+    prepared: InputLayout,
     policy: Policy,
     given: frozenset[str],
     *,
@@ -77,7 +77,7 @@ def _unique(schema: SchemaObject) -> Iterator[UniqueRule | Unchecked]:
 
 
 def _unique_rule(fields: tuple[Field, ...], where: str, says: str) -> UniqueRule | Unchecked:
-    if any(holds_maps(spark_type(field) or spark.NullType()) for field in fields):
+    if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
         return Unchecked(f"unique:{where}", "maps cannot be compared with each other")
     columns = tuple(column_name(field) for field in fields)
     secret = any(map(is_classified, fields))

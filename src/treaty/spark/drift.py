@@ -14,12 +14,12 @@ from treaty.compatibility.judge import Judged, judge
 from treaty.compatibility.modes import Mode
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.spark.columns import MALFORMED
-from treaty.spark.schema import child_of, column_name, fields_from, spark_type, the_object
-from treaty.spark.type_conversion import always_fits
+from treaty.spark.columns import MALFORMED_COLUMN
+from treaty.spark.schema import column_name, fields_from_struct, find_struct_field, select_object, spark_type
+from treaty.spark.type_conversion import is_lossless
 
 
-class Texts(StrEnum):
+class TextTyping(StrEnum):
     """What a text in the data says of its type."""
 
     TYPED = "typed"
@@ -40,10 +40,10 @@ class Drift:
 
 
 def schema_drift(
-    frame: DataFrame, contract: Contract, *, object_name: str | None = None, texts: Texts = Texts.TYPED
+    frame: DataFrame, contract: Contract, *, object_name: str | None = None, texts: TextTyping = TextTyping.TYPED
 ) -> Drift:
     """List the differences between the contract's schema and a frame's; texts of untyped files stand for any type."""
-    schema = the_object(contract, object_name)
+    schema = select_object(contract, object_name)
     declared, actual = _aligned(schema.fields, frame.schema, texts)
     before, after = _contract(contract, schema, declared), _contract(contract, schema, actual)
     changes = diff(before, after)
@@ -54,12 +54,12 @@ def schema_drift(
 
 def _contract(contract: Contract, schema: SchemaObject, struct: spark.StructType) -> Contract:
     """Return a contract that says nothing but the shape of the data."""
-    shape = SchemaObject(schema.name, properties=fields_from(struct))
+    shape = SchemaObject(schema.name, properties=fields_from_struct(struct))
     return Contract(contract.id, contract.version, contract.api_version, objects=(shape,))
 
 
 def _aligned(
-    fields: tuple[Field, ...], have: spark.StructType, texts: Texts
+    fields: tuple[Field, ...], have: spark.StructType, texts: TextTyping
 ) -> tuple[spark.StructType, spark.StructType]:
     """Return both shapes in the contract's spelling: what is declared, and what is there."""
     declared: list[spark.StructField] = []
@@ -67,7 +67,7 @@ def _aligned(
     matched: set[str] = set()
     for field in fields:
         name, want = column_name(field), spark_type(field)
-        found = child_of(have, name)
+        found = find_struct_field(have, name)
         if found is None:
             declared.append(spark.StructField(name, want or spark.StringType()))
             continue
@@ -75,15 +75,15 @@ def _aligned(
         one, other = _pair(field, want, found.dataType, texts)
         declared.append(spark.StructField(name, one))
         actual.append(spark.StructField(name, other))
-    extra = [item for item in have.fields if item.name not in matched and item.name != MALFORMED]
+    extra = [item for item in have.fields if item.name not in matched and item.name != MALFORMED_COLUMN]
     actual.extend(spark.StructField(item.name, item.dataType) for item in extra)
     return spark.StructType(declared), spark.StructType(actual)
 
 
 def _pair(
-    field: Field, want: spark.DataType | None, have: spark.DataType, texts: Texts
+    field: Field, want: spark.DataType | None, have: spark.DataType, texts: TextTyping
 ) -> tuple[spark.DataType, spark.DataType]:
-    if want is None or (texts is Texts.UNTYPED and isinstance(have, spark.StringType)):
+    if want is None or (texts is TextTyping.UNTYPED and isinstance(have, spark.StringType)):
         return have, have
     if isinstance(want, spark.StructType) and isinstance(have, spark.StructType):
         return _aligned(field.properties or (), have, texts)
@@ -101,6 +101,6 @@ def _weighed(item: Judged, declared: spark.StructType, actual: spark.StructType,
     if item.change.kind == "field_added" and closed:
         return replace(item, severity=Severity.ERROR)
     name = item.change.field or ""
-    if name in declared.names and name in actual.names and always_fits(actual[name].dataType, declared[name].dataType):
+    if name in declared.names and name in actual.names and is_lossless(actual[name].dataType, declared[name].dataType):
         return replace(item, severity=Severity.INFO)
     return item

@@ -15,12 +15,12 @@ from pyspark.sql import functions as F
 from treaty.contracts.loader import load
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import PRIVATE, VIOLATIONS, all_of, folded, named
-from treaty.spark.contract_rules import rules_of
-from treaty.spark.input_layout import Prepared, prepare
+from treaty.spark.columns import INTERNAL_PREFIX, VIOLATIONS_COLUMN, all_of, fold_columns, quoted_col
+from treaty.spark.contract_rules import collect_rules
+from treaty.spark.input_layout import InputLayout, lay_out_input
 from treaty.spark.measures import Measures
-from treaty.spark.references import mark_missing
-from treaty.spark.rule_measurement import measure
+from treaty.spark.references import mark_missing_references
+from treaty.spark.rule_measurement import measure_rules
 from treaty.spark.rules import (
     AnyRule,
     Duplicates,
@@ -32,19 +32,25 @@ from treaty.spark.rules import (
     Unchecked,
     UniqueRule,
     UnknownFields,
-    flag,
+    flag_column,
 )
-from treaty.spark.schema import column_name, the_object
-from treaty.spark.uniqueness import all_but_first, by_join, by_number, content_hash, in_place
-from treaty.spark.violations import Origin, Reason, violations
+from treaty.spark.schema import column_name, select_object
+from treaty.spark.uniqueness import (
+    content_hash,
+    mark_all_but_first,
+    mark_by_key_number,
+    mark_duplicates_by_join,
+    mark_shared_key_numbers,
+)
+from treaty.spark.violations import Origin, Reason, violations_column
 
 _BITS = 62
-Place = tuple[int, int]
+BitPosition = tuple[int, int]
 """Which mask, and which bit of it."""
 
 
 @dataclass(frozen=True)
-class Masks:
+class RuleBits:
     """The layout of the masks of a list of rules."""
 
     rules: tuple[Rule, ...]
@@ -52,7 +58,7 @@ class Masks:
     @property
     def names(self) -> tuple[str, ...]:
         """The mask columns."""
-        return tuple(f"{PRIVATE}mask_{number}" for number in range((len(self.rules) + _BITS - 1) // _BITS))
+        return tuple(f"{INTERNAL_PREFIX}mask_{number}" for number in range((len(self.rules) + _BITS - 1) // _BITS))
 
     def columns(self, broken: Sequence[Column]) -> list[Column]:
         """Return the mask columns, given one condition for each rule; a condition that is null is not broken."""
@@ -61,7 +67,7 @@ class Masks:
 
     def is_set(self, index: int) -> Column:
         """Tell whether a row breaks the rule at this place of the list."""
-        return named(self.names[index // _BITS]).bitwiseAND(F.lit(1 << (index % _BITS))) != F.lit(0)
+        return quoted_col(self.names[index // _BITS]).bitwiseAND(F.lit(1 << (index % _BITS))) != F.lit(0)
 
     @staticmethod
     def bits_of(masks: Iterable[int]) -> Iterator[int]:
@@ -79,14 +85,14 @@ class Masks:
             chunk = self.rules[number * _BITS : (number + 1) * _BITS]
             bits = sum(1 << place for place, rule in enumerate(chunk) if rule.quarantines)
             if bits:
-                parts.append(named(name).bitwiseAND(F.lit(bits)) == F.lit(0))
+                parts.append(quoted_col(name).bitwiseAND(F.lit(bits)) == F.lit(0))
         return all_of(parts)
 
 
 def _mask(conditions: Sequence[Column]) -> Column:
     none = F.expr("0L")  # a long, and so are the bits beside it
     bits = [F.when(condition, F.lit(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
-    return folded(Column.bitwiseOR, bits)
+    return fold_columns(Column.bitwiseOR, bits)
 
 
 _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
@@ -100,7 +106,7 @@ class Enforcement:
     schema: SchemaObject
     frame: DataFrame
     policy: Policy
-    prepared: Prepared
+    prepared: InputLayout
     book: RuleSet
     references: Mapping[str, DataFrame]
 
@@ -117,17 +123,17 @@ class Enforcement:
     @property
     def valid(self) -> DataFrame:
         """The rows that keep every rule, with exactly the contract's schema, and what was to be carried."""
-        return self.judged.where(self.stays).select(*map(named, self.prepared.kept))
+        return self.judged.where(self.stays).select(*map(quoted_col, self.prepared.kept))
 
     @property
     def quarantined(self) -> DataFrame:
         """The rows that break a rule, as they came, with the violations of each."""
-        reasons = violations(list(self.reasons()), self.origin).alias(VIOLATIONS)
+        reasons = violations_column(list(self.reasons()), self.origin).alias(VIOLATIONS_COLUMN)
         return self.judged.where(~self.stays).select(*self.prepared.given_back(), reasons)
 
     def measures(self, now: datetime | None = None) -> Measures:
         """Measure every rule in one job, or one for keys and one for rows (queries that cannot join run after it)."""
-        return measure(self, now)
+        return measure_rules(self, now)
 
     @property
     def origin(self) -> Origin:
@@ -135,9 +141,9 @@ class Enforcement:
         return Origin(self.contract.id, self.contract.version)
 
     @cached_property
-    def masks(self) -> Masks:
+    def masks(self) -> RuleBits:
         """Which bit stands for which row rule."""
-        return Masks(tuple(item.rule for item in self.book.rows))
+        return RuleBits(tuple(item.rule for item in self.book.rows))
 
     @cached_property
     def masked(self) -> DataFrame:
@@ -154,14 +160,14 @@ class Enforcement:
 
         def mark(frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
             if place in numbers:
-                return by_number(frame, item.columns, numbers[place], flag(place))
+                return mark_by_key_number(frame, item.columns, numbers[place], flag_column(place))
             return self._with_shared(frame, place, item)
 
         return self._judged(mark)
 
     def judged_in_place(self) -> DataFrame:
         """The same in a single scan, but by the numbers of keys; two may have one, so that marked ones are compared."""
-        return self._judged(lambda frame, place, item: in_place(frame, item.columns, flag(place)))
+        return self._judged(lambda frame, place, item: mark_shared_key_numbers(frame, item.columns, flag_column(place)))
 
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that set rows apart; others only count."""
@@ -174,7 +180,7 @@ class Enforcement:
     def flags(self) -> dict[int, str]:
         """The columns that hold the answers of rules on more than one row, by the place of the rule."""
         found = (*self.key_rules(), *self._of(ReferenceRule))
-        return {place: flag(place) for place, _ in found}
+        return {place: flag_column(place) for place, _ in found}
 
     def broken_conditions(self) -> Iterator[tuple[int, Column]]:
         """Yield, by the place of its rule, when a judged row breaks it."""
@@ -184,7 +190,7 @@ class Enforcement:
                 yield place, self.masks.is_set(bit)
                 bit += 1
             elif isinstance(item, ReferenceRule) or (isinstance(item, UniqueRule) and item.rule.quarantines):
-                yield place, named(flag(place))
+                yield place, quoted_col(flag_column(place))
 
     def reasons(self) -> Iterator[Reason]:
         """Yield every rule that judged rows can break, with the value that does."""
@@ -193,7 +199,7 @@ class Enforcement:
             if isinstance(item, RowRule):
                 yield Reason(item.rule, broken, item.shown, item.is_secret)
             elif isinstance(item, UniqueRule | ReferenceRule):
-                key = F.to_json(F.struct(*map(named, item.columns)))
+                key = F.to_json(F.struct(*map(quoted_col, item.columns)))
                 yield Reason(item.rule, broken, key, item.is_secret)
 
     @property
@@ -202,7 +208,7 @@ class Enforcement:
         stays = self.masks.none_quarantines()
         for place, item in enumerate(self.book.all):
             if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines:
-                stays = stays & ~named(flag(place))
+                stays = stays & ~quoted_col(flag_column(place))
         return stays
 
     def _of(self, kind: type[_AnyRule]) -> list[tuple[int, _AnyRule]]:
@@ -216,13 +222,13 @@ class Enforcement:
 
     def _with_shared(self, frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
         if self.policy.duplicates is Duplicates.KEEP_FIRST:
-            return all_but_first(frame, item.columns, self._order(), flag(place))
-        return by_join(frame, item.columns, flag(place))
+            return mark_all_but_first(frame, item.columns, self._order(), flag_column(place))
+        return mark_duplicates_by_join(frame, item.columns, flag_column(place))
 
     def _with_references(self, frame: DataFrame) -> DataFrame:
         for place, item in self._of(ReferenceRule):
             other = self.references.get(item.target, self.prepared.frame)
-            frame = mark_missing(frame, item, other, flag(place))
+            frame = mark_missing_references(frame, item, other, flag_column(place))
         return frame
 
     def _order(self) -> list[Column]:
@@ -239,7 +245,7 @@ class Enforcement:
         content = content_hash(self.prepared.frame)
         return [
             (~self.masks.none_quarantines()).asc(),
-            *[named(columns[name]).asc_nulls_last() for name in asked],
+            *[quoted_col(columns[name]).asc_nulls_last() for name in asked],
             content,
         ]
 
@@ -259,10 +265,10 @@ def enforce(
     """
     held_to = contract if isinstance(contract, Contract) else _from_file(Path(contract))
     chosen = policy or Policy()
-    schema = the_object(held_to, object_name)
-    prepared = prepare(frame, schema, closed=_is_closed(held_to, chosen), carry=carry)
+    schema = select_object(held_to, object_name)
+    prepared = lay_out_input(frame, schema, closed=_is_closed(held_to, chosen), carry=carry)
     others = references or {}
-    book = rules_of(held_to, schema, prepared, chosen, frozenset(others), streams=frame.isStreaming)
+    book = collect_rules(held_to, schema, prepared, chosen, frozenset(others), streams=frame.isStreaming)
     return Enforcement(held_to, schema, frame, chosen, prepared, book, others)
 
 

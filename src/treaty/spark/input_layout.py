@@ -14,13 +14,13 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Check, Kind
-from treaty.spark.columns import MALFORMED, PRIVATE, VIOLATIONS, any_of, named, settled
-from treaty.spark.field_compiler import Compiled, Surroundings, compile_field, holds_json, parsed_json
-from treaty.spark.schema import child_of, column_name, is_classified, unknown_names
+from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, VIOLATIONS_COLUMN, any_of, evaluate_once, quoted_col
+from treaty.spark.field_compiler import CompiledField, FieldContext, compile_field, is_json_text, parse_json
+from treaty.spark.schema import column_name, find_struct_field, is_classified, unknown_columns
 
 
 @dataclass(frozen=True)
-class Prepared:
+class InputLayout:
     """A frame with every contract column typed, and the input's own columns beside them where they differ."""
 
     frame: DataFrame
@@ -37,10 +37,10 @@ class Prepared:
 
     def given_back(self) -> list[Column]:
         """Return the input's columns as they came."""
-        return [named(place).alias(name) for name, place in self.inputs]
+        return [quoted_col(place).alias(name) for name, place in self.inputs]
 
 
-def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> Prepared:
+def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> InputLayout:
     """Lay out a frame for the rules of an object; columns to carry are nobody's business and stay as they are."""
     _refuse_names(frame)
     _refuse_to_carry(carry, frame, schema)
@@ -51,60 +51,60 @@ def prepare(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequ
     checks: list[tuple[Check, Column]] = []
     places: dict[str, str] = {}
     for number, field in enumerate(schema.fields):
-        found = child_of(have, column_name(field))
+        found = find_struct_field(have, column_name(field))
         name = column_name(field)
-        ready = named(_json_name(name)) if _json_name(name) in parsed else None
+        ready = quoted_col(_json_name(name)) if _json_name(name) in parsed else None
         compiled = _compiled(field, found.dataType if found else None, ready, closed=closed)
-        source = named(found.name) if found else F.lit(None)
+        source = quoted_col(found.name) if found else F.lit(None)
         columns.append(compiled.read(source).alias(name))
         place = name
         if found is not None and not compiled.kept:
-            place = f"{PRIVATE}in_{number}"
+            place = f"{INTERNAL_PREFIX}in_{number}"
             columns.append(source.alias(place))
         if found is not None:
             places[found.name] = place
-        checks.extend((check, named(place) if found else F.lit(None)) for check in compiled.checks)
-    columns.extend(map(named, carry))
+        checks.extend((check, quoted_col(place) if found else F.lit(None)) for check in compiled.checks)
+    columns.extend(map(quoted_col, carry))
     places.update((name, name) for name in carry)
-    unknown = tuple(name for name in unknown_names(have, schema.fields) if name not in carry)
+    unknown = tuple(name for name in unknown_columns(have, schema.fields) if name not in carry)
     for number, name in enumerate(unknown):
-        places[name] = f"{PRIVATE}unknown_{number}"
-        columns.append(named(name).alias(places[name]))
+        places[name] = f"{INTERNAL_PREFIX}unknown_{number}"
+        columns.append(quoted_col(name).alias(places[name]))
     checks.extend(_row_checks(unknown, places, closed=closed))
     typed = tuple(column_name(field) for field in schema.fields)
     inputs = tuple((name, places[name]) for name in have.names)
-    laid_out = staged.select(*columns, *map(named, parsed))
-    return Prepared(laid_out, typed, inputs, tuple(checks), unknown, tuple(carry))
+    laid_out = staged.select(*columns, *map(quoted_col, parsed))
+    return InputLayout(laid_out, typed, inputs, tuple(checks), unknown, tuple(carry))
 
 
 def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
     """Return the texts that hold JSON, parsed once each."""
-    found = [(field, child_of(have, column_name(field))) for field in schema.fields]
+    found = [(field, find_struct_field(have, column_name(field))) for field in schema.fields]
     return {
-        _json_name(column_name(field)): settled(parsed_json(field, named(item.name)))
+        _json_name(column_name(field)): evaluate_once(parse_json(field, quoted_col(item.name)))
         for field, item in found
-        if item is not None and holds_json(field, item.dataType)
+        if item is not None and is_json_text(field, item.dataType)
     }
 
 
 def _json_name(column: str) -> str:
-    return f"{PRIVATE}json_{column}"
+    return f"{INTERNAL_PREFIX}json_{column}"
 
 
-def _compiled(field: Field, have: spark.DataType | None, parsed: Column | None, *, closed: bool) -> Compiled:
+def _compiled(field: Field, have: spark.DataType | None, parsed: Column | None, *, closed: bool) -> CompiledField:
     path = FieldPath().field(field.name or "")
-    return compile_field(field, have, Surroundings(path, is_classified(field), closed, parsed))
+    return compile_field(field, have, FieldContext(path, is_classified(field), closed, parsed))
 
 
 def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: bool) -> Iterator[tuple[Check, Column]]:
-    if MALFORMED in unknown:
-        line = named(places[MALFORMED])
+    if MALFORMED_COLUMN in unknown:
+        line = quoted_col(places[MALFORMED_COLUMN])
         says = "must be a record that can be read"
         yield Check(Kind.MALFORMED, FieldPath(), says, lambda value: value.isNotNull(), lambda value: value, True), line
-    others = [name for name in unknown if name != MALFORMED]
+    others = [name for name in unknown if name != MALFORMED_COLUMN]
     if closed and others:
-        present = any_of(named(places[name]).isNotNull() for name in others)
-        which = F.concat_ws(", ", *[F.when(named(places[name]).isNotNull(), F.lit(name)) for name in others])
+        present = any_of(quoted_col(places[name]).isNotNull() for name in others)
+        which = F.concat_ws(", ", *[F.when(quoted_col(places[name]).isNotNull(), F.lit(name)) for name in others])
         says = "must have no fields the contract does not know"
         yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)
 
@@ -125,6 +125,6 @@ def _refuse_names(frame: DataFrame) -> None:
         raise InvalidDocument(
             f"the data have several columns named {twice[0]!r}; rename them before the contract is held to them"
         )
-    ours = [name for name in names if name == VIOLATIONS or name.startswith(PRIVATE)]
+    ours = [name for name in names if name == VIOLATIONS_COLUMN or name.startswith(INTERNAL_PREFIX)]
     if ours:
         raise InvalidDocument(f"the data have a column {ours[0]!r}, which Treaty adds itself; drop or rename it first")

@@ -21,7 +21,7 @@ from pathlib import Path
 from treaty.errors import NotFound, TreatyError, Unavailable
 from treaty.spark.java import find_java
 
-Say = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _DOWNLOADING = "downloading "
@@ -38,7 +38,7 @@ _NEXT = (
 )
 
 
-def default_folder() -> Path:
+def default_jar_folder() -> Path:
     """Return where jars are kept unless somebody says otherwise: below the user's cache."""
     if said := os.environ.get("TREATY_SPARK_JARS"):
         return Path(said)
@@ -46,7 +46,9 @@ def default_folder() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "treaty" / "jars"
 
 
-def jars_of(packages: Collection[Package], folder: Path | None = None, ivy_settings: Path | None = None) -> list[Path]:
+def find_jars(
+    packages: Collection[Package], folder: Path | None = None, ivy_settings: Path | None = None
+) -> list[Path]:
     """Return the jars of packages, fetched if they are not there yet.
 
     What the packages rest on themselves is small and comes along; what else was fetched does not, since Spark starts
@@ -58,9 +60,9 @@ def jars_of(packages: Collection[Package], folder: Path | None = None, ivy_setti
     return sorted(jar for jar in fetch_jars(folder, ivy_settings).glob("*.jar") if jar.name not in others)
 
 
-def fetch_jars(folder: Path | None = None, ivy_settings: Path | None = None, say: Say | None = None) -> Path:
+def fetch_jars(folder: Path | None = None, ivy_settings: Path | None = None, say: ReportStep | None = None) -> Path:
     """Fetch all jars unless they are there, and return the folder they are in."""
-    kept = _kept_in((folder or default_folder()).expanduser().absolute())
+    kept = _kept_in((folder or default_jar_folder()).expanduser().absolute())
     if kept.is_dir():
         return kept
     say = say or _on_the_terminal
@@ -91,7 +93,7 @@ def _beside(kept: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _resolve(place: Path, ivy_settings: Path | None, say: Say) -> None:
+def _resolve(place: Path, ivy_settings: Path | None, say: ReportStep) -> None:
     """Let Spark's own Ivy resolve the packages: it does so before it starts any program, here the smallest there is."""
     command = [str(_spark_submit()), "--master", "local[1]", "--driver-java-options", _FAST]
     command += ["--packages", ",".join(Package), "--conf", f"spark.jars.ivy={place}"]
@@ -109,7 +111,7 @@ def _resolve(place: Path, ivy_settings: Path | None, say: Say) -> None:
         raise Unavailable(f"cannot fetch {what}: {_reason(lines)}; {_NEXT}")
 
 
-def _told(line: str, say: Say) -> str:
+def _told(line: str, say: ReportStep) -> str:
     if line.startswith(_DOWNLOADING):
         say("  " + line.split()[1].rpartition("/")[2])
     return line
@@ -149,7 +151,7 @@ def _on_the_terminal(text: str) -> None:
 def main() -> None:
     """Fetch the jars, and print the folder they are in."""
     parser = argparse.ArgumentParser(prog="python -m treaty.spark.jars", description=main.__doc__)
-    parser.add_argument("--folder", type=Path, help=f"keep them below this folder instead of {default_folder()}")
+    parser.add_argument("--folder", type=Path, help=f"keep them below this folder instead of {default_jar_folder()}")
     parser.add_argument("--ivy-settings", type=Path, help="an Ivy settings file, for example with a mirror")
     said = parser.parse_args()
     try:
@@ -182,7 +184,7 @@ DRIVERS = {"sqlite": Package.SQLITE, "postgresql": Package.POSTGRESQL}
 """The databases whose drivers are fetched, by what stands after `jdbc:`; other drivers are the user's to bring."""
 
 
-def driver_of(url: str) -> frozenset[Package]:
+def driver_packages(url: str) -> frozenset[Package]:
     """Return the driver that a JDBC URL needs, or nothing where it is not one of ours."""
     kind = url.removeprefix("jdbc:").partition(":")[0].lower()
     return frozenset({DRIVERS[kind]} if kind in DRIVERS else ())

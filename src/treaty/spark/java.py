@@ -13,7 +13,7 @@ from pathlib import Path
 
 from treaty.errors import TreatyError, Unavailable
 
-OLDEST, NEWEST = 17, 21
+OLDEST_JAVA, NEWEST_JAVA = 17, 21
 """The versions of Java that Spark 4.0 runs on; the newer ones took away what its file systems need."""
 
 _HOME = re.compile(r"^ *java\.home = (.+)$", re.MULTILINE)
@@ -41,7 +41,7 @@ class Java:
     @property
     def fits(self) -> bool:
         """Whether Spark runs on it."""
-        return OLDEST <= self.version <= NEWEST
+        return OLDEST_JAVA <= self.version <= NEWEST_JAVA
 
 
 def find_java(environment: Mapping[str, str] | None = None, installed: Sequence[str] = _INSTALLED) -> Java:
@@ -54,9 +54,9 @@ def find_java(environment: Mapping[str, str] | None = None, installed: Sequence[
         if java is not None:
             seen.setdefault(java.home, java)
     if not seen:
-        raise Unavailable(f"Spark needs Java {OLDEST} to {NEWEST}, and there is none; {_NEXT}")
+        raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, and there is none; {_NEXT}")
     found = ", ".join(f"Java {java.version} in {java.home}" for java in seen.values())
-    raise Unavailable(f"Spark needs Java {OLDEST} to {NEWEST}, and there is only {found}; {_NEXT}")
+    raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, and there is only {found}; {_NEXT}")
 
 
 def _programs(environment: Mapping[str, str], installed: Sequence[str]) -> Iterator[Path]:

@@ -16,12 +16,12 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY, brief
 from treaty.errors import InvalidDocument
-from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold, threshold_of
-from treaty.spark.columns import named
-from treaty.spark.input_layout import Prepared
+from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
+from treaty.spark.columns import quoted_col
+from treaty.spark.input_layout import InputLayout
 from treaty.spark.rules import AnyRule, MetricRule, RowRule, Rule, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, is_classified, spark_type
-from treaty.spark.value_checks import METRICS, holds_maps, severity_of
+from treaty.spark.value_checks import VALUE_METRICS, contains_map, rule_severity
 from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleScope
 from treaty.sql.rules import parse_rule
 
@@ -34,7 +34,7 @@ class Site:
 
     contract: Contract
     schema: SchemaObject
-    prepared: Prepared
+    prepared: InputLayout
     field: Field | None = None
     path: FieldPath = _TOP
 
@@ -44,7 +44,7 @@ class Site:
         return len(self.path.steps) == 1
 
 
-def quality_rules(contract: Contract, schema: SchemaObject, prepared: Prepared) -> Iterator[AnyRule | Unchecked]:
+def quality_rules(contract: Contract, schema: SchemaObject, prepared: InputLayout) -> Iterator[AnyRule | Unchecked]:
     """Yield the rules of the object and of its fields; those on single values are the fields' own checks."""
     for site, rule in _rules(Site(contract, schema, prepared)):
         yield _read(site, rule)
@@ -64,7 +64,7 @@ def _in_fields(top: Site, fields: tuple[Field, ...], path: FieldPath) -> Iterato
 def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, Mapping[str, Any]]]:
     site = Site(top.contract, top.schema, top.prepared, field, here)
     for rule in field.quality or ():
-        if essence(rule).get("metric") not in METRICS:
+        if essence(rule).get("metric") not in VALUE_METRICS:
             yield site, rule
     yield from _in_fields(top, field.properties or (), here)
     for mark, child in field.children:
@@ -75,7 +75,7 @@ def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     checked = essence(rule)
     metric, kind = checked.get("metric"), checked.get("type")
     if metric == "rowCount":
-        stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", threshold_of(rule) or NONE_AT_ALL)
+        stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", read_threshold(rule) or NO_VIOLATIONS)
         return MetricRule(replace(stated, of_rows=False), aggregate="count(1)")
     if metric in ("duplicateValues", "duplicateCount", "duplicates"):
         return _duplicates(site, rule)
@@ -95,7 +95,7 @@ def _id(site: Site, rule: Mapping[str, Any], kind: Kind) -> str:
 
 def _stated(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
     words = str(rule.get("description") or says)
-    return Rule(_id(site, rule, kind), kind, str(site.path), brief(words, 200), severity_of(rule), allows)
+    return Rule(_id(site, rule, kind), kind, str(site.path), brief(words, 200), rule_severity(rule), allows)
 
 
 def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
@@ -109,10 +109,10 @@ def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         return Unchecked(
             rule_id, "it does not say which fields at the top of the object must differ (arguments: properties)"
         )
-    if any(holds_maps(spark_type(field) or spark.NullType()) for field in fields):
+    if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
         return Unchecked(rule_id, "maps cannot be compared with each other")
     says = f"{', '.join(map(str, names))} must differ from row to row"
-    stated = _stated(site, rule, Kind.UNIQUE, says, threshold_of(rule) or NONE_AT_ALL)
+    stated = _stated(site, rule, Kind.UNIQUE, says, read_threshold(rule) or NO_VIOLATIONS)
     return UniqueRule(stated, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
 
 
@@ -127,7 +127,7 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         found = parse_rule(query, _scope(site))
     except InvalidDocument as error:
         raise InvalidDocument(f"rule {rule_id} of {site.contract.id} {site.contract.version}: {error}") from None
-    allows = threshold_of(rule)
+    allows = read_threshold(rule)
     if isinstance(found, RowCondition):
         return _row_condition(site, rule, found, allows)
     if isinstance(found, RowCount) and allows is not None and allows.holds(0, 1):
@@ -141,9 +141,9 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         _analysed(site, rule_id, found.expression, boolean=False)
         aggregate = found.expression
     else:
-        stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
+        stated = _stated(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
         return MetricRule(replace(stated, of_rows=False), query=found)
-    stated = _stated(site, rule, Kind.SQL, query, allows or NONE_AT_ALL)
+    stated = _stated(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
     return MetricRule(replace(stated, of_rows=False), aggregate=aggregate)
 
 
@@ -154,8 +154,8 @@ def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, all
     if allows is not None and isinstance(allows.value, bool):
         wanted = allows.value == (allows.operator == "mustBe")
         broken, says = (broken, says) if wanted else (holds, f"must not be: {found.condition}")
-        allows = NONE_AT_ALL
-    stated = _stated(site, rule, Kind.SQL, says, allows or NONE_AT_ALL)
+        allows = NO_VIOLATIONS
+    stated = _stated(site, rule, Kind.SQL, says, allows or NO_VIOLATIONS)
     return _row_rule(site, stated, broken, found.fields)
 
 
@@ -180,7 +180,7 @@ def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Co
 def _row_shown(site: Site, fields: tuple[str, ...]) -> Column:
     tops = list(dict.fromkeys(name.partition(".")[0] for name in fields))
     known = [name for name in tops if name in site.prepared.typed]
-    return F.to_json(F.struct(*map(named, known))) if known else F.lit(None)
+    return F.to_json(F.struct(*map(quoted_col, known))) if known else F.lit(None)
 
 
 def _reads_classified(site: Site, fields: tuple[str, ...]) -> bool:

@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Kind
-from treaty.spark.columns import PRIVATE, all_of, named
+from treaty.spark.columns import INTERNAL_PREFIX, all_of, quoted_col
 from treaty.spark.rules import ReferenceRule, Rule, Unchecked
 from treaty.spark.schema import column_name, is_classified
-from treaty.spark.uniqueness import is_whole
+from treaty.spark.uniqueness import has_complete_key
 
 
-def mark_missing(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: str) -> DataFrame:
+def mark_missing_references(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: str) -> DataFrame:
     """Mark the rows whose values do not stand in other data; a reference with a part missing points nowhere."""
     absent = [name for name in rule.target_columns if name not in other.columns]
     if absent:
@@ -24,11 +24,13 @@ def mark_missing(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: 
             f"the data given for {rule.target!r} have no column {absent[0]!r}, which {rule.rule.field} refers to; "
             f"they have: {', '.join(other.columns)}"
         )
-    names = [f"{PRIVATE}to_{place}" for place in range(len(rule.columns))]
-    there = other.select(*[named(column).alias(name) for column, name in zip(rule.target_columns, names, strict=True)])
-    same = [named(column) == named(name) for column, name in zip(rule.columns, names, strict=True)]
+    names = [f"{INTERNAL_PREFIX}to_{place}" for place in range(len(rule.columns))]
+    there = other.select(
+        *[quoted_col(column).alias(name) for column, name in zip(rule.target_columns, names, strict=True)]
+    )
+    same = [quoted_col(column) == quoted_col(name) for column, name in zip(rule.columns, names, strict=True)]
     joined = frame.join(there.distinct(), all_of(same), "left")
-    return joined.withColumn(flag, is_whole(rule.columns) & named(names[0]).isNull()).drop(*names)
+    return joined.withColumn(flag, has_complete_key(rule.columns) & quoted_col(names[0]).isNull()).drop(*names)
 
 
 def reference_rules(

@@ -14,10 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import PRIVATE, named
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 from treaty.spark.measures import Measures, RuleMeasure
-from treaty.spark.rules import AnyRule, FreshnessRule, KeyReading, MetricRule, RowRule, UniqueRule, flag
-from treaty.spark.uniqueness import is_whole, shared_numbers, spelled, suspects
+from treaty.spark.rules import AnyRule, FreshnessRule, KeyReading, MetricRule, RowRule, UniqueRule, flag_column
+from treaty.spark.uniqueness import find_shared_key_numbers, find_suspect_numbers, has_complete_key, key_part_text
 from treaty.sql.checked_sql import RuleQuery
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _MOST_GROUPS = 100_000
 """More groups of rows, or shared keys, are not brought to the driver."""
 
 
-def measure(enforcement: Enforcement, now: datetime | None = None, most_groups: int = _MOST_GROUPS) -> Measures:
+def measure_rules(enforcement: Enforcement, now: datetime | None = None, most_groups: int = _MOST_GROUPS) -> Measures:
     """Run the job and judge each rule by its number."""
     if enforcement.frame.isStreaming:
         raise InvalidDocument(
@@ -37,10 +37,10 @@ def measure(enforcement: Enforcement, now: datetime | None = None, most_groups: 
         )
     moment = now or datetime.now(UTC)
     totals = _totals(enforcement, most_groups)
-    return judged_by(enforcement, totals, moment)
+    return judge_rules(enforcement, totals, moment)
 
 
-def judged_by(enforcement: Enforcement, totals: Totals, moment: datetime) -> Measures:
+def judge_rules(enforcement: Enforcement, totals: RuleTotals, moment: datetime) -> Measures:
     """Judge every rule by the numbers that were found."""
     results = [_judged(enforcement, place, item, totals, moment) for place, item in enumerate(enforcement.book.all)]
     return Measures(
@@ -55,12 +55,12 @@ def judged_by(enforcement: Enforcement, totals: Totals, moment: datetime) -> Mea
     )
 
 
-def _judged(enforcement: Enforcement, place: int, item: AnyRule, totals: Totals, moment: datetime) -> RuleMeasure:
+def _judged(enforcement: Enforcement, place: int, item: AnyRule, totals: RuleTotals, moment: datetime) -> RuleMeasure:
     number = totals.numbers.get(place)
     if isinstance(item, FreshnessRule):
         return _fresh(item, number, moment)
     if isinstance(item, MetricRule):
-        value = run_query(enforcement, item, item.query) if item.query is not None else number
+        value = run_metric_query(enforcement, item, item.query) if item.query is not None else number
         value = totals.rows if item.aggregate == _COUNT_OF_ROWS else value
         return RuleMeasure(item.rule, item.rule.allows.holds_for(value), value=value)
     count = int(number or 0)
@@ -75,23 +75,24 @@ def _fresh(item: FreshnessRule, newest: int | None, moment: datetime) -> RuleMea
     return RuleMeasure(item.rule, held=age <= item.seconds, value=round(age, 3))
 
 
-def _totals(enforcement: Enforcement, most_groups: int) -> Totals:
+def _totals(enforcement: Enforcement, most_groups: int) -> RuleTotals:
     """Count everything: rows and their keys, and aggregates if there are any."""
-    counted = count(enforcement, most_groups)
-    numbers = {**counted.numbers, **totals_of_metrics(enforcement), **totals_of_keys(enforcement)}
+    counted = count_rules(enforcement, most_groups)
+    numbers = {**counted.numbers, **compute_metrics(enforcement), **count_duplicate_keys(enforcement)}
     return replace(counted, numbers=numbers)
 
 
-def numbers_of_shared_keys(enforcement: Enforcement) -> dict[int, list[int]]:
+def shared_key_numbers(enforcement: Enforcement) -> dict[int, list[int]]:
     """Return the numbers of shared keys for each rule on keys; rules for which they do not tell are left out."""
     frame, reading = enforcement.prepared.frame, enforcement.policy.keys
     found = {
-        place: shared_numbers(frame, item.columns, _MOST_GROUPS, reading) for place, item in enforcement.keys_apart()
+        place: find_shared_key_numbers(frame, item.columns, _MOST_GROUPS, reading)
+        for place, item in enforcement.keys_apart()
     }
     return {place: numbers for place, numbers in found.items() if numbers is not None}
 
 
-def totals_of_metrics(enforcement: Enforcement) -> dict[int, Any]:
+def compute_metrics(enforcement: Enforcement) -> dict[int, Any]:
     """Compute the aggregates that quality rules ask for, in a job of their own."""
     wanted = {
         place: str(item.aggregate)
@@ -100,18 +101,20 @@ def totals_of_metrics(enforcement: Enforcement) -> dict[int, Any]:
     }
     if not wanted:
         return {}
-    columns = [F.expr(sql).alias(number_name(place)) for place, sql in wanted.items()]
+    columns = [F.expr(sql).alias(result_column(place)) for place, sql in wanted.items()]
     found = enforcement.prepared.frame.agg(*columns).collect()[0].asDict()
-    return {place: found[number_name(place)] for place in wanted}
+    return {place: found[result_column(place)] for place in wanted}
 
 
-def totals_of_keys(enforcement: Enforcement) -> dict[int, Any]:
+def count_duplicate_keys(enforcement: Enforcement) -> dict[int, Any]:
     """Count the rows beyond the first of each key, for rules that only count them."""
     found: dict[int, Any] = {}
     for place, item in enumerate(enforcement.book.all):
         if isinstance(item, UniqueRule) and not item.rule.quarantines:
-            keys = enforcement.prepared.frame.select(*map(named, item.columns)).where(is_whole(item.columns))
-            twice = keys.groupBy(*map(named, item.columns)).count().agg(F.sum(named("count") - F.lit(1)))
+            keys = enforcement.prepared.frame.select(*map(quoted_col, item.columns)).where(
+                has_complete_key(item.columns)
+            )
+            twice = keys.groupBy(*map(quoted_col, item.columns)).count().agg(F.sum(quoted_col("count") - F.lit(1)))
             found[place] = twice.collect()[0][0]
     return found
 
@@ -120,11 +123,11 @@ def _needs_rows(item: MetricRule) -> bool:
     return item.aggregate is not None and item.aggregate != _COUNT_OF_ROWS
 
 
-_ROWS = f"{PRIVATE}rows"
+_ROWS = f"{INTERNAL_PREFIX}rows"
 
 
 @dataclass(frozen=True)
-class Totals:
+class RuleTotals:
     """The numbers of one dataset, by the place of their rule in the book."""
 
     rows: int
@@ -132,7 +135,7 @@ class Totals:
     numbers: Mapping[int, Any]
 
 
-def count(enforcement: Enforcement, most_groups: int) -> Totals:
+def count_rules(enforcement: Enforcement, most_groups: int) -> RuleTotals:
     """Count every rule on rows, and find the newest rows, in one job over the data; keys may be looked at before."""
     keys = {place: _key(enforcement, place, item) for place, item in enforcement.keys_apart()}
     judged = _marked(enforcement, most_groups) if all(keys.values()) else None
@@ -152,29 +155,29 @@ def _marked(enforcement: Enforcement, most: int) -> DataFrame | None:
         return enforcement.judged_in_place()
     numbers: dict[int, list[int]] = {}
     for place, item in rules:
-        found = suspects(enforcement.prepared.frame, item.columns, most, reading)
+        found = find_suspect_numbers(enforcement.prepared.frame, item.columns, most, reading)
         if found is None:
             return None
         numbers[place] = found
     return enforcement.judged_by_numbers(numbers)
 
 
-def newest_moments(enforcement: Enforcement) -> list[tuple[int, Column]]:
+def newest_timestamps(enforcement: Enforcement) -> list[tuple[int, Column]]:
     """Return, by the place of its rule, the moment of a row that freshness looks at."""
     found = enumerate(enforcement.book.all)
     return [(place, _microseconds(item)) for place, item in found if isinstance(item, FreshnessRule)]
 
 
-def number_name(place: int) -> str:
+def result_column(place: int) -> str:
     """Name the column that holds the number of the rule at this place of the book."""
-    return f"{PRIVATE}number_{place}"
+    return f"{INTERNAL_PREFIX}number_{place}"
 
 
 def _key(enforcement: Enforcement, place: int, item: UniqueRule) -> dict[str, Column]:
     """Return the parts of a key as texts, by the names they get in groups; nothing if one of them has no text."""
     types = {field.name: field.dataType for field in enforcement.prepared.frame.schema.fields}
-    parts = [spelled(named(column), types[column]) for column in item.columns]
-    texts = {f"{PRIVATE}key_{place}_{number}": part for number, part in enumerate(parts) if part is not None}
+    parts = [key_part_text(quoted_col(column), types[column]) for column in item.columns]
+    texts = {f"{INTERNAL_PREFIX}key_{place}_{number}": part for number, part in enumerate(parts) if part is not None}
     return texts if len(texts) == len(parts) else {}
 
 
@@ -183,26 +186,26 @@ def _grouped(enforcement: Enforcement, judged: DataFrame, keys: Mapping[int, Map
     answers = [*enforcement.masks.names, *enforcement.flags().values()]
     # Spark's fast table of groups takes no nulls
     marked = [
-        F.when(named(flag(place)), text).otherwise(F.lit("")).alias(name)
+        F.when(quoted_col(flag_column(place)), text).otherwise(F.lit("")).alias(name)
         for place, key in keys.items()
         for name, text in key.items()
     ]
-    largest = [F.max(column).alias(number_name(place)) for place, column in newest_moments(enforcement)]
-    return judged.groupBy(*map(named, answers), *marked).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
+    largest = [F.max(column).alias(result_column(place)) for place, column in newest_timestamps(enforcement)]
+    return judged.groupBy(*map(quoted_col, answers), *marked).agg(F.count(F.lit(1)).alias(_ROWS), *largest)
 
 
 def _added_up(
     enforcement: Enforcement, groups: Sequence[Mapping[str, Any]], keys: Mapping[int, Iterable[str]]
-) -> Totals:
+) -> RuleTotals:
     quarantining = {place for place, rule in enumerate(enforcement.rules) if rule.quarantines}
     rows, valid, broken = 0, 0, Counter[int]()
     for places, count_of_rows in _by_broken_rules(enforcement, groups, keys).items():
         rows += count_of_rows
         valid += 0 if quarantining.intersection(places) else count_of_rows
         broken.update(dict.fromkeys(places, count_of_rows))
-    moments = {place: [group[number_name(place)] for group in groups] for place, _ in newest_moments(enforcement)}
+    moments = {place: [group[result_column(place)] for group in groups] for place, _ in newest_timestamps(enforcement)}
     newest = {place: max((one for one in found if one is not None), default=None) for place, found in moments.items()}
-    return Totals(rows, valid, {**broken, **newest})
+    return RuleTotals(rows, valid, {**broken, **newest})
 
 
 def _by_broken_rules(
@@ -234,32 +237,37 @@ def _part(group: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(group[name] for name in names)
 
 
-def _summed(enforcement: Enforcement) -> Totals:
+def _summed(enforcement: Enforcement) -> RuleTotals:
     """Let Spark count, with keys compared by themselves."""
-    newest = newest_moments(enforcement)
+    newest = newest_timestamps(enforcement)
     conditions = list(enforcement.broken_conditions())
     found = (
         _grouped(enforcement, enforcement.judged, {})
         .agg(
-            F.sum(named(_ROWS)).alias("rows"),
-            F.sum(F.when(enforcement.stays, named(_ROWS))).alias("valid"),
-            *[F.sum(F.when(condition, named(_ROWS))).alias(number_name(place)) for place, condition in conditions],
-            *[F.max(named(number_name(place))).alias(number_name(place)) for place, _ in newest],
+            F.sum(quoted_col(_ROWS)).alias("rows"),
+            F.sum(F.when(enforcement.stays, quoted_col(_ROWS))).alias("valid"),
+            *[
+                F.sum(F.when(condition, quoted_col(_ROWS))).alias(result_column(place))
+                for place, condition in conditions
+            ],
+            *[F.max(quoted_col(result_column(place))).alias(result_column(place)) for place, _ in newest],
         )
         .collect()[0]
     )
     counted = [place for place, _ in (*conditions, *newest)]
-    return Totals(found["rows"] or 0, found["valid"] or 0, {place: found[number_name(place)] for place in counted})
+    return RuleTotals(
+        found["rows"] or 0, found["valid"] or 0, {place: found[result_column(place)] for place in counted}
+    )
 
 
 def _microseconds(item: FreshnessRule) -> Column:
-    return F.unix_micros(named(item.column).cast("timestamp"))
+    return F.unix_micros(quoted_col(item.column).cast("timestamp"))
 
 
-def run_query(enforcement: Enforcement, item: MetricRule, query: RuleQuery) -> Any:
+def run_metric_query(enforcement: Enforcement, item: MetricRule, query: RuleQuery) -> Any:
     """Return the one value of a query over the contract's own tables."""
     session = enforcement.frame.sparkSession
-    frames = {enforcement.schema.name: enforcement.prepared.frame.select(*map(named, enforcement.prepared.typed))}
+    frames = {enforcement.schema.name: enforcement.prepared.frame.select(*map(quoted_col, enforcement.prepared.typed))}
     frames |= {name: frame for name, frame in enforcement.references.items() if name in query.tables}
     absent = [name for name in query.tables if name not in frames]
     if absent:

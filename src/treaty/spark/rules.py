@@ -11,7 +11,7 @@ from typing import TypeAlias
 from pyspark.sql import Column
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold
+from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold
 from treaty.sql.checked_sql import RuleQuery
 
 
@@ -24,7 +24,7 @@ class Rule:
     field: str
     says: str
     severity: Severity = Severity.ERROR
-    allows: Threshold = NONE_AT_ALL
+    allows: Threshold = NO_VIOLATIONS
     of_rows: bool = True
 
     @property
@@ -168,7 +168,7 @@ class RuleSet:
         return tuple(item for item in self.all if isinstance(item, FreshnessRule))
 
 
-def flag(place: int) -> str:
+def flag_column(place: int) -> str:
     """Name the column that holds the answer of the rule at this place of the book."""
     return f"__treaty_flag_{place}"
 

@@ -38,7 +38,7 @@ def column_name(field: Field) -> str:
     return field.physical_name or field.name or ""
 
 
-def the_object(contract: Contract, name: str | None = None) -> SchemaObject:
+def select_object(contract: Contract, name: str | None = None) -> SchemaObject:
     """Return the object of that name, or the only one."""
     known = ", ".join(repr(item.name) for item in contract.schema) or "none"
     if name is not None:
@@ -157,12 +157,12 @@ _SIMPLE: dict[type[spark.DataType], tuple[str, str, dict[str, object]]] = {
 }
 
 
-def fields_from(struct: spark.StructType) -> tuple[Field, ...]:
+def fields_from_struct(struct: spark.StructType) -> tuple[Field, ...]:
     """Return the fields of a row, in the words of a contract."""
-    return tuple(field_from(item.dataType, item.name, required=not item.nullable) for item in struct.fields)
+    return tuple(field_from_type(item.dataType, item.name, required=not item.nullable) for item in struct.fields)
 
 
-def field_from(kind: spark.DataType, name: str | None = None, *, required: bool = False) -> Field:
+def field_from_type(kind: spark.DataType, name: str | None = None, *, required: bool = False) -> Field:
     """Return a field of this type; types that contracts have no word for keep Spark's name."""
     known = _SIMPLE.get(type(kind))
     said = required or None
@@ -173,13 +173,15 @@ def field_from(kind: spark.DataType, name: str | None = None, *, required: bool 
         whole = "integer" if kind.scale == 0 else "number"
         return Field(name, logical_type=whole, physical_type=kind.simpleString(), required=said)
     if isinstance(kind, spark.StructType):
-        return Field(name, logical_type="object", physical_type="struct", properties=fields_from(kind), required=said)
+        return Field(
+            name, logical_type="object", physical_type="struct", properties=fields_from_struct(kind), required=said
+        )
     if isinstance(kind, spark.ArrayType):
         return Field(
-            name, logical_type="array", physical_type="array", items=field_from(kind.elementType), required=said
+            name, logical_type="array", physical_type="array", items=field_from_type(kind.elementType), required=said
         )
     if isinstance(kind, spark.MapType):
-        key, value = field_from(kind.keyType), field_from(kind.valueType)
+        key, value = field_from_type(kind.keyType), field_from_type(kind.valueType)
         return Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value, required=said)
     return Field(name, physical_type=kind.simpleString(), required=said)
 
@@ -192,14 +194,14 @@ def is_classified(field: Field) -> bool:
     return field.classification is not None and field.classification.strip().lower() not in _OPEN_CLASSES
 
 
-def child_of(kind: spark.StructType, name: str) -> spark.StructField | None:
+def find_struct_field(kind: spark.StructType, name: str) -> spark.StructField | None:
     """Find a part of an object by its name: to the letter, or else the only one that differs in case."""
     exact = [item for item in kind.fields if item.name == name]
     loose = exact or [item for item in kind.fields if item.name.lower() == name.lower()]
     return loose[0] if len(loose) == 1 else None
 
 
-def unknown_names(kind: spark.StructType, fields: tuple[Field, ...]) -> list[str]:
+def unknown_columns(kind: spark.StructType, fields: tuple[Field, ...]) -> list[str]:
     """Return the names in the data that no field stands for."""
-    known = {found.name for item in fields if (found := child_of(kind, column_name(item)))}
+    known = {found.name for item in fields if (found := find_struct_field(kind, column_name(item)))}
     return [item.name for item in kind.fields if item.name not in known]

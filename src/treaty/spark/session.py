@@ -64,7 +64,7 @@ def _started(options: SparkOptions) -> SparkSession:
     from pyspark.errors import PySparkException
 
     if options.catalog is not None:
-        make_room(options.catalog)
+        create_catalog_folder(options.catalog)
     builder = _session_class().builder
     conf = SparkConf().setAll(list(options.start_conf().items()))
     with _log(options.log) as log:
@@ -76,7 +76,7 @@ def _started(options: SparkOptions) -> SparkSession:
             raise Unavailable(f"Spark did not start: {_reason(error, log)}") from None
 
 
-def make_room(catalog: IcebergCatalog) -> None:
+def create_catalog_folder(catalog: IcebergCatalog) -> None:
     """Make the folder of a catalog that is a file: SQLite makes the file, and nothing above it."""
     path = catalog.uri.removeprefix(_SQLITE).partition("?")[0]
     if path == catalog.uri or path.startswith(":"):
@@ -186,7 +186,7 @@ def _refuse_taken(port: int) -> None:
             raise Conflict(f"cannot serve on {_HERE}:{port}: {error.strerror}; choose another with --port") from None
 
 
-def share_done(session: SparkSession) -> Callable[[], float | None]:
+def track_progress(session: SparkSession) -> Callable[[], float | None]:
     """Return a function that tells the share of tasks that are done, of those that are known; None where none run."""
     from pyspark.errors import PySparkException
 

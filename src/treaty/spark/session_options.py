@@ -11,7 +11,7 @@ from pathlib import Path
 
 from treaty.contracts.values import EMPTY
 from treaty.errors import InvalidDocument
-from treaty.spark.jars import Package, driver_of, jars_of
+from treaty.spark.jars import Package, driver_packages, find_jars
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgt]", re.IGNORECASE)
 _CATALOG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -55,7 +55,7 @@ class IcebergCatalog:
     @property
     def packages(self) -> frozenset[Package]:
         """What Spark needs to read it."""
-        return driver_of(self.uri) | {Package.ICEBERG}
+        return driver_packages(self.uri) | {Package.ICEBERG}
 
     def conf(self) -> dict[str, str]:
         """Return Spark's settings for it."""
@@ -126,7 +126,7 @@ class SparkOptions:
     def start_conf(self) -> dict[str, str]:
         """Return the settings that Spark is started with; jars that are missing are fetched."""
         needed = self.packages | (self.catalog.packages if self.catalog else frozenset())
-        jars = [str(jar) for jar in jars_of(needed, self.jars, self.ivy_settings)]
+        jars = [str(jar) for jar in find_jars(needed, self.jars, self.ivy_settings)]
         own = {
             "spark.master": self.master,
             "spark.app.name": self.name,

@@ -13,20 +13,20 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from treaty.errors import Conflict, InvalidDocument
-from treaty.spark.columns import VIOLATIONS, named
+from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import Enforcement
 from treaty.spark.measures import Measures
 from treaty.spark.rule_measurement import (
-    Totals,
-    judged_by,
-    newest_moments,
-    number_name,
-    numbers_of_shared_keys,
-    totals_of_keys,
-    totals_of_metrics,
+    RuleTotals,
+    compute_metrics,
+    count_duplicate_keys,
+    judge_rules,
+    newest_timestamps,
+    result_column,
+    shared_key_numbers,
 )
 from treaty.spark.rules import RowRule
-from treaty.spark.violations import violations
+from treaty.spark.violations import violations_column
 
 VALID = "treaty_valid"
 INPUT = "_input"
@@ -48,7 +48,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
         raise InvalidDocument("an endless stream cannot be written in one go; split each batch with each_batch")
     session = enforcement.frame.sparkSession
     counters = Observation()
-    judged = enforcement.judged_by_numbers(numbers_of_shared_keys(enforcement))
+    judged = enforcement.judged_by_numbers(shared_key_numbers(enforcement))
     rows = judged.observe(counters, *_counters(enforcement)).select(*_columns(enforcement))
     try:
         with _without_sorting(session):
@@ -58,18 +58,20 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
             raise Conflict(f"{folder} is there already; name a folder that is not") from None
         raise
     written = session.read.schema(rows.schema).parquet(folder)
-    valid = written.where(named(VALID)).select(*map(named, enforcement.prepared.kept))
-    kept_apart = written.where(~named(VALID))
+    valid = written.where(quoted_col(VALID)).select(*map(quoted_col, enforcement.prepared.kept))
+    kept_apart = written.where(~quoted_col(VALID))
     totals = _totals(enforcement, counters.get, kept_apart)
-    return Split(valid, _as_it_came(enforcement, kept_apart), judged_by(enforcement, totals, now or datetime.now(UTC)))
+    return Split(
+        valid, _as_it_came(enforcement, kept_apart), judge_rules(enforcement, totals, now or datetime.now(UTC))
+    )
 
 
 def _columns(enforcement: Enforcement) -> list[Column]:
     bad = ~enforcement.stays
-    held_back = [named(place).alias(name) for name, place in _held_back(enforcement)]
-    reasons = F.when(bad, violations(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS)
+    held_back = [quoted_col(place).alias(name) for name, place in _held_back(enforcement)]
+    reasons = F.when(bad, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN)
     given = [F.when(bad, F.struct(*held_back)).alias(INPUT)] if held_back else []
-    return [*map(named, enforcement.prepared.kept), *given, reasons, enforcement.stays.alias(VALID)]
+    return [*map(quoted_col, enforcement.prepared.kept), *given, reasons, enforcement.stays.alias(VALID)]
 
 
 def _held_back(enforcement: Enforcement) -> list[tuple[str, str]]:
@@ -80,34 +82,34 @@ def _held_back(enforcement: Enforcement) -> list[tuple[str, str]]:
 def _as_it_came(enforcement: Enforcement, written: DataFrame) -> DataFrame:
     apart = dict(_held_back(enforcement))
     columns = [
-        (named(INPUT).getField(name) if name in apart else named(place)).alias(name)
+        (quoted_col(INPUT).getField(name) if name in apart else quoted_col(place)).alias(name)
         for name, place in enforcement.prepared.inputs
     ]
-    return written.select(*columns, named(VIOLATIONS))
+    return written.select(*columns, quoted_col(VIOLATIONS_COLUMN))
 
 
 def _counters(enforcement: Enforcement) -> list[Column]:
     """Count what the quarantine cannot tell: all rows, the newest, and rows that break a rule and stay."""
     counted = [
-        F.count_if(condition).alias(number_name(place))
+        F.count_if(condition).alias(result_column(place))
         for place, condition in enforcement.broken_conditions()
         if isinstance(item := enforcement.book.all[place], RowRule) and not item.rule.quarantines
     ]
-    newest = [F.max(column).alias(number_name(place)) for place, column in newest_moments(enforcement)]
+    newest = [F.max(column).alias(result_column(place)) for place, column in newest_timestamps(enforcement)]
     return [F.count(F.lit(1)).alias("rows"), *counted, *newest]
 
 
-def _totals(enforcement: Enforcement, counted: dict[str, Any], kept_apart: DataFrame) -> Totals:
-    each = kept_apart.select(F.explode(F.col(VIOLATIONS)["rule"]).alias("rule")).groupBy("rule").count()
+def _totals(enforcement: Enforcement, counted: dict[str, Any], kept_apart: DataFrame) -> RuleTotals:
+    each = kept_apart.select(F.explode(F.col(VIOLATIONS_COLUMN)["rule"]).alias("rule")).groupBy("rule").count()
     broken = {row["rule"]: row["count"] for row in each.collect()}
     apart = kept_apart.count()
     numbers = {
-        place: counted.get(number_name(place), broken.get(item.rule.id))
+        place: counted.get(result_column(place), broken.get(item.rule.id))
         for place, item in enumerate(enforcement.book.all)
     }
-    numbers |= totals_of_metrics(enforcement) | totals_of_keys(enforcement)
+    numbers |= compute_metrics(enforcement) | count_duplicate_keys(enforcement)
     rows = int(counted["rows"])
-    return Totals(rows, rows - apart, numbers)
+    return RuleTotals(rows, rows - apart, numbers)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
 
-OfColumn: TypeAlias = Callable[[Column], Column]
+ColumnFunction: TypeAlias = Callable[[Column], Column]
 
 _WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
 _NUMBERS = (*_WHOLE, spark.FloatType, spark.DoubleType, spark.DecimalType)
@@ -26,8 +26,8 @@ _UNSIGNED_MOST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**
 class Conversion:
     """How a value becomes the contract's type, and when it cannot."""
 
-    read: OfColumn
-    fails: OfColumn | None = None
+    read: ColumnFunction
+    fails: ColumnFunction | None = None
 
     @property
     def is_identity(self) -> bool:
@@ -39,7 +39,7 @@ def _as_it_is(value: Column) -> Column:
     return value
 
 
-def conversion(field: Field, have: spark.DataType, want: spark.DataType | None) -> Conversion:
+def find_conversion(field: Field, have: spark.DataType, want: spark.DataType | None) -> Conversion:
     """Return how to read values of type `have` as what the field is."""
     if want is None or same_type(have, want):
         return _bounded(field, Conversion(_as_it_is), want)
@@ -48,10 +48,10 @@ def conversion(field: Field, have: spark.DataType, want: spark.DataType | None) 
     for fits, make in _WAYS:
         if fits(have, want):
             return _bounded(field, make(field, have, want), want)
-    return impossible(want)
+    return impossible_conversion(want)
 
 
-def impossible(want: spark.DataType) -> Conversion:
+def impossible_conversion(want: spark.DataType) -> Conversion:
     """Return the conversion that no value survives."""
     return Conversion(lambda value: F.lit(None).cast(want), lambda value: value.isNotNull())
 
@@ -87,11 +87,11 @@ def _bounded(field: Field, way: Conversion, want: spark.DataType | None) -> Conv
     return Conversion(way.read, _either(way.fails, outside))
 
 
-def _either(one: OfColumn | None, other: OfColumn) -> OfColumn:
+def _either(one: ColumnFunction | None, other: ColumnFunction) -> ColumnFunction:
     return other if one is None else lambda value: one(value) | other(value)
 
 
-def _unread(read: OfColumn) -> OfColumn:
+def _unread(read: ColumnFunction) -> ColumnFunction:
     return lambda value: value.isNotNull() & read(value).isNull()
 
 
@@ -105,7 +105,7 @@ def _tried(want: spark.DataType) -> Conversion:
 def _number_to_number(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
     """Cast, and refuse what does not come back as it was: a fraction cut off, a digit rounded away."""
     way = _tried(want)
-    if always_fits(have, want):
+    if is_lossless(have, want):
         return Conversion(way.read)
     if isinstance(want, spark.FloatType):
         return Conversion(way.read, lambda value: F.isnan(value) != F.isnan(way.read(value)))
@@ -113,7 +113,7 @@ def _number_to_number(field: Field, have: spark.DataType, want: spark.DataType) 
     return Conversion(way.read, lambda value: unread(value) | (way.read(value).try_cast(have) != value))
 
 
-def always_fits(have: spark.DataType, want: spark.DataType) -> bool:
+def is_lossless(have: spark.DataType, want: spark.DataType) -> bool:
     """Tell whether every value of one number type is a value of the other."""
     order: list[type[spark.DataType]] = [*_WHOLE]
     if type(have) in order and type(want) in order:

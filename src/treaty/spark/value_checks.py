@@ -18,15 +18,15 @@ from treaty.compatibility.terms.quality_rules import essence, rule_name
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, brief
-from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold, threshold_of
+from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
 from treaty.spark.columns import all_of, any_of
 from treaty.spark.pattern_matching import violates
 from treaty.spark.text_formats import FORMATS
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.type_conversion import ColumnFunction
 
-Asked: TypeAlias = tuple[Kind, str, OfColumn]
+ValueCheck: TypeAlias = tuple[Kind, str, ColumnFunction]
 """A kind, what is asked in words, and when a value that was read breaks it."""
-_Reader: TypeAlias = Callable[[Field, spark.DataType], Iterator[Asked]]
+_Reader: TypeAlias = Callable[[Field, spark.DataType], Iterator[ValueCheck]]
 
 _WHOLE_BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,
@@ -39,7 +39,7 @@ _LONG_DIGITS = 18
 """Spark holds a decimal of so many digits as a long."""
 
 
-def asked_of(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def term_checks(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     """Yield what the field's terms ask of a value of this type."""
     for reader in _READERS:
         yield from reader(field, kind)
@@ -52,7 +52,7 @@ def unchecked_options(field: Field) -> Iterator[str]:
         yield f"format {named!r} is not one that is checked; known are: {', '.join(FORMATS)}"
 
 
-def literal(value: Any, kind: spark.DataType) -> Column:
+def literal_column(value: Any, kind: spark.DataType) -> Column:
     """Return a value of the contract as a column that compares with that type."""
     if isinstance(kind, tuple(_WHOLE_BITS)) and not isinstance(value, (bool, str)) and value == int(value):
         return F.lit(int(value))
@@ -65,22 +65,22 @@ def literal(value: Any, kind: spark.DataType) -> Column:
     )
 
 
-def listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
+def is_listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
     """Tell whether a value is one of those listed."""
     if isinstance(kind, spark.StringType):
         return value.isin(*[item if isinstance(item, str) else brief(item) for item in allowed])
-    return value.isin(*[literal(item, kind) for item in allowed])
+    return value.isin(*[literal_column(item, kind) for item in allowed])
 
 
-def _enum(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _enum(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if field.enum is None or isinstance(kind, (spark.StructType, spark.ArrayType, spark.MapType)):
         return
     allowed = tuple(item["value"] for item in field.enum if item["value"] is not None)
     says = "must be one of " + brief(", ".join(str(item) for item in allowed), 200)
-    yield Kind.ENUM, says, lambda value: ~listed(value, allowed, kind)
+    yield Kind.ENUM, says, lambda value: ~is_listed(value, allowed, kind)
 
 
-def _range(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _range(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     limits = value_range(field)
     if limits.low is None and limits.high is None:
         return
@@ -92,10 +92,10 @@ def _range(field: Field, kind: spark.DataType) -> Iterator[Asked]:
         if isinstance(kind, (spark.FloatType, spark.DoubleType)):
             parts.append(F.isnan(value))
         if limits.low is not None and not _is_below_all(limits.low, kind):
-            low = literal(limits.low, kind)
+            low = literal_column(limits.low, kind)
             parts.append(value <= low if limits.low_open else value < low)
         if limits.high is not None and not _is_above_all(limits.high, kind):
-            high = literal(limits.high, kind)
+            high = literal_column(limits.high, kind)
             parts.append(value >= high if limits.high_open else value > high)
         broken = any_of(parts)
         return ~_is_well_inside(value, limits) & broken if _is_told_by_whole_part(limits, kind) else broken
@@ -127,7 +127,7 @@ def _is_above_all(bound: Any, kind: spark.DataType) -> bool:
     return bits is not None and isinstance(bound, (int, float)) and bound >= 2 ** (bits - 1)
 
 
-def _length(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _length(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     limits = text_length(field)
     if (limits.low is None and limits.high is None) or not isinstance(kind, (spark.StringType, spark.BinaryType)):
         return
@@ -142,13 +142,13 @@ def _out_of(size: Column, limits: Bounds) -> Column:
     return (size < F.lit(limits.low)) | (size > F.lit(limits.high))
 
 
-def _pattern(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _pattern(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     pattern = (field.options or EMPTY).get("pattern")
     if isinstance(pattern, str) and isinstance(kind, spark.StringType):
         yield Kind.PATTERN, f"must match {pattern}", lambda value: violates(value, pattern)
 
 
-def _format(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _format(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     named = (field.options or EMPTY).get("format")
     if field.type is not None and field.type.name == "time" and isinstance(kind, spark.StringType):
         if isinstance(named, str):
@@ -164,7 +164,7 @@ def _format(field: Field, kind: spark.DataType) -> Iterator[Asked]:
         yield Kind.FORMAT, f"must be of format {named}", FORMATS[named].broken
 
 
-def _multiple(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _multiple(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     step = (field.options or EMPTY).get("multipleOf")
     if not isinstance(step, (int, float)) or isinstance(step, bool) or step <= 0 or not math.isfinite(step):
         return
@@ -176,10 +176,14 @@ def _multiple(field: Field, kind: spark.DataType) -> Iterator[Asked]:
 
         yield Kind.MULTIPLE, f"must be a multiple of {step}", uneven
     elif isinstance(kind, (spark.DecimalType, *_WHOLE_BITS)):
-        yield Kind.MULTIPLE, f"must be a multiple of {step}", lambda value: (value % literal(step, kind)) != F.lit(0)
+        yield (
+            Kind.MULTIPLE,
+            f"must be a multiple of {step}",
+            lambda value: (value % literal_column(step, kind)) != F.lit(0),
+        )
 
 
-def _items(field: Field, kind: spark.DataType) -> Iterator[Asked]:
+def _items(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if not isinstance(kind, ArrayLike):
         return
     options, limits = field.options or EMPTY, item_count(field)
@@ -187,7 +191,7 @@ def _items(field: Field, kind: spark.DataType) -> Iterator[Asked]:
         limits = Bounds(options["dimensions"], False, options["dimensions"], False)
     if limits.low is not None or limits.high is not None:
         yield Kind.ITEM_COUNT, f"must have a number of items {limits}", lambda value: _out_of(F.size(value), limits)
-    if options.get("uniqueItems") is True and isinstance(kind, spark.ArrayType) and not holds_maps(kind.elementType):
+    if options.get("uniqueItems") is True and isinstance(kind, spark.ArrayType) and not contains_map(kind.elementType):
         yield (
             Kind.UNIQUE_ITEMS,
             "must not repeat an item",
@@ -198,12 +202,12 @@ def _items(field: Field, kind: spark.DataType) -> Iterator[Asked]:
 ArrayLike = (spark.ArrayType, spark.MapType)
 
 
-def holds_maps(kind: spark.DataType) -> bool:
+def contains_map(kind: spark.DataType) -> bool:
     """Tell whether values cannot be compared, as Spark has it for maps."""
     if isinstance(kind, spark.ArrayType):
-        return holds_maps(kind.elementType)
+        return contains_map(kind.elementType)
     if isinstance(kind, spark.StructType):
-        return any(holds_maps(item.dataType) for item in kind.fields)
+        return any(contains_map(item.dataType) for item in kind.fields)
     return isinstance(kind, spark.MapType)
 
 
@@ -214,38 +218,38 @@ _Rule: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class QualityAsked:
+class QualityCheck:
     """What a quality rule asks of each value, and how many may be otherwise; no `broken`: the field's own terms."""
 
     kind: Kind
     says: str
-    broken: OfColumn | None
+    broken: ColumnFunction | None
     name: str
     severity: Severity
     allows: Threshold
     of_input: bool = False
 
 
-def quality_asked_of(field: Field, kind: spark.DataType) -> Iterator[QualityAsked]:
+def quality_checks(field: Field, kind: spark.DataType) -> Iterator[QualityCheck]:
     """Yield what the quality rules of a field ask of each value."""
     for rule in field.quality or ():
         checked = essence(rule)
-        reader = METRICS.get(str(checked.get("metric")))
+        reader = VALUE_METRICS.get(str(checked.get("metric")))
         if reader is None:
             continue
         sort, says, broken = reader(checked, kind)
-        allows = threshold_of(rule) or NONE_AT_ALL
+        allows = read_threshold(rule) or NO_VIOLATIONS
         of_input = sort is not Kind.INVALID_VALUES
-        yield QualityAsked(sort, says, broken, rule_name(rule), severity_of(rule), allows, of_input)
+        yield QualityCheck(sort, says, broken, rule_name(rule), rule_severity(rule), allows, of_input)
 
 
-def severity_of(rule: _Rule) -> Severity:
+def rule_severity(rule: _Rule) -> Severity:
     """Read how much a rule weighs: an error unless it says otherwise."""
     said = str(rule.get("severity", "error")).strip().lower()
     return {"warning": Severity.WARNING, "warn": Severity.WARNING, "info": Severity.INFO}.get(said, Severity.ERROR)
 
 
-_Asked: TypeAlias = tuple[Kind, str, OfColumn | None]
+_Asked: TypeAlias = tuple[Kind, str, ColumnFunction | None]
 
 
 def _nulls(rule: _Rule, kind: spark.DataType) -> _Asked:
@@ -263,12 +267,12 @@ def _missing(rule: _Rule, kind: spark.DataType) -> _Asked:
 
 def _invalid(rule: _Rule, kind: spark.DataType) -> _Asked:
     arguments = _arguments(rule)
-    parts: list[OfColumn] = []
+    parts: list[ColumnFunction] = []
     words = []
     allowed = arguments.get("validValues", rule.get("validValues"))
     if isinstance(allowed, tuple):
         words.append("one of " + brief(", ".join(map(str, allowed)), 200))
-        parts.append(lambda value: ~listed(value, allowed, kind))
+        parts.append(lambda value: ~is_listed(value, allowed, kind))
     pattern = arguments.get("pattern")
     if isinstance(pattern, str):
         words.append(f"match {pattern}")
@@ -287,7 +291,7 @@ def _arguments(rule: _Rule) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else EMPTY
 
 
-METRICS: dict[str, Callable[[_Rule, spark.DataType], _Asked]] = {
+VALUE_METRICS: dict[str, Callable[[_Rule, spark.DataType], _Asked]] = {
     "nullValues": _nulls,
     "nullCheck": _nulls,
     "missingValues": _missing,

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 
 from treaty.spark.rules import Rule
 
-MASKED = "***"
+MASKED_VALUE = "***"
 _LONGEST = 200
 _PARTS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
 VIOLATIONS_TYPE = spark.ArrayType(spark.StructType([spark.StructField(part, spark.StringType()) for part in _PARTS]))
@@ -37,7 +37,7 @@ class Reason:
     is_secret: bool = False
 
 
-def violations(reasons: Sequence[Reason], origin: Origin) -> Column:
+def violations_column(reasons: Sequence[Reason], origin: Origin) -> Column:
     """Return the list of what a row breaks; build it for bad rows only.
 
     What is said of a rule is looked up in a list that Spark works out once: as columns it would be most of the plan.
@@ -51,7 +51,7 @@ def violations(reasons: Sequence[Reason], origin: Origin) -> Column:
 
 def _found(place: int, reason: Reason) -> Column:
     text = F.substring(reason.shown.cast("string"), 1, _LONGEST)
-    value = F.when(text.isNotNull(), F.lit(MASKED)) if reason.is_secret else text
+    value = F.when(text.isNotNull(), F.lit(MASKED_VALUE)) if reason.is_secret else text
     return F.when(reason.broken, F.struct(F.lit(place).alias(_PLACE), value.alias(_VALUE)))
 
 

@@ -19,7 +19,7 @@ from pyiceberg.table import Table
 from tests.pipeline.projects import SMALL, laid_out
 from tests.pipeline.run.kiosk import FILES, contracts, deliver, ordered, paid
 from treaty.contracts.loader import document_of
-from treaty.spark.jars import default_folder
+from treaty.spark.jars import default_jar_folder
 
 CATALOG = "lake"
 WAVES = 3
@@ -73,7 +73,7 @@ class Premises:
             [Path(sys.executable).with_name("treaty"), "run", str(self.folder), "--format", "json", *arguments],
             env={
                 **kept,
-                "TREATY_SPARK_JARS": str(default_folder()),
+                "TREATY_SPARK_JARS": str(default_jar_folder()),
                 **({"SPARK_HOME": str(spark_home)} if spark_home else {}),
             },
             cwd=self.folder,

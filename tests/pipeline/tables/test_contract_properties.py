@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treaty.contracts import load
 from treaty.pipeline.tables import commented, described
-from treaty.spark.schema import struct_type, the_object
+from treaty.spark.schema import select_object, struct_type
 
 CONTRACT = """
 apiVersion: v3.2.0
@@ -59,7 +59,7 @@ def test_the_table_tells_all_that_the_contract_promises() -> None:
         "treaty.exclusions": "Payments",
         "treaty.classifications": '{"email": "restricted"}',
     }
-    columns = commented(struct_type(the_object(contract)), contract)
+    columns = commented(struct_type(select_object(contract)), contract)
     assert {item.name: item.metadata.get("comment") for item in columns} == {
         "order_id": "Which order.",
         "placed_at": "Time of order",

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import KeyReading, Policy, enforce, write_split
-from treaty.spark.rule_measurement import measure
-from treaty.spark.uniqueness import suspects
+from treaty.spark.rule_measurement import measure_rules
+from treaty.spark.uniqueness import find_suspect_numbers
 
 _PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 _ALL = (1 << 64) - 1
@@ -116,7 +116,9 @@ def test_counts_are_the_same_however_many_groups_are_brought_here(
     spark: SparkSession, most_groups: int, keys: KeyReading
 ) -> None:
     rows = "SELECT * FROM VALUES (1L, 10L), (1L, 10L), (2L, 20L), (2L, 20L), (3L, NULL), (4L, 40L) AS t(shop, number)"
-    measures = measure(enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), most_groups=most_groups)
+    measures = measure_rules(
+        enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), most_groups=most_groups
+    )
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})
 
@@ -124,8 +126,8 @@ def test_counts_are_the_same_however_many_groups_are_brought_here(
 @pytest.mark.parametrize("at_once", [1, 2, 3, 100])  # sorted by Spark, in four parts, in two, in one
 def test_numbers_of_several_rows_are_found_wherever_they_are_sorted(spark: SparkSession, at_once: int) -> None:
     frame = spark.sql("SELECT * FROM VALUES ('a'), ('b'), (NULL), ('a'), ('c'), (NULL) AS t(name)")
-    shared = suspects(frame, ["name"], 10, KeyReading.ALONE, at_once)
-    assert shared == suspects(frame.where("name = 'a'"), ["name"], 10, KeyReading.WITH_ROWS)
+    shared = find_suspect_numbers(frame, ["name"], 10, KeyReading.ALONE, at_once)
+    assert shared == find_suspect_numbers(frame.where("name = 'a'"), ["name"], 10, KeyReading.WITH_ROWS)
     assert shared != []
-    assert suspects(frame, ["name"], 0, KeyReading.ALONE, at_once) is None
-    assert suspects(frame.where("name < 'a'"), ["name"], 10, KeyReading.ALONE, at_once) == []
+    assert find_suspect_numbers(frame, ["name"], 0, KeyReading.ALONE, at_once) is None
+    assert find_suspect_numbers(frame.where("name < 'a'"), ["name"], 10, KeyReading.ALONE, at_once) == []

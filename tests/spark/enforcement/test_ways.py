@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from treaty.contracts import Contract, contract_from
 from treaty.contracts.findings import Severity
 from treaty.errors import InvalidDocument
-from treaty.spark import Enforcement, Policy, Scope, Texts, each_batch, enforce, schema_drift, write_split
+from treaty.spark import Enforcement, Policy, Scope, TextTyping, each_batch, enforce, schema_drift, write_split
 
 ROWS = "SELECT * FROM VALUES (1, 'a', 5), (1, 'b', 5), (2, 'a', 50), (3, 'x', 5), (4, 'b', 5) AS t(id, code, n)"
 
@@ -128,7 +128,7 @@ def test_drift_is_graded_like_a_change(spark: SparkSession) -> None:
 def test_texts_of_untyped_files_are_no_drift(spark: SparkSession) -> None:
     frame = spark.sql("SELECT '1' AS id, 'a' AS code, '5' AS n")
 
-    assert schema_drift(frame, _contract(), texts=Texts.UNTYPED).judged == ()
+    assert schema_drift(frame, _contract(), texts=TextTyping.UNTYPED).judged == ()
 
 
 def test_rules_can_be_weighed_anew_but_for_those_the_schema_rests_on(spark: SparkSession) -> None:

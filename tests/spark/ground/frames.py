@@ -6,17 +6,17 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row
 
-from treaty.spark.readers import MALFORMED
+from treaty.spark.readers import MALFORMED_COLUMN
 
 
 def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     """Return the rows without the mark of malformed ones, as tuples all the way down."""
-    return [plain(row) for row in frame.drop(MALFORMED).collect()]
+    return [plain(row) for row in frame.drop(MALFORMED_COLUMN).collect()]
 
 
 def malformed(frame: DataFrame) -> list[str]:
     """Return the texts of malformed rows."""
-    return [row[MALFORMED] for row in frame.where(f"{MALFORMED} IS NOT NULL").collect()]
+    return [row[MALFORMED_COLUMN] for row in frame.where(f"{MALFORMED_COLUMN} IS NOT NULL").collect()]
 
 
 def plain(value: Any) -> Any:

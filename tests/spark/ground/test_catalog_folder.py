@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import Unavailable
-from treaty.spark.session import make_room
+from treaty.spark.session import create_catalog_folder
 from treaty.spark.session_options import IcebergCatalog
 
 
@@ -16,7 +16,7 @@ def _catalog(uri: str) -> IcebergCatalog:
 
 
 def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
-    make_room(_catalog(f"jdbc:sqlite:{tmp_path}/new/.treaty/catalog.db?busy_timeout=1"))
+    create_catalog_folder(_catalog(f"jdbc:sqlite:{tmp_path}/new/.treaty/catalog.db?busy_timeout=1"))
 
     assert [path.name for path in (tmp_path / "new").iterdir()] == [".treaty"]
 
@@ -25,7 +25,7 @@ def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
 def test_what_is_no_file_needs_no_folder(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    make_room(_catalog(uri))
+    create_catalog_folder(_catalog(uri))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -36,4 +36,4 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(
         Unavailable, match=r"cannot make the folder .*/taken/\.treaty for the catalog: .*; set spark.ice"
     ):
-        make_room(_catalog(f"jdbc:sqlite:{tmp_path}/taken/.treaty/catalog.db"))
+        create_catalog_folder(_catalog(f"jdbc:sqlite:{tmp_path}/taken/.treaty/catalog.db"))

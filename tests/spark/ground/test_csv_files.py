@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import malformed, rows
 from treaty.errors import InvalidDocument
-from treaty.spark.readers import MALFORMED, explained, open_data, read_data
+from treaty.spark.readers import MALFORMED_COLUMN, explain_errors, open_data, read_data
 
 RAGGED = "id,name,note\n1,ann,ok\n2,bob\n3,cy,x,extra\n"
 
@@ -59,10 +59,10 @@ def test_a_header_of_several_lines(spark: SparkSession, write: Write) -> None:
 def test_malformed_lines_are_the_same_whatever_is_asked_for(
     spark: SparkSession, write: Write, asked: list[str]
 ) -> None:
-    frame = read_data(spark, write("orders.csv", RAGGED)).select(*asked, MALFORMED)
+    frame = read_data(spark, write("orders.csv", RAGGED)).select(*asked, MALFORMED_COLUMN)
 
     assert len(malformed(frame)) == 2
-    assert frame.agg(F.count_if(F.col(MALFORMED).isNotNull())).collect()[0][0] == 2
+    assert frame.agg(F.count_if(F.col(MALFORMED_COLUMN).isNotNull())).collect()[0][0] == 2
 
 
 def test_a_table_by_tabs_and_a_compressed_one(spark: SparkSession, write: Write) -> None:
@@ -82,7 +82,7 @@ def test_folders_give_columns_as_they_are_named(spark: SparkSession, write: Writ
 
     frame = read_data(spark, folder)
 
-    assert frame.columns == ["a", "b", "shop", MALFORMED]
+    assert frame.columns == ["a", "b", "shop", MALFORMED_COLUMN]
     assert sorted(rows(frame)) == [("1", "2", "007"), ("3", "4", "008")]
 
 
@@ -91,7 +91,7 @@ def test_files_with_other_columns_are_not_mixed_up(spark: SparkSession, write: W
     folder = write("orders/b.csv", "b,a\n2,1\n").rpartition("/")[0]
     frame = read_data(spark, folder)
 
-    with pytest.raises(InvalidDocument, match="different headers"), explained("orders"):
+    with pytest.raises(InvalidDocument, match="different headers"), explain_errors("orders"):
         frame.collect()
 
 

@@ -12,7 +12,7 @@ from tests.documents import contract
 from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import rows
 from treaty.errors import InvalidDocument, NotFound
-from treaty.spark.readers import MALFORMED, DataFormat, explained, open_data, read_data
+from treaty.spark.readers import MALFORMED_COLUMN, DataFormat, explain_errors, open_data, read_data
 
 
 @pytest.mark.parametrize("data_format", [DataFormat.PARQUET, DataFormat.AVRO, DataFormat.ORC])
@@ -125,11 +125,11 @@ def test_damage_inside_a_file_is_told_when_it_is_read(any_spark: SparkSession, t
     file.write_bytes(content[:4] + b"\xff" * 60 + content[64:])
     frame = read_data(any_spark, str(folder))
 
-    with pytest.raises(InvalidDocument, match="cannot read orders: "), explained("orders"):
+    with pytest.raises(InvalidDocument, match="cannot read orders: "), explain_errors("orders"):
         frame.collect()
 
 
 def test_malformed_is_the_name_that_enforcement_knows() -> None:
-    from treaty.spark.columns import MALFORMED as KNOWN
+    from treaty.spark.columns import MALFORMED_COLUMN as KNOWN
 
-    assert MALFORMED == KNOWN
+    assert MALFORMED_COLUMN == KNOWN

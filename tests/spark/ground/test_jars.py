@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import NotFound
-from treaty.spark.jars import Package, default_folder, driver_of, fetch_jars, jars_of
+from treaty.spark.jars import Package, default_jar_folder, driver_packages, fetch_jars, find_jars
 
 RESTED_ON = "org.tukaani_xz-1.10.jar"
 
@@ -32,17 +32,17 @@ def test_what_is_there_is_not_fetched_again(kept: Path) -> None:
 
 
 def test_a_session_takes_the_jars_it_needs_and_what_they_rest_on(kept: Path) -> None:
-    assert jars_of([], kept) == []
-    assert [jar.name for jar in jars_of([Package.AVRO], kept)] == sorted([Package.AVRO.jar, RESTED_ON])
+    assert find_jars([], kept) == []
+    assert [jar.name for jar in find_jars([Package.AVRO], kept)] == sorted([Package.AVRO.jar, RESTED_ON])
 
 
 def test_where_jars_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TREATY_SPARK_JARS", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert default_folder() == Path("/caches/treaty/jars")
+    assert default_jar_folder() == Path("/caches/treaty/jars")
 
     monkeypatch.setenv("TREATY_SPARK_JARS", "/opt/jars")
-    assert default_folder() == Path("/opt/jars")
+    assert default_jar_folder() == Path("/opt/jars")
 
 
 def test_offline_it_says_so_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,4 +72,4 @@ def test_ivy_settings_must_be_there(tmp_path: Path) -> None:
     ],
 )
 def test_a_database_needs_its_driver(url: str, drivers: set[Package]) -> None:
-    assert driver_of(url) == drivers
+    assert driver_packages(url) == drivers

@@ -14,7 +14,7 @@ from tests.spark.ground.conftest import Write
 from tests.spark.ground.frames import malformed, rows
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.readers import MALFORMED, open_data, read_data
+from treaty.spark.readers import MALFORMED_COLUMN, open_data, read_data
 
 
 def declared(*fields: dict[str, Any]) -> SchemaObject:
@@ -78,8 +78,8 @@ def test_another_structure_than_declared_is_malformed_whatever_is_asked_for(
     frame = read_data(any_spark, write("orders.jsonl", "\n".join([good, *bad])), declared=schema)
 
     assert malformed(frame) == bad
-    assert malformed(frame.select("t", MALFORMED)) == bad
-    assert frame.agg(F.count_if(F.col(MALFORMED).isNotNull())).collect()[0][0] == len(bad)
+    assert malformed(frame.select("t", MALFORMED_COLUMN)) == bad
+    assert frame.agg(F.count_if(F.col(MALFORMED_COLUMN).isNotNull())).collect()[0][0] == len(bad)
     assert rows(frame)[0] == (("1",), [("q",)], {"k": ("v",)}, "3")
 
 
@@ -121,14 +121,14 @@ def test_an_object_where_the_contract_has_none(
 def test_a_key_in_another_case_is_read_under_its_own_name(spark: SparkSession, write: Write) -> None:
     frame = read_data(spark, write("orders.jsonl", '{"A":1}\n'), declared=declared(NUMBER))
 
-    assert (frame.columns, rows(frame)) == (["A", MALFORMED], [("1",)])
+    assert (frame.columns, rows(frame)) == (["A", MALFORMED_COLUMN], [("1",)])
 
 
 def test_odd_names_of_keys(spark: SparkSession, write: Write) -> None:
     line = {"a.b": 1, "c d": 2, "e`f": 3, "g:h": 4, "i,j>": 5, "é": 6}
     frame = read_data(spark, write("orders.jsonl", json.dumps(line)), declared=declared(NUMBER))
 
-    assert sorted(frame.columns) == sorted([*line, "a", MALFORMED])
+    assert sorted(frame.columns) == sorted([*line, "a", MALFORMED_COLUMN])
     assert sorted(value for value in rows(frame)[0] if value) == list("123456")
 
 
@@ -136,7 +136,7 @@ def test_without_a_contract_the_types_are_those_of_the_data(spark: SparkSession,
     lines = '{"a":1,"b":"x","c":1.25,"d":[true],"e":null,"f":1}\n{"a":2,"f":"mixed"}\n'
     data = open_data(spark, write("orders.json", lines))
 
-    assert data.frame.drop(MALFORMED).schema.simpleString() == (
+    assert data.frame.drop(MALFORMED_COLUMN).schema.simpleString() == (
         "struct<a:bigint,b:string,c:decimal(3,2),d:array<boolean>,e:string,f:string>"
     )
     assert not data.untyped
@@ -180,5 +180,5 @@ def test_what_would_be_lost_is_refused(spark: SparkSession, write: Write, text: 
 def test_a_line_that_holds_more_than_a_record_is_kept_whole(spark: SparkSession, write: Write, line: str) -> None:
     frame = read_data(spark, write("orders.jsonl", f'{line}\n{{"a":1}}\n'), declared=declared(NUMBER))
 
-    found = [(row["a"], row[MALFORMED]) for row in frame.select("a", MALFORMED).collect()]
+    found = [(row["a"], row[MALFORMED_COLUMN]) for row in frame.select("a", MALFORMED_COLUMN).collect()]
     assert sorted(found, key=str) == sorted([("1", None), (None, line)], key=str)

@@ -8,7 +8,16 @@ import pytest
 
 from treaty.errors import InvalidDocument
 from treaty.spark.jars import Package
-from treaty.spark.readers import Database, DataFormat, Files, Source, Table, needs, options_for, parse_source
+from treaty.spark.readers import (
+    Database,
+    DataFormat,
+    Files,
+    Source,
+    Table,
+    options_for,
+    parse_source,
+    required_packages,
+)
 from treaty.spark.session_options import IcebergCatalog, SparkOptions
 
 
@@ -81,14 +90,14 @@ def test_secrets_in_an_address_are_not_shown() -> None:
     ],
 )
 def test_each_source_says_what_it_needs(text: str, data_format: str | None, packages: set[Package]) -> None:
-    assert needs(text, data_format) == packages
+    assert required_packages(text, data_format) == packages
 
 
 def test_a_folder_of_avro_files_needs_avro(tmp_path: Path) -> None:
     (tmp_path / "day=1").mkdir()
     (tmp_path / "day=1" / "a.avro").touch()
 
-    assert needs(str(tmp_path)) == {Package.AVRO}
+    assert required_packages(str(tmp_path)) == {Package.AVRO}
 
 
 def test_a_session_has_the_catalog_only_where_a_source_is_in_it() -> None:

@@ -15,7 +15,7 @@ from treaty.compatibility.migration.sql_types import type_sql
 from treaty.contracts import Contract, Field
 from treaty.errors import InvalidDocument
 from treaty.spark import enforce
-from treaty.spark.migration.generated_rows import rows_of, schema_of
+from treaty.spark.migration.generated_rows import generate_rows, row_schema
 from treaty.spark.schema import spark_type
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ EVERYTHING: list[dict[str, Any]] = [
 def test_the_same_contract_gives_the_same_rows() -> None:
     item = contract(EVERYTHING).schema[0]
 
-    assert repr(rows_of(item, 20, "seed")) == repr(rows_of(item, 20, "seed"))
-    assert repr(rows_of(item, 20, "seed")) != repr(rows_of(item, 20, "another"))
+    assert repr(generate_rows(item, 20, "seed")) == repr(generate_rows(item, 20, "seed"))
+    assert repr(generate_rows(item, 20, "seed")) != repr(generate_rows(item, 20, "another"))
 
 
 def test_nulls_and_edges_are_among_them() -> None:
     item = contract(EVERYTHING).schema[0]
-    rows = rows_of(item, 100)
+    rows = generate_rows(item, 100)
 
     columns = {field.name: [row[place] for row in rows] for place, field in enumerate(item.fields)}
     assert None in columns["flag"]
@@ -87,7 +87,7 @@ def test_there_are_no_more_rows_than_keys() -> None:
         [{"name": "k", "logicalType": "string", "primaryKey": True, "enum": [{"value": "a"}, {"value": "b"}]}]
     ).schema[0]
 
-    assert sorted(rows_of(item, 50)) == [("a",), ("b",)]
+    assert sorted(generate_rows(item, 50)) == [("a",), ("b",)]
 
 
 def test_terms_that_leave_no_value_are_told() -> None:
@@ -95,7 +95,7 @@ def test_terms_that_leave_no_value_are_told() -> None:
     item = contract([{**impossible, "logicalTypeOptions": {"pattern": "^aaaa$", "maxLength": 2}}]).schema[0]
 
     with pytest.raises(InvalidDocument, match=r"no value of x was found that keeps its terms; give rows with --data"):
-        rows_of(item, 1)
+        generate_rows(item, 1)
 
 
 @pytest.mark.parametrize("field", contract(EVERYTHING).schema[0].fields, ids=lambda field: field.name)
@@ -110,7 +110,7 @@ def test_made_rows_keep_their_contract(spark: SparkSession) -> None:
     made = contract(EVERYTHING)
     item = made.schema[0]
 
-    frame = spark.createDataFrame(rows_of(item, 150), schema_of(item))
+    frame = spark.createDataFrame(generate_rows(item, 150), row_schema(item))
     found = enforce(frame, made).measures()
 
     assert [(one.rule.id, one.broken) for one in found.breaches] == []
@@ -122,8 +122,8 @@ def test_made_rows_keep_their_contract(spark: SparkSession) -> None:
 def test_whatever_a_contract_says_its_rows_have_its_schema(spark: SparkSession, contract: Contract) -> None:
     for item in contract.schema:
         try:
-            rows = rows_of(item, 10)
+            rows = generate_rows(item, 10)
         except InvalidDocument:
             continue
         if item.fields and len({field.name for field in item.fields}) == len(item.fields):
-            assert spark.createDataFrame(rows, schema_of(item)).count() == len(rows)
+            assert spark.createDataFrame(rows, row_schema(item)).count() == len(rows)

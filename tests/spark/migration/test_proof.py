@@ -14,8 +14,8 @@ from treaty.compatibility.migration import Fidelity, MigrationPath, Way, migrati
 from treaty.compatibility.migration.proof import FieldProof, Proof
 from treaty.contracts.loader import contract_from
 from treaty.errors import InvalidDocument
-from treaty.spark.migration import guard, prove, served
-from treaty.spark.migration.proof import Given
+from treaty.spark.migration import apply_shim, guard_sql, prove
+from treaty.spark.migration.proof import GivenRows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +32,7 @@ NEW_ROWS = """
 
 
 def _story() -> MigrationPath:
-    return migration_path(contract_from(STORY["before"]), contract_from(STORY["after"]), guard)
+    return migration_path(contract_from(STORY["before"]), contract_from(STORY["after"]), guard_sql)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_claim_that_does_not_hold_is_not_proven(spark: SparkSession) -> None:
     plan = {"guide": "g", "window": "9 d", "owner": "o", "fields": moves}
     after = contract({"version": "2.0.0", "fields": [first], "migration": plan})
 
-    found = prove(spark, migration_path(contract([full]), after, guard), NOW, rows=20)
+    found = prove(spark, migration_path(contract([full]), after, guard_sql), NOW, rows=20)
 
     assert not found.holds
     assert {(shim.way, one.field) for shim, one in found.failures} == {(Way.BACK, "full")}
@@ -122,7 +122,7 @@ def test_given_rows_that_break_their_contract_are_left_out(spark: SparkSession) 
     after = contract({"version": "2.0.0", "fields": [{"name": "n", "logicalType": "string", "required": True}]})
     rows = spark.createDataFrame([("1",), ("x",), (None,)], "n string")
 
-    found = prove(spark, migration_path(before, after), NOW, given={Way.BACK: Given(rows, "rows.csv")}, rows=5)
+    found = prove(spark, migration_path(before, after), NOW, given={Way.BACK: GivenRows(rows, "rows.csv")}, rows=5)
 
     back = found.shims[0]
     assert back.rows is not None
@@ -174,7 +174,7 @@ def test_sql_that_strangers_may_not_write_is_refused(sql: str) -> None:
     fields = [{"name": "a", "logicalType": "string"}]
 
     with pytest.raises(InvalidDocument, match="the SQL that migration declares over orders"):
-        migration_path(contract(fields), contract({"version": "2.0.0", "fields": fields, "migration": plan}), guard)
+        migration_path(contract(fields), contract({"version": "2.0.0", "fields": fields, "migration": plan}), guard_sql)
 
 
 def test_a_shim_that_spark_does_not_take_is_told_in_words(spark: SparkSession) -> None:
@@ -185,4 +185,4 @@ def test_a_shim_that_spark_does_not_take_is_told_in_words(spark: SparkSession) -
     other: DataFrame = spark.createDataFrame([(date(2026, 1, 1),)], "b date")
 
     with pytest.raises(InvalidDocument, match="Spark cannot make the new shape, from rows of the old line"):
-        served(other, path.objects[0].forward)
+        apply_shim(other, path.objects[0].forward)

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from treaty.contracts import Contract, contract_from, document_of
-from treaty.spark.profile import Inferred, Typing, infer
+from treaty.spark.profile import Inferred, TypeOrigin, infer
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROWS = 120
@@ -24,7 +24,7 @@ def texts(spark: SparkSession, columns: dict[str, Text], rows: int = ROWS) -> Da
     return spark.createDataFrame([tuple(text(row) for text in columns.values()) for row in range(rows)], names)
 
 
-def drafted(frame: DataFrame, name: str = "orders", typing: Typing = Typing.STORED, **more: Any) -> Inferred:
+def drafted(frame: DataFrame, name: str = "orders", typing: TypeOrigin = TypeOrigin.STORED, **more: Any) -> Inferred:
     """Draft a contract from a frame, and see that it can be written and read again."""
     inferred = infer(frame, name, name, typing=typing, now=NOW, **more)
     assert contract_from(document_of(inferred.contract)) == inferred.contract

@@ -10,19 +10,19 @@ from treaty.contracts import document_of, load
 from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintSettings, lint
-from treaty.spark.profile import Sample, Typing, infer, parse_sample
-from treaty.spark.profile.draft import advice
+from treaty.spark.profile import Sample, TypeOrigin, infer, parse_sample
+from treaty.spark.profile.draft import collect_advice
 
 COLUMNS: dict[str, Text] = {"order_id": lambda row: f"O{row:04d}", "status": lambda row: ("new", "old")[row % 2]}
 
 
 def test_of_few_rows_little_is_concluded(spark: SparkSession) -> None:
-    inferred = drafted(texts(spark, COLUMNS, rows=12), typing=Typing.NONE)
+    inferred = drafted(texts(spark, COLUMNS, rows=12), typing=TypeOrigin.NONE)
 
     status = fields_of(inferred.contract)["status"]
     assert said(status) == {"logicalType": "string", "physicalType": "string"}
     assert guessed(status)["required"] == "low: 0 nulls, but 12 rows are little evidence: not marked as required"
-    assert "12 rows are few" in advice(inferred.contract, inferred.profile)[0].says
+    assert "12 rows are few" in collect_advice(inferred.contract, inferred.profile)[0].says
 
 
 def test_of_no_rows_names_and_types_are_drafted(spark: SparkSession) -> None:
@@ -31,7 +31,7 @@ def test_of_no_rows_names_and_types_are_drafted(spark: SparkSession) -> None:
     assert [said(field) for field in fields_of(inferred.contract).values()] == [
         {"logicalType": "string", "physicalType": "string"}
     ] * 2
-    assert "there are no rows" in advice(inferred.contract, inferred.profile)[0].says
+    assert "there are no rows" in collect_advice(inferred.contract, inferred.profile)[0].says
 
 
 def test_no_columns_are_refused(spark: SparkSession) -> None:
@@ -47,13 +47,13 @@ def test_names_that_no_contract_can_stand_for_are_refused(spark: SparkSession, c
 
 @pytest.mark.parametrize("sample", [Sample(percent=40), Sample(rows=300)])
 def test_of_a_sample_nothing_is_claimed_as_exact(any_spark: SparkSession, sample: Sample) -> None:
-    inferred = drafted(texts(any_spark, COLUMNS, rows=1_000), typing=Typing.NONE, sample=sample)
+    inferred = drafted(texts(any_spark, COLUMNS, rows=1_000), typing=TypeOrigin.NONE, sample=sample)
 
     fields = fields_of(inferred.contract)
     assert 200 < inferred.profile.rows < 600
     assert {said.partition(":")[0] for field in fields.values() for said in guessed(field).values()} == {"low"}
     assert "the other rows were not looked at" in guessed(fields["order_id"])["primaryKey"]
-    assert advice(inferred.contract, inferred.profile)[0].topic == "sample"
+    assert collect_advice(inferred.contract, inferred.profile)[0].topic == "sample"
     assert f"{inferred.profile.rows:,} rows" in document_of(inferred.contract)["customProperties"][0]["value"]["from"]
 
 
@@ -72,7 +72,7 @@ def test_no_sample_is_refused(text: str) -> None:
 
 
 def test_lint_asks_for_what_only_people_know(spark: SparkSession) -> None:
-    drafted_text = write_yaml(document_of(drafted(texts(spark, COLUMNS), typing=Typing.NONE).contract))
+    drafted_text = write_yaml(document_of(drafted(texts(spark, COLUMNS), typing=TypeOrigin.NONE).contract))
 
     found = [finding.id for finding in lint(load(drafted_text), LintSettings(), NOW.date()).findings]
 
@@ -84,7 +84,7 @@ def test_lint_asks_for_what_only_people_know(spark: SparkSession) -> None:
 def test_malformed_rows_are_told_and_not_drafted(spark: SparkSession) -> None:
     columns: dict[str, Text] = {**COLUMNS, "_corrupt_record": lambda row: "x" if row == 3 else None}
 
-    inferred = drafted(texts(spark, columns), typing=Typing.NONE)
+    inferred = drafted(texts(spark, columns), typing=TypeOrigin.NONE)
 
     assert list(fields_of(inferred.contract)) == ["order_id", "status"]
-    assert "1 rows could not be read" in advice(inferred.contract, inferred.profile)[0].says
+    assert "1 rows could not be read" in collect_advice(inferred.contract, inferred.profile)[0].says

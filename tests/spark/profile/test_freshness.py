@@ -11,7 +11,7 @@ from pyspark.sql import types as spark_types
 from tests.spark.profile.drafts import NOW, Text, drafted, texts
 from treaty.contracts import document_of
 from treaty.contracts.paths import FieldPath
-from treaty.spark.profile import Facts, Profile, Typing
+from treaty.spark.profile import Facts, Profile, TypeOrigin
 from treaty.spark.profile.term_guesses import guess_freshness
 
 CASES = [
@@ -68,7 +68,7 @@ def test_personal_moments_and_those_never_seen_do_not_count() -> None:
 def test_freshness_is_drafted_as_a_service_level(spark: SparkSession) -> None:
     columns: dict[str, Text] = {"updated_at": lambda row: f"2026-02-28T{row % 24:02d}:00:00Z"}
 
-    document = document_of(drafted(texts(spark, columns), typing=Typing.NONE).contract)
+    document = document_of(drafted(texts(spark, columns), typing=TypeOrigin.NONE).contract)
 
     (level,) = document["slaProperties"]
     assert (level["property"], level["value"], level["unit"]) == ("freshness", 2, "d")

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from tests.spark.profile.drafts import ROWS, drafted, fields_of, guessed
 from treaty.contracts.paths import FieldPath
 from treaty.spark.profile.key_detection import find_key
-from treaty.spark.profile.text_statistics import second_look
-from treaty.spark.profile.value_statistics import first_look
+from treaty.spark.profile.text_statistics import collect_text_statistics
+from treaty.spark.profile.value_statistics import collect_value_statistics
 
 CASES = [
     ("the only identifier", ["id AS order_id", "id % 2 AS kind"], ["order_id"]),
@@ -32,7 +32,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "columns", "key"), CASES, ids=[case[0] for case in CASES])
 def test_the_key_is_found(spark: SparkSession, name: str, columns: list[str], key: list[str]) -> None:
     frame = spark.range(ROWS).selectExpr(*columns)
-    profile = second_look(frame, first_look(frame))
+    profile = collect_text_statistics(frame, collect_value_statistics(frame))
     persons = {FieldPath().field("email")}
 
     assert list(find_key(frame, profile, "orders", persons)) == key
@@ -41,7 +41,7 @@ def test_the_key_is_found(spark: SparkSession, name: str, columns: list[str], ke
 def test_one_row_has_no_key(spark: SparkSession) -> None:
     frame = spark.range(1).selectExpr("id AS order_id")
 
-    assert find_key(frame, first_look(frame), "orders", ()) == ()
+    assert find_key(frame, collect_value_statistics(frame), "orders", ()) == ()
 
 
 def test_a_key_says_how_it_was_counted(spark: SparkSession) -> None:

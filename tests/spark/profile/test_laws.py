@@ -11,7 +11,7 @@ from tests.spark.profile.drafts import NOW, drafted
 from tests.spark.profile.strategies import Data, typed_data, untyped_data
 from treaty.contracts import Contract, contract_from, document_of
 from treaty.spark import enforce
-from treaty.spark.profile import Typing
+from treaty.spark.profile import TypeOrigin
 from treaty.spark.schema import spark_type
 from treaty.spark.type_conversion import same_type
 
@@ -24,7 +24,7 @@ def _frame(spark: SparkSession, drawn: Data) -> DataFrame:
     return spark.createDataFrame(drawn.rows, drawn.schema, verifySchema=False)
 
 
-def _kept_by_all(frame: DataFrame, typing: Typing) -> Contract:
+def _kept_by_all(frame: DataFrame, typing: TypeOrigin) -> Contract:
     contract = drafted(frame, typing=typing).contract
 
     measures = enforce(frame, contract_from(document_of(contract))).measures(NOW)
@@ -43,7 +43,7 @@ def _has_text(kind: spark_types.DataType) -> bool:
 @given(drawn=untyped_data())
 @_FEW
 def test_no_row_of_texts_breaks_the_draft_made_from_them(spark: SparkSession, drawn: Data) -> None:
-    _kept_by_all(_frame(spark, drawn), Typing.NONE)
+    _kept_by_all(_frame(spark, drawn), TypeOrigin.NONE)
 
 
 @given(drawn=typed_data())
@@ -53,7 +53,7 @@ def test_no_row_breaks_the_draft_made_from_them_and_it_has_their_types_and_nulls
 ) -> None:
     frame = _frame(spark, drawn)
 
-    contract = _kept_by_all(frame, Typing.STORED)
+    contract = _kept_by_all(frame, TypeOrigin.STORED)
 
     for place, (field, column) in enumerate(zip(contract.schema[0].fields, frame.schema.fields, strict=True)):
         stored = spark_type(field)

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from tests.spark.profile.drafts import ROWS, Text, drafted, fields_of, guessed, texts
 from treaty.contracts import document_of
 from treaty.contracts.text.writer import write_json
-from treaty.spark.profile import Typing
-from treaty.spark.profile.draft import advice
+from treaty.spark.profile import TypeOrigin
+from treaty.spark.profile.draft import collect_advice
 
 IBANS = ("GB82WEST12345698765432", "DE89 3704 0044 0532 0130 00", "FR1420041010050500013M02606")
 CARDS = ("4111111111111111", "5500 0000 0000 0004", "6011-0000-0000-0004")
@@ -43,10 +43,10 @@ HARMLESS: dict[str, Text] = {
 
 
 def test_personal_data_are_restricted_and_their_values_are_nowhere(spark: SparkSession) -> None:
-    inferred = drafted(texts(spark, SECRETS), typing=Typing.NONE)
+    inferred = drafted(texts(spark, SECRETS), typing=TypeOrigin.NONE)
 
     fields = fields_of(inferred.contract)
-    written = write_json(document_of(inferred.contract)) + str(advice(inferred.contract, inferred.profile))
+    written = write_json(document_of(inferred.contract)) + str(collect_advice(inferred.contract, inferred.profile))
     assert {name: guessed(field)["classification"] for name, field in fields.items()} == EVIDENCE
     assert {field["classification"] for field in fields.values()} == {"restricted"}
     for text in SECRETS.values():
@@ -56,7 +56,7 @@ def test_personal_data_are_restricted_and_their_values_are_nowhere(spark: SparkS
 
 
 def test_what_only_looks_alike_is_not_personal(spark: SparkSession) -> None:
-    fields = fields_of(drafted(texts(spark, HARMLESS), typing=Typing.NONE).contract)
+    fields = fields_of(drafted(texts(spark, HARMLESS), typing=TypeOrigin.NONE).contract)
 
     assert [name for name, field in fields.items() if "classification" in field] == []
 

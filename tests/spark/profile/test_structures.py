@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark.profile.drafts import ROWS, drafted, fields_of, guessed, said
-from treaty.spark.profile import Typing
+from treaty.spark.profile import TypeOrigin
 
 COLUMNS: dict[str, tuple[str, dict[str, Any]]] = {
     "tiny": ("cast(id as tinyint)", {"logicalType": "integer", "physicalType": "tinyint"}),
@@ -82,7 +82,7 @@ def test_numbers_whose_types_were_worked_out_have_room(spark: SparkSession) -> N
     frame = spark.range(ROWS).selectExpr("cast(id % 9 + 0.25 AS decimal(3,2)) AS price")
 
     assert fields_of(drafted(frame).contract)["price"]["physicalType"] == "decimal(3,2)"
-    assert fields_of(drafted(frame, typing=Typing.SEEN).contract)["price"]["physicalType"] == "decimal(9,2)"
+    assert fields_of(drafted(frame, typing=TypeOrigin.SEEN).contract)["price"]["physicalType"] == "decimal(9,2)"
 
 
 def test_names_of_any_kind_are_drafted(spark: SparkSession) -> None:

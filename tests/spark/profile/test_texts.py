@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.profile.drafts import ROWS, Text, drafted, fields_of, guessed, said, texts
-from treaty.spark.profile import Typing
+from treaty.spark.profile import TypeOrigin
 
 TEXT = {"logicalType": "string", "physicalType": "string", "required": True}
 
@@ -96,7 +96,7 @@ CASES = [
 def fields(spark: SparkSession) -> dict[str, dict[str, Any]]:
     """Draft all the columns at once."""
     frame = texts(spark, {case.name: case.text for case in CASES})
-    return fields_of(drafted(frame, typing=Typing.NONE).contract)
+    return fields_of(drafted(frame, typing=TypeOrigin.NONE).contract)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -136,7 +136,7 @@ def test_json_in_a_text_is_drafted_with_its_parts(spark: SparkSession) -> None:
     }
     frame = texts(spark, columns)
 
-    fields = fields_of(drafted(frame, typing=Typing.NONE).contract)
+    fields = fields_of(drafted(frame, typing=TypeOrigin.NONE).contract)
 
     parts = {part["name"]: said(part) for part in fields["attributes"]["properties"]}
     assert fields["attributes"]["logicalType"] == "object"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import NONE_AT_ALL, Kind, Threshold
+from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold
 from treaty.spark.measures import Measures, RuleMeasure
-from treaty.spark.report.data_report import Difference
+from treaty.spark.report.data_report import SchemaDifference
 from treaty.spark.report.data_report import TestReport as Report
 from treaty.spark.rules import Rule, Unchecked
 
@@ -19,7 +19,7 @@ def rows_rule(
     rule_id: str,
     broken: int = 0,
     severity: Severity = Severity.ERROR,
-    allows: Threshold = NONE_AT_ALL,
+    allows: Threshold = NO_VIOLATIONS,
     rows: int = 1000,
 ) -> RuleMeasure:
     """Return a rule on rows that so many of them break."""
@@ -29,7 +29,7 @@ def rows_rule(
 
 
 def dataset_rule(
-    rule_id: str, value: Any, held: bool, allows: Threshold = NONE_AT_ALL, severity: Severity = Severity.ERROR
+    rule_id: str, value: Any, held: bool, allows: Threshold = NO_VIOLATIONS, severity: Severity = Severity.ERROR
 ) -> RuleMeasure:
     """Return a rule on the whole dataset, with what it came to."""
     kind, _, field = rule_id.partition(":")
@@ -50,6 +50,6 @@ def made(*results: RuleMeasure, rows: int = 1000, quarantined: int = 0, **more: 
     return Report("orders.csv", measures(*results, rows=rows, quarantined=quarantined, unchecked=unchecked), **more)
 
 
-def difference(severity: Severity, field: str = "city", says: str = "is not as declared") -> Difference:
+def difference(severity: Severity, field: str = "city", says: str = "is not as declared") -> SchemaDifference:
     """Return a difference in schema that weighs so much."""
-    return Difference(field, "field_type_changed", severity, "string", "integer", says)
+    return SchemaDifference(field, "field_type_changed", severity, "string", "integer", says)

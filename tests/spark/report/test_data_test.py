@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.documents import contract
 from treaty.spark import enforce
-from treaty.spark.report import Asked, Destination, Outcome, report_on
+from treaty.spark.report import DataTestOptions, Destination, Outcome, run_data_test
 
 ORDERS = contract(
     [
@@ -24,8 +24,8 @@ def test_a_frame_is_tested_in_named_steps(any_spark: SparkSession, tmp_path: Pat
     steps: list[str] = []
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
-    asked = Asked(now, quarantine=Destination(str(tmp_path / "bad")))
-    report = report_on(enforce(frame, ORDERS), "orders", asked, steps.append)
+    asked = DataTestOptions(now, quarantine=Destination(str(tmp_path / "bad")))
+    report = run_data_test(enforce(frame, ORDERS), "orders", asked, steps.append)
 
     assert report.outcome is Outcome.FAILED
     assert (report.measures.rows, report.measures.valid, report.measures.measured_at) == (3, 1, now)
@@ -41,7 +41,7 @@ def test_sound_data_need_one_job_and_no_samples(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("1", 5)], "id string, quantity int")
     steps: list[str] = []
 
-    report = report_on(enforce(frame, ORDERS), tell=steps.append)
+    report = run_data_test(enforce(frame, ORDERS), tell=steps.append)
 
     assert report.outcome is Outcome.PASSED
     assert steps == ["judging 3 rules"]

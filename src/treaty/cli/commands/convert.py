@@ -129,10 +129,10 @@ def taken_in(
     reference: str, limits: Limits, origin: str | None, dialect: str | None, *, whole: bool
 ) -> tuple[list[Contract], list[str]]:
     """Read the contract that is meant, or all of a file; and what of the file it does not say."""
-    from treaty.formats import format_named
+    from treaty.formats import get_format
 
     source, wanted = read_chosen(reference, limits)
-    form = format_named(origin) if origin else foreign_format(source)
+    form = get_format(origin) if origin else foreign_format(source)
     if dialect is not None and (form is None or not form.reads_dialects):
         raise InvalidDocument(f"{source.name} is read in no dialect; --from-dialect is for SQL")
     if form is None:
@@ -154,17 +154,17 @@ class Conversion:
     @property
     def suffix(self) -> str:
         """The ending of a file that is written."""
-        from treaty.formats import format_named
+        from treaty.formats import get_format
 
-        return f".{self.notation}" if self.to in _OWN else format_named(self.to).suffix
+        return f".{self.notation}" if self.to in _OWN else get_format(self.to).suffix
 
     def of(self, contract: Contract) -> tuple[str, list[str]]:
         """Return the text of a contract, and what it does not say."""
         from treaty.contracts.text.writer import write_json, write_yaml
-        from treaty.formats import format_named
+        from treaty.formats import get_format
 
         if self.to not in _OWN:
-            written = format_named(self.to).write(contract, dialect=self.dialect)
+            written = get_format(self.to).write(contract, dialect=self.dialect)
             return written.text, [str(loss) for loss in written.losses]
         if self.dialect is not None:
             raise InvalidDocument(f"a contract has no dialects; --dialect {self.dialect} is for foreign formats")

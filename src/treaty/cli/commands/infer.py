@@ -13,7 +13,7 @@ from treaty.cli.options import ConfigOption
 
 if TYPE_CHECKING:
     from treaty.cli.data_tests import Given
-    from treaty.spark.profile import Inferred, Sample, Typing
+    from treaty.spark.profile import Inferred, Sample, TypeOrigin
     from treaty.spark.readers import Data, Source
     from treaty.spark.session_options import SparkOptions
 
@@ -127,15 +127,15 @@ def _inferred(given: Given, options: SparkOptions, contract_id: str, name: str, 
     """Read the data and draft; a session that was started for it is stopped again."""
     from treaty.cli.progress import told_steps
     from treaty.spark.profile import infer
-    from treaty.spark.readers import explained, open_data, options_for
-    from treaty.spark.session import active_session, share_done, spark_session
+    from treaty.spark.readers import explain_errors, open_data, options_for
+    from treaty.spark.session import active_session, spark_session, track_progress
 
     running = active_session()
     with told_steps() as steps:
         steps.tell("starting Spark")
         session = running or spark_session(options_for(options, [given.source]))
         try:
-            with steps.measured_by(share_done(session)), explained(given.source):
+            with steps.measured_by(track_progress(session)), explain_errors(given.source):
                 steps.tell(f"reading {given.source}")
                 data = open_data(session, given.source, options=given.options)
                 return infer(data.frame, contract_id, name, typing=_typing(data), sample=part, say=steps.tell)
@@ -145,13 +145,13 @@ def _inferred(given: Given, options: SparkOptions, contract_id: str, name: str, 
                 session.stop()
 
 
-def _typing(data: Data) -> Typing:
-    from treaty.spark.profile import Typing
+def _typing(data: Data) -> TypeOrigin:
+    from treaty.spark.profile import TypeOrigin
     from treaty.spark.readers import DataFormat
 
     if data.untyped:
-        return Typing.NONE
-    return Typing.SEEN if data.format is DataFormat.JSON_LINES else Typing.STORED
+        return TypeOrigin.NONE
+    return TypeOrigin.SEEN if data.format is DataFormat.JSON_LINES else TypeOrigin.STORED
 
 
 def _deliver(inferred: Inferred, notation: Notation, file: Path | None) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from treaty.cli.render.printable import visible
 from treaty.contracts.model import locate_fields
-from treaty.spark.profile.draft import advice
+from treaty.spark.profile.draft import collect_advice
 
 if TYPE_CHECKING:
     from treaty.spark.profile import Inferred
@@ -25,7 +25,7 @@ def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
     fields = sum(1 for _, field, _ in locate_fields(contract) if field.name)
     _say(f"\ndrafted {contract.id}: {fields:,} fields from {profile.rows:,} rows; every term is a guess, see `guessed`")
     _say("Look first at")
-    said = advice(contract, profile)
+    said = collect_advice(contract, profile)
     width = max(len(one.topic) for one in said)
     for one in said:
         _say_indented(one.topic.ljust(width), one.says)

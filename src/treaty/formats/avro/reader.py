@@ -13,20 +13,20 @@ from treaty.contracts.text.json_reader import read as read_json_text
 from treaty.contracts.text.limits import Limits, refuse
 from treaty.contracts.values import FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
-from treaty.formats.avro.types import BINARY, LOGICAL, PRIMITIVES, Named, default_name, named_types
-from treaty.formats.notes import NOTE, SchemaPart, assembled, contract_of, restored
-from treaty.formats.results import Loss, Read
+from treaty.formats.avro.types import BINARY, LOGICAL, PRIMITIVES, NamedType, collect_named_types, default_type_name
+from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
+from treaty.formats.results import Loss, ReadResult
 
-_OF_A_FIELD = frozenset({"name", "type", "doc", "default", "aliases", "order", NOTE})
-_OF_A_RECORD = frozenset({"name", "namespace", "type", "doc", "fields", "aliases", NOTE})
+_OF_A_FIELD = frozenset({"name", "type", "doc", "default", "aliases", "order", NOTE_KEY})
+_OF_A_RECORD = frozenset({"name", "namespace", "type", "doc", "fields", "aliases", NOTE_KEY})
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read every record of an Avro schema that no other record of the file is made of."""
     data, _ = read_json_text(text, name, Limits())
     reader = Reader(name, data)
     parts = [reader.part(root) for root in reader.roots]
-    return Read(assembled(parts, name), tuple(reader.losses))
+    return ReadResult(assemble_contracts(parts, name), tuple(reader.losses))
 
 
 class Reader:
@@ -37,14 +37,14 @@ class Reader:
         self.home = ""
         self.losses: list[Loss] = []
         self._inside: list[str] = []
-        self._types, used = named_types(data, self.refuse)
+        self._types, used = collect_named_types(data, self.refuse)
         records = [named for named in self._types.values() if named.schema.get("type") in ("record", "error")]
         top = data if isinstance(data, list) else [data]
         self.roots = [one for one in records if any(one.schema is schema for schema in top) and one.name not in used]
         if data is not None and not self.roots:
             raise self._no_root(records)
 
-    def part(self, root: Named) -> SchemaPart:
+    def part(self, root: NamedType) -> SchemaPart:
         """Read a record as a contract of its own."""
         schema, short = root.schema, root.name.rpartition(".")[2]
         self._inside, self.home = [root.name], root.name.rpartition(".")[0]
@@ -53,15 +53,15 @@ class Reader:
         item = SchemaObject(
             short,
             id=aliases[0].rpartition(".")[2] if aliases else None,
-            description=doc_of(schema),
+            description=read_doc(schema),
             properties=self._fields(schema, root, path),
-            custom_properties=attributes(schema, _OF_A_RECORD),
+            custom_properties=read_custom_attributes(schema, _OF_A_RECORD),
         )
-        return SchemaPart(contract_of(root.name, item), schema.get(NOTE))
+        return SchemaPart(make_contract(root.name, item), schema.get(NOTE_KEY))
 
     def know(self, name: str, schema: Mapping[str, Any]) -> None:
         """Let a type be referred to that is defined elsewhere."""
-        self._types[name] = Named(name, schema)
+        self._types[name] = NamedType(name, schema)
 
     def contract(self, schema: Mapping[str, Any]) -> Contract:
         """Read a record that stands alone, without its note."""
@@ -73,7 +73,7 @@ class Reader:
         if not isinstance(schema, Mapping) or not isinstance(schema.get("name"), str) or "type" not in schema:
             raise self.refuse(f"{brief(schema)!r} is no field of {parent!r}", "a field has a name and a type")
         path = path.field(schema["name"])
-        kind, nullable = self._nullable(schema["type"], path, default_name(parent, schema["name"]))
+        kind, nullable = self._nullable(schema["type"], path, default_type_name(parent, schema["name"]))
         aliases = self._aliases(schema, str(path))
         if schema.get("order", "ascending") != "ascending":
             self._lose(path, f"order {brief(schema['order'])}", "a contract does not say how values are sorted")
@@ -84,24 +84,24 @@ class Reader:
             name=schema["name"],
             id=aliases[0] if aliases else None,
             required=None if nullable else True,
-            description=doc_of(schema),
-            custom_properties=(*entries, *(attributes(schema, _OF_A_FIELD) or ())) or None,
+            description=read_doc(schema),
+            custom_properties=(*entries, *(read_custom_attributes(schema, _OF_A_FIELD) or ())) or None,
         )
-        return restored(native, schema.get(NOTE), self.source, str(path))
+        return apply_note(native, schema.get(NOTE_KEY), self.source, str(path))
 
     def element(self, schema: Json, path: FieldPath, name: str) -> Field:
         """Read the type of elements or map values."""
         kind, nullable = self._nullable(schema, path, name)
         if nullable:
             self._lose(path, "null among the values", "a contract does not say that elements may be null")
-        kept = next((one.get(NOTE) for one in alternatives(schema) if isinstance(one, Mapping)), None)
-        return restored(kind, kept, self.source, str(path))
+        kept = next((one.get(NOTE_KEY) for one in union_branches(schema) if isinstance(one, Mapping)), None)
+        return apply_note(kind, kept, self.source, str(path))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for something that is no Avro schema."""
         return refuse(message, Place(self.source), hint)
 
-    def _fields(self, schema: Mapping[str, Any], named: Named, path: FieldPath) -> tuple[Field, ...]:
+    def _fields(self, schema: Mapping[str, Any], named: NamedType, path: FieldPath) -> tuple[Field, ...]:
         fields = schema.get("fields")
         if not isinstance(fields, list):
             raise self.refuse(f"record {named.name!r} has no list of fields", "add 'fields'")
@@ -114,7 +114,7 @@ class Reader:
         others = [one for one in schema if one != "null"]
         if len(others) == 1:
             return self._type(others[0], path, name), len(others) < len(schema)
-        branches = ",".join(map(branch, others))
+        branches = ",".join(map(branch_name, others))
         self._lose(path, f"what the union of {branches} holds", "a contract's field has one type")
         return Field(physical_type=f"union<{branches}>"), len(others) < len(schema)
 
@@ -126,14 +126,14 @@ class Reader:
         kind = schema.get("type") if isinstance(schema, Mapping) else None
         match kind:
             case "record" | "error" | "enum" | "fixed":
-                return self._named(Named.of(schema), path, name)
+                return self._named(NamedType.of(schema), path, name)
             case "array":
                 return Field(logical_type="array", items=self.element(schema.get("items"), path.into(ITEMS), name))
             case "map":
                 value = self.element(schema.get("values"), path.into(MAP_VALUES), name)
                 return Field(logical_type="map", map_key=Field(logical_type="string"), map_value=value)
             case str() | list() | dict():
-                return logical(schema) or self._type(kind, path, name)
+                return read_logical_type(schema) or self._type(kind, path, name)
             case _:
                 raise self.refuse(f"{brief(schema)!r} is no Avro type, at {path}", "see the specification of Avro")
 
@@ -150,7 +150,7 @@ class Reader:
             raise self.refuse(f"unknown type {name!r} at {path}", f"define it in the same file; it defines: {known}")
         return self._named(named, path, default)
 
-    def _named(self, named: Named, path: FieldPath, default: str) -> Field:
+    def _named(self, named: NamedType, path: FieldPath, default: str) -> Field:
         schema = named.schema
         named = next((one for one in self._types.values() if one.schema is schema), named)
         told = named.short if named.name.rpartition(".")[0] == self.home else named.name
@@ -179,7 +179,7 @@ class Reader:
         return Field(logical_type="string", physical_type=stored, enum=values)
 
     def _fixed(self, schema: Mapping[str, Any], path: FieldPath) -> Field:
-        decimal = logical({**schema, "type": "bytes"})
+        decimal = read_logical_type({**schema, "type": "bytes"})
         if schema.get("logicalType") == "duration":
             self._lose(path, "months, days and milliseconds of the duration", "contracts have no such type")
             return Field(physical_type="duration")
@@ -203,7 +203,7 @@ class Reader:
     def _lose(self, path: FieldPath, what: str, why: str) -> None:
         self.losses.append(Loss(str(path), what, why))
 
-    def _no_root(self, records: list[Named]) -> InvalidDocument:
+    def _no_root(self, records: list[NamedType]) -> InvalidDocument:
         if records:
             return self.refuse(
                 f"every record refers to another: {', '.join(one.name for one in records)}",
@@ -212,7 +212,7 @@ class Reader:
         return self.refuse("no record: a contract describes rows or events", 'wrap it: {"type": "record", …}')
 
 
-def logical(schema: Mapping[str, Any]) -> Field | None:
+def read_logical_type(schema: Mapping[str, Any]) -> Field | None:
     """Read a primitive with a logical type beside it; one that nobody knows counts for nothing, as Avro has it."""
     kind, logical = schema.get("type"), schema.get("logicalType")
     if kind == "bytes" and logical == "decimal" and isinstance(schema.get("precision"), int):
@@ -220,25 +220,25 @@ def logical(schema: Mapping[str, Any]) -> Field | None:
     return LOGICAL.get((kind, logical)) if isinstance(kind, str) and isinstance(logical, str) else None
 
 
-def alternatives(schema: Json) -> Iterator[Json]:
+def union_branches(schema: Json) -> Iterator[Json]:
     """Yield the branches of a union, or the one type."""
     yield from schema if isinstance(schema, list) else (schema,)
 
 
-def branch(schema: Json) -> str:
+def branch_name(schema: Json) -> str:
     """Name a branch of a union."""
     if not isinstance(schema, Mapping):
         return str(schema)
     return str(schema.get("name") or schema.get("logicalType") or schema.get("type"))
 
 
-def doc_of(schema: Mapping[str, Any]) -> str | None:
+def read_doc(schema: Mapping[str, Any]) -> str | None:
     """Return the documentation of a record or field, where it says something."""
     doc = schema.get("doc")
     return doc if isinstance(doc, str) and doc else None
 
 
-def attributes(schema: Mapping[str, Any], known: frozenset[str]) -> tuple[FrozenMap, ...] | None:
+def read_custom_attributes(schema: Mapping[str, Any], known: frozenset[str]) -> tuple[FrozenMap, ...] | None:
     """Keep attributes that Avro does not define."""
     entries = (
         FrozenMap({"property": key, "value": freeze(value)}) for key, value in schema.items() if key not in known

@@ -9,7 +9,7 @@ from typing import Any
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap, Json
 from treaty.errors import InvalidDocument
-from treaty.formats.naming import type_name
+from treaty.formats.naming import make_type_name
 
 BINARY = Field(physical_type="binary")
 
@@ -46,9 +46,9 @@ INTEGERS = {
     **dict.fromkeys(("i8", "i16", "i32", "u8", "u16"), "int"),
     **dict.fromkeys(("i64", "u32"), "long"),
 }
-DIGITS = {"u64": 20, "i128": 39, "u128": 39}
+WIDE_INTEGER_DIGITS = {"u64": 20, "i128": 39, "u128": 39}
 """How many digits a whole number needs that no Avro integer holds."""
-UNSAID_DIGITS = (38, 18)
+DEFAULT_DECIMAL = (38, 18)
 """Precision and scale of a decimal that names none."""
 
 
@@ -56,7 +56,7 @@ _KINDS = ("record", "error", "enum", "fixed")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedType:
     """A record, enum or fixed type, and its full name."""
 
     name: str
@@ -68,20 +68,22 @@ class Named:
         return self.name.rpartition(".")[2]
 
     @classmethod
-    def of(cls, schema: Mapping[str, Any], namespace: str = "") -> Named:
+    def of(cls, schema: Mapping[str, Any], namespace: str = "") -> NamedType:
         """Name a schema, in the namespace around it where it has none of its own."""
         name, own = str(schema.get("name", "")), schema.get("namespace", namespace)
         return cls(name if "." in name or not own else f"{own}.{name}", schema)
 
 
-def default_name(parent: str, field: str) -> str:
+def default_type_name(parent: str, field: str) -> str:
     """Return the name a type gets where nobody gave it one: that of the record and the field it stands in."""
-    return type_name(parent.rpartition(".")[2], field)
+    return make_type_name(parent.rpartition(".")[2], field)
 
 
-def named_types(data: Json, refuse: Callable[[str, str], InvalidDocument]) -> tuple[dict[str, Named], set[str]]:
+def collect_named_types(
+    data: Json, refuse: Callable[[str, str], InvalidDocument]
+) -> tuple[dict[str, NamedType], set[str]]:
     """Return every named type by its full name, and the full names that other records refer to."""
-    found: dict[str, Named] = {}
+    found: dict[str, NamedType] = {}
     references: list[tuple[str, str, str]] = []
     pending: list[tuple[Json, str, str]] = [(data, "", "")]
     while pending:
@@ -92,7 +94,7 @@ def named_types(data: Json, refuse: Callable[[str, str], InvalidDocument]) -> tu
             pending += [(one, namespace, home) for one in reversed(schema)]
         elif isinstance(schema, Mapping):
             if schema.get("type") in _KINDS:
-                named = Named.of(schema, namespace)
+                named = NamedType.of(schema, namespace)
                 if not named.short:
                     raise refuse(f"a {schema['type']} has no name", "give it one")
                 if named.name in found:

@@ -15,22 +15,22 @@ from treaty.contracts.text.writer import write_json
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
 from treaty.formats.avro.reader import Reader, read
-from treaty.formats.avro.types import DIGITS, INTEGERS, LOGICAL, UNSAID_DIGITS, default_name
-from treaty.formats.losses import lost
-from treaty.formats.naming import fields_named, identifier, is_identifier
-from treaty.formats.notes import note, noted, object_note, with_objects
-from treaty.formats.results import Written
+from treaty.formats.avro.types import DEFAULT_DECIMAL, INTEGERS, LOGICAL, WIDE_INTEGER_DIGITS, default_type_name
+from treaty.formats.losses import find_losses
+from treaty.formats.naming import is_identifier, make_field_names, make_identifier
+from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.results import WriteResult
 
 TITLE = "Avro"
 REASONS = {"*": "Avro has no place for it"}
 
 
-def write(contract: Contract) -> Written:
+def write(contract: Contract) -> WriteResult:
     """Write a contract as one record, or as a list of records where it has several objects."""
-    plain = with_objects(contract, TITLE)
+    plain = require_objects(contract, TITLE)
     records = _Writer(plain).records()
     text = write_json(records[0] if len(records) == 1 else records)
-    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
 
 
 class _Writer:
@@ -39,8 +39,8 @@ class _Writer:
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
         self.reader = Reader(contract.id)
-        self.names = fields_named([item.name for item in contract.schema])
-        self.definitions = Definitions(self.names)
+        self.names = make_field_names([item.name for item in contract.schema])
+        self.definitions = TypeDefinitions(self.names)
 
     def records(self) -> list[dict[str, Json]]:
         return [self._record(item, index) for index, item in enumerate(self.contract.schema)]
@@ -59,33 +59,33 @@ class _Writer:
         self.definitions.enter(self.reader.home)
         record["fields"] = self._fields(item.fields, name)
         native = self.reader.contract({**record, "fields": []})
-        return record | noted(object_note(self.contract, index, native))
+        return record | note_entry(make_object_note(self.contract, index, native))
 
     def _fields(self, fields: tuple[Field, ...], parent: str) -> list[Json]:
-        names = fields_named([field.name for field in fields])
+        names = make_field_names([field.name for field in fields])
         return [self._field(field, name, parent, names) for field, name in zip(fields, names, strict=True)]
 
     def _field(self, field: Field, name: str, parent: str, siblings: list[str]) -> dict[str, Json]:
-        kind = self._type(field, default_name(parent, name))
+        kind = self._type(field, default_type_name(parent, name))
         node: dict[str, Json] = {"name": name, "type": kind}
         default = thaw(field.treaty.get("default"))
         if not field.is_required:
             node |= {"type": ["null", kind], "default": None}
-        if fits(default, kind):
+        if is_valid_default(default, kind):
             node |= {"type": kind if field.is_required else [kind, "null"], "default": default}
         if field.description:
             node["doc"] = field.description
         if field.id and is_identifier(field.id) and field.id not in siblings:
             node["aliases"] = [field.id]
-        return node | noted(note(field, self.reader.field(node, FieldPath(), parent)))
+        return node | note_entry(make_note(field, self.reader.field(node, FieldPath(), parent)))
 
     def _element(self, field: Field | None, name: str) -> Json:
         """Write the type of elements or map values, its note inside the type."""
         if field is None:
             return "string"
         kind = self._type(field, name)
-        kept = note(replace(field, name=None), self.reader.element(kind, FieldPath(), name))
-        return {**(kind if isinstance(kind, dict) else {"type": kind}), **noted(kept)} if kept else kind
+        kept = make_note(replace(field, name=None), self.reader.element(kind, FieldPath(), name))
+        return {**(kind if isinstance(kind, dict) else {"type": kind}), **note_entry(kept)} if kept else kind
 
     def _type(self, field: Field, name: str) -> Json:
         kind = field.type.name if field.type else "string"
@@ -99,7 +99,7 @@ class _Writer:
             case "map":
                 return {"type": "map", "values": self._element(field.map_value, name)}
             case _:
-                return scalar(field)
+                return scalar_type(field)
 
     def _named(self, field: Field, default: str, node: dict[str, Json]) -> Json:
         """Define a named type, or refer to one that is defined alike."""
@@ -117,7 +117,7 @@ class _Writer:
 _STORED = re.compile(r"(?:record|enum) (\S+)")
 
 
-class Definitions:
+class TypeDefinitions:
     """The names that are taken, by what, and in which namespace the writer stands."""
 
     def __init__(self, taken: Iterable[str]) -> None:
@@ -136,7 +136,7 @@ class Definitions:
         if known is not None and (known.properties, known.enum) == (field.properties, field.enum):
             return wanted, self.full(wanted)
         if wanted in self._taken:
-            wanted = identifier(default, self._taken)
+            wanted = make_identifier(default, self._taken)
         self._taken[wanted] = field
         return wanted, None
 
@@ -176,7 +176,7 @@ _EMPTY: dict[str, Json] = {"array": [], "map": {}}
 _BITS = {"int": 31, "long": 63}
 
 
-def scalar(field: Field) -> Json:
+def scalar_type(field: Field) -> Json:
     """Return the Avro type that holds a field's values; what no type holds is a text."""
     stated = field.type
     if stated is None:
@@ -202,7 +202,7 @@ def are_symbols(values: tuple[FrozenMap, ...]) -> bool:
     return all(isinstance(one, str) and is_identifier(one) for one in listed) and len(set(listed)) == len(listed)
 
 
-def fits(default: Json, kind: Json) -> bool:
+def is_valid_default(default: Json, kind: Json) -> bool:
     """Tell whether a value can be the default of an Avro type."""
     if isinstance(kind, Mapping) and kind.get("type") == "enum":
         return bool(default in kind["symbols"])
@@ -225,12 +225,12 @@ def _is_spelt(field: Field, kind: Field) -> bool:
 
 
 def _number(stated: DataType) -> dict[str, Any] | str:
-    if stated.detail in DIGITS:
-        return {"type": "bytes", "logicalType": "decimal", "precision": DIGITS[stated.detail], "scale": 0}
+    if stated.detail in WIDE_INTEGER_DIGITS:
+        return {"type": "bytes", "logicalType": "decimal", "precision": WIDE_INTEGER_DIGITS[stated.detail], "scale": 0}
     if stated.detail == "decimal":
         whole = stated.name == "integer"
-        precision = stated.precision or UNSAID_DIGITS[0]
-        scale = (0 if whole else UNSAID_DIGITS[1]) if stated.precision is None else stated.scale or 0
+        precision = stated.precision or DEFAULT_DECIMAL[0]
+        scale = (0 if whole else DEFAULT_DECIMAL[1]) if stated.precision is None else stated.scale or 0
         return {"type": "bytes", "logicalType": "decimal", "precision": max(precision, scale), "scale": scale}
     if stated.name == "integer":
         return INTEGERS.get(stated.detail or "i32", "long")

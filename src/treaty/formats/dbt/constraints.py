@@ -13,9 +13,9 @@ from sqlglot.errors import SqlglotError
 from treaty.contracts.model import Field
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.values import EMPTY, FrozenMap, Json
-from treaty.formats.sql.columns import checked_by
+from treaty.formats.sql.columns import apply_check
 
-Term = Callable[[Field, Mapping[str, Any]], Field | None]
+ConstraintReader = Callable[[Field, Mapping[str, Any]], Field | None]
 """Returns the field under a rule, or None where a contract cannot say it."""
 
 _REF = re.compile(r"(?:ref|source)\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)")
@@ -23,9 +23,9 @@ _WORD = re.compile(r"[A-Za-z0-9_]+")
 _PARTIAL = ("where", "severity", "warn_if", "error_if", "limit", "enabled")
 
 
-def ruled(field: Field, name: str, arguments: Mapping[str, Any]) -> Field | None:
+def apply_constraint(field: Field, name: str, arguments: Mapping[str, Any]) -> Field | None:
     """Return the field under a rule by its name, or None where a contract cannot say it."""
-    known = RULES.get(name)
+    known = CONSTRAINTS.get(name)
     config = arguments.get("config")
     partly = config if isinstance(config, Mapping) else arguments
     if known is None or any(key in partly for key in _PARTIAL):
@@ -34,7 +34,7 @@ def ruled(field: Field, name: str, arguments: Mapping[str, Any]) -> Field | None
     return known(field, inner if isinstance(inner, Mapping) else arguments)
 
 
-def named(rule: Json) -> tuple[str, Mapping[str, Any]]:
+def parse_data_test(rule: Json) -> tuple[str, Mapping[str, Any]]:
     """Return a data test's name and arguments, however it is written."""
     if isinstance(rule, str):
         return rule, {}
@@ -89,12 +89,12 @@ def _pattern(field: Field, arguments: Mapping[str, Any]) -> Field | None:
 
 def _check(field: Field, arguments: Mapping[str, Any]) -> Field | None:
     try:
-        return checked_by(field, sqlglot.parse_one(str(arguments.get("expression"))))
+        return apply_check(field, sqlglot.parse_one(str(arguments.get("expression"))))
     except (SqlglotError, RecursionError):
         return None
 
 
-RULES: dict[str, Term] = {
+CONSTRAINTS: dict[str, ConstraintReader] = {
     "not_null": lambda field, _: replace(field, required=True),
     "unique": lambda field, _: replace(field, unique=True),
     "primary_key": lambda field, _: replace(field, primary_key=True),

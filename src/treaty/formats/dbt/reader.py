@@ -13,11 +13,11 @@ from treaty.contracts.text import read_document
 from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
-from treaty.formats.dbt.constraints import named, ruled
-from treaty.formats.dbt.types import typed
-from treaty.formats.flat_terms import listed, mapping
-from treaty.formats.notes import NOTE, SchemaPart, assembled, contract_of, restored
-from treaty.formats.results import UNVERSIONED, Loss, Read
+from treaty.formats.dbt.constraints import apply_constraint, parse_data_test
+from treaty.formats.dbt.types import read_type
+from treaty.formats.flat_terms import as_list, as_mapping
+from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
+from treaty.formats.results import UNVERSIONED, Loss, ReadResult
 
 _LOST = {
     "versions": "a contract's version has its own document",
@@ -26,7 +26,7 @@ _LOST = {
 }
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read every model, and every table of a source, as a contract."""
     data = read_document(text, name).data
     reader = Reader(name)
@@ -34,7 +34,7 @@ def read(text: str, name: str) -> Read:
     if not entries:
         raise reader.refuse("there are no models", "list them below 'models:', each with a name and columns")
     parts = [reader.part(entry, prefix) for prefix, entry in entries]
-    return Read(assembled(parts, name), tuple(reader.losses))
+    return ReadResult(assemble_contracts(parts, name), tuple(reader.losses))
 
 
 class Reader:
@@ -56,13 +56,13 @@ class Reader:
     def part(self, entry: Mapping[str, Any], prefix: str = "") -> SchemaPart:
         """Read one model as a contract of its own."""
         name = entry["name"]
-        columns = Columns(self.source, name)
-        config = mapping(entry.get("config"))
+        columns = ColumnReader(self.source, name)
+        config = as_mapping(entry.get("config"))
         meta = _meta(entry, config)
         fields = columns.fields(entry.get("columns"), entry.get("constraints"), _tests(entry))
         self.losses += columns.losses
         self.losses += [Loss(name, f"{key} {brief(entry[key])}", why) for key, why in _LOST.items() if key in entry]
-        own = {key: value for key, value in meta.items() if key != NOTE}
+        own = {key: value for key, value in meta.items() if key != NOTE_KEY}
         tags = entry.get("tags", config.get("tags"))
         item = SchemaObject(
             name,
@@ -73,18 +73,18 @@ class Reader:
         )
         version = entry.get("latest_version")
         known = isinstance(version, int) and not isinstance(version, bool) and version > 0
-        contract = contract_of(f"{prefix}{name}", item, f"{version}.0.0" if known else UNVERSIONED)
-        return SchemaPart(_closed(contract, config), meta.get(NOTE))
+        contract = make_contract(f"{prefix}{name}", item, f"{version}.0.0" if known else UNVERSIONED)
+        return SchemaPart(_closed(contract, config), meta.get(NOTE_KEY))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for a file that is no schema.yml."""
         return refuse(message, Place(self.source), hint)
 
     def _listed(self, entries: Json, key: str) -> list[Mapping[str, Any]]:
-        for entry in listed(entries):
+        for entry in as_list(entries):
             if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
                 raise self.refuse(f"{brief(entry)!r} below {key!r} has no name", "give it one")
-        return listed(entries)
+        return as_list(entries)
 
 
 def _closed(contract: Contract, config: Mapping[str, Any]) -> Contract:
@@ -96,18 +96,18 @@ def _closed(contract: Contract, config: Mapping[str, Any]) -> Contract:
 
 
 def _tests(entry: Mapping[str, Any]) -> list[Json]:
-    return [*listed(entry.get("data_tests")), *listed(entry.get("tests"))]
+    return [*as_list(entry.get("data_tests")), *as_list(entry.get("tests"))]
 
 
 def _meta(entry: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Json]:
-    return {**mapping(entry.get("meta")), **mapping(config.get("meta"))}
+    return {**as_mapping(entry.get("meta")), **as_mapping(config.get("meta"))}
 
 
 _KEPT = ("quote", "policy_tags")
 _NO_RULE = "a contract has no such rule"
 
 
-class Columns:
+class ColumnReader:
     """Reads the columns of one model, and names what they lose."""
 
     def __init__(self, source: str, model: str) -> None:
@@ -118,30 +118,30 @@ class Columns:
     def fields(self, columns: Json, constraints: Json, tests: Sequence[Json]) -> tuple[Field, ...]:
         """Read columns, and what the model says of them as a whole."""
         found: dict[str, Field] = {}
-        for column in listed(columns):
+        for column in as_list(columns):
             if not isinstance(column, Mapping) or not isinstance(column.get("name"), str):
                 message = f"{brief(column)!r} is no column of {self.model!r}"
                 raise refuse(message, Place(self.source), "a column has a name")
             field = self.field(column)
             found[field.name or column["name"]] = field
-        for constraint in listed(constraints):
+        for constraint in as_list(constraints):
             self._constrain(constraint, found)
         for test in tests:
-            name, _ = named(test)
+            name, _ = parse_data_test(test)
             self._lose("", f"data test {name}", _NO_RULE)
         return _nested(found)
 
     def field(self, column: Mapping[str, Any]) -> Field:
         """Read one column."""
         kind = column.get("data_type")
-        field = replace(typed(kind) if isinstance(kind, str) else Field(), name=column["name"])
-        for constraint in map(mapping, listed(column.get("constraints"))):
+        field = replace(read_type(kind) if isinstance(kind, str) else Field(), name=column["name"])
+        for constraint in map(as_mapping, as_list(column.get("constraints"))):
             field = self._ruled(field, str(constraint.get("type")), constraint, "constraint")
-        for test in (*listed(column.get("data_tests")), *listed(column.get("tests"))):
-            field = self._ruled(field, *named(test), "data test")
-        config = mapping(column.get("config"))
-        meta = {**mapping(column.get("meta")), **mapping(config.get("meta"))}
-        own = {key: value for key, value in meta.items() if key != NOTE}
+        for test in (*as_list(column.get("data_tests")), *as_list(column.get("tests"))):
+            field = self._ruled(field, *parse_data_test(test), "data test")
+        config = as_mapping(column.get("config"))
+        meta = {**as_mapping(column.get("meta")), **as_mapping(config.get("meta"))}
+        own = {key: value for key, value in meta.items() if key != NOTE_KEY}
         own |= {key: column[key] for key in _KEPT if key in column}
         tags = column.get("tags", config.get("tags"))
         native = replace(
@@ -150,17 +150,17 @@ class Columns:
             custom_properties=tuple(FrozenMap({"property": key, "value": freeze(own[key])}) for key in own) or None,
             more=FrozenMap({"tags": tags}) if isinstance(tags, list) and tags else EMPTY,
         )
-        return restored(native, meta.get(NOTE), self.source, f"{self.model}.{column['name']}")
+        return apply_note(native, meta.get(NOTE_KEY), self.source, f"{self.model}.{column['name']}")
 
     def _ruled(self, field: Field, name: str, arguments: Mapping[str, Any], kind: str) -> Field:
-        narrowed = ruled(field, name, arguments)
+        narrowed = apply_constraint(field, name, arguments)
         if narrowed is None:
             self._lose(field.name or "", f"{kind} {name}", _NO_RULE)
         return narrowed or field
 
     def _constrain(self, constraint: Json, found: dict[str, Field]) -> None:
-        told = mapping(constraint)
-        columns = [one for one in listed(told.get("columns")) if isinstance(one, str) and one in found]
+        told = as_mapping(constraint)
+        columns = [one for one in as_list(told.get("columns")) if isinstance(one, str) and one in found]
         if told.get("type") == "primary_key" and columns:
             single = len(columns) == 1
             for place, name in enumerate(columns, start=1):

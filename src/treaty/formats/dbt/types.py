@@ -8,13 +8,13 @@ from sqlglot.errors import SqlglotError
 from treaty.contracts.model import Field
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY
-from treaty.formats.sql.types import field_of
+from treaty.formats.sql.types import read_type as field_of
 
 _LOGICAL = frozenset({"string", "integer", "number", "boolean", "date", "time", "timestamp"})
 _NESTED = ("<", "[", "STRUCT(", "OBJECT(", "ARRAY(", "MAP(")
 
 
-def typed(text: str) -> Field:
+def read_type(text: str) -> Field:
     """Return a nameless field of a type as a warehouse spells it."""
     if any(sign in text.upper() for sign in _NESTED):
         return _nested(text)

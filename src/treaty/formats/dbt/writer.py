@@ -9,30 +9,30 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.text.writer import write_yaml
 from treaty.contracts.types import spelt
 from treaty.contracts.values import Json, thaw
-from treaty.formats.dbt.reader import Columns, Reader, read
-from treaty.formats.losses import lost, same_type
-from treaty.formats.notes import note, noted, object_note, with_objects
-from treaty.formats.results import Written
-from treaty.formats.sql.columns import is_reference
-from treaty.formats.sql.renderer import Spelling
+from treaty.formats.dbt.reader import ColumnReader, Reader, read
+from treaty.formats.losses import find_losses, is_same_type
+from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.results import WriteResult
+from treaty.formats.sql.columns import is_valid_reference
+from treaty.formats.sql.renderer import SqlRenderer
 
 TITLE = "dbt"
 REASONS = {"*": "schema.yml has no place for it"}
 
 
-def write(contract: Contract, dialect: str = "spark") -> Written:
+def write(contract: Contract, dialect: str = "spark") -> WriteResult:
     """Write a contract as one model for each object, with the types of one warehouse."""
-    plain = with_objects(contract, TITLE)
-    writer = _Writer(plain, Spelling(dialect))
+    plain = require_objects(contract, TITLE)
+    writer = _Writer(plain, SqlRenderer(dialect))
     models = [writer.model(item, index) for index, item in enumerate(plain.schema)]
     text = write_yaml({"version": 2, "models": models})
-    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
 
 
 class _Writer:
     """Writes one contract."""
 
-    def __init__(self, contract: Contract, spelling: Spelling) -> None:
+    def __init__(self, contract: Contract, spelling: SqlRenderer) -> None:
         self.contract = contract
         self.spelling = spelling
 
@@ -48,7 +48,7 @@ class _Writer:
         if len(keys) > 1:
             model["constraints"] = [{"type": "primary_key", "columns": keys}]
         native = Reader(self.contract.id).part({**model, "constraints": [], "columns": []}).contract
-        if kept := noted(object_note(self.contract, index, native)):
+        if kept := note_entry(make_object_note(self.contract, index, native)):
             config["meta"] = kept
         model["columns"] = [self._column(field, composite=len(keys) > 1) for field in item.fields]
         return model
@@ -65,10 +65,10 @@ class _Writer:
             column["constraints"] = constraints
         if tests := [*_tests(field)]:
             column["data_tests"] = tests
-        native = Columns(self.contract.id, "").field(column)
+        native = ColumnReader(self.contract.id, "").field(column)
         if composite and field.primary_key:
             native = replace(native, primary_key=True, primary_key_position=field.primary_key_position)
-        if kept := noted(_needed(note(field, native), field, native)):
+        if kept := note_entry(_needed(make_note(field, native), field, native)):
             column["config"] = {"meta": kept}
         return column
 
@@ -77,7 +77,7 @@ def _needed(kept: dict[str, Json], field: Field, native: Field) -> dict[str, Jso
     """Leave out of a note what only says that the warehouse's types were not in the contract: now they are settled."""
     instead: dict[str, Json] = kept.get("instead", {})
     settled = _settled(field, native) or native
-    needed = {key: value for key, value in instead.items() if key in note(field, settled).get("instead", {})}
+    needed = {key: value for key, value in instead.items() if key in make_note(field, settled).get("instead", {})}
     rest = {key: value for key, value in kept.items() if key != "instead"}
     return rest | ({"instead": needed} if needed else {})
 
@@ -87,7 +87,7 @@ def _settled(field: Field | None, native: Field | None) -> Field | None:
     if field is None or native is None:
         return native
     same = field.physical_type is None or spelt(field.physical_type) == spelt(native.physical_type or "")
-    same = same and same_type(field, replace(field, physical_type=native.physical_type))
+    same = same and is_same_type(field, replace(field, physical_type=native.physical_type))
     parts = None
     if native.properties is not None:
         pairs = zip_longest(field.properties or (), native.properties)
@@ -109,7 +109,7 @@ def _tests(field: Field) -> list[Json]:
         tests.append({"accepted_values": {"arguments": {"values": values}}})
     for relation in field.relationships or ():
         to = relation.get("to")
-        if isinstance(to, str) and to.count(".") == 1 and is_reference(to):
+        if isinstance(to, str) and to.count(".") == 1 and is_valid_reference(to):
             model, column = to.split(".")
             tests.append({"relationships": {"arguments": {"to": f"ref('{model}')", "field": column}}})
     return tests

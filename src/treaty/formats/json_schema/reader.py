@@ -15,22 +15,28 @@ from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
 from treaty.contracts.versions import version_or_none
 from treaty.errors import InvalidDocument
-from treaty.formats.flat_terms import mapping
-from treaty.formats.json_schema.references import Elsewhere, Endless, Node, whole, without_null
-from treaty.formats.json_schema.types import ANY, BINARY, LOST, OPTIONS, TYPES, UNDERSTOOD
-from treaty.formats.naming import stem
-from treaty.formats.notes import NOTE, SchemaPart, assembled, contract_of, restored
-from treaty.formats.results import UNVERSIONED, Loss, Read
+from treaty.formats.flat_terms import as_mapping
+from treaty.formats.json_schema.references import (
+    CircularReference,
+    Node,
+    UnresolvedReference,
+    resolve_node,
+    split_null,
+)
+from treaty.formats.json_schema.types import ANY, BINARY, KNOWN_KEYWORDS, LOST_KEYWORDS, OPTION_KEYWORDS, TYPES
+from treaty.formats.naming import name_from_path
+from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
+from treaty.formats.results import UNVERSIONED, Loss, ReadResult
 
 ENDINGS = (".schema.json", ".schema.yaml", ".schema.yml", ".json", ".yaml", ".yml")
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read the object that a JSON Schema describes, or each of the objects it offers."""
     data = read_document(text, name).data
     reader = Reader(name, data)
     parts = [reader.part(root) for root in reader.roots()]
-    return Read(assembled(parts, name), tuple(reader.fields.losses))
+    return ReadResult(assemble_contracts(parts, name), tuple(reader.fields.losses))
 
 
 class Reader:
@@ -39,7 +45,7 @@ class Reader:
     def __init__(self, source: str, data: dict[str, Json]) -> None:
         self.source = source
         self.data = data
-        self.fields = Fields(source, data)
+        self.fields = FieldReader(source, data)
 
     def roots(self) -> list[Node]:
         """Return the objects that the schema describes."""
@@ -51,8 +57,8 @@ class Reader:
     def part(self, root: Node) -> SchemaPart:
         """Read an object as a contract of its own."""
         try:
-            node, followed = whole(self.data, root, keeps_title=True)
-        except (Elsewhere, Endless) as error:
+            node, followed = resolve_node(self.data, root, keeps_title=True)
+        except (UnresolvedReference, CircularReference) as error:
             message = f"the schema is only a reference, to {error.reference!r}"
             raise self.refuse(message, "name the file that defines it") from None
         if not isinstance(node.get("properties"), Mapping):
@@ -65,10 +71,10 @@ class Reader:
             identity,
             description=node.get("description") or None,
             properties=inside,
-            custom_properties=attributes(node, ("version", "contract")) or None,
+            custom_properties=read_custom_keywords(node, ("version", "contract")) or None,
             more=FrozenMap({"businessName": title} if title else {}),
         )
-        return SchemaPart(self._contract(identity, item, node), node.get(NOTE))
+        return SchemaPart(self._contract(identity, item, node), node.get(NOTE_KEY))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for a schema that is no contract."""
@@ -77,7 +83,7 @@ class Reader:
     def _contract(self, identity: str, item: SchemaObject, node: Mapping[str, Any]) -> Contract:
         version = node.get("version")
         known = isinstance(version, str) and version_or_none(version) is not None
-        contract = contract_of(identity, item, str(version) if known else UNVERSIONED)
+        contract = make_contract(identity, item, str(version) if known else UNVERSIONED)
         if not self.fields.closed:
             return contract
         return replace(contract, custom_properties=(freeze({"property": "content", "value": "closed"}),))
@@ -86,17 +92,17 @@ class Reader:
         """Return what the schema is called: by its $id, its title if that is one word, or its file; and its title."""
         title = node.get("title") if isinstance(node.get("title"), str) and node["title"].strip() else None
         if isinstance(node.get("$id"), str) and node["$id"].strip("#/"):
-            last = stem(node["$id"].rstrip("#/"), ENDINGS)
+            last = name_from_path(node["$id"].rstrip("#/"), ENDINGS)
             return last, None if title == last else title
         if title is not None and not any(sign.isspace() for sign in title):
             return title, None
-        return stem(self.source, ENDINGS), title
+        return name_from_path(self.source, ENDINGS), title
 
 
 _BY_VALUE = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-class Fields:
+class FieldReader:
     """Reads fields at any depth of one schema, and names what they lose."""
 
     def __init__(self, source: str, root: Json) -> None:
@@ -125,12 +131,12 @@ class Fields:
         if not isinstance(node, Mapping):
             raise refuse(f"{brief(node)!r} is no schema, at {path}", Place(self.source), "write a mapping")
         try:
-            merged, followed = whole(self.root, node, seen)
-            merged, followed, nullable = without_null(self.root, merged, followed)
-        except Elsewhere as error:
+            merged, followed = resolve_node(self.root, node, seen)
+            merged, followed, nullable = split_null(self.root, merged, followed)
+        except UnresolvedReference as error:
             self._lose(path, f"what {error.reference} says", "it is not in this file")
             return Field(name, physical_type=f"$ref {error.reference}", required=required or None)
-        except Endless as error:
+        except CircularReference as error:
             message = f"the schema {error.reference!r} contains itself at {path}"
             raise refuse(
                 message, Place(self.source), "a contract's fields end somewhere: refer by a key instead"
@@ -146,10 +152,10 @@ class Fields:
             business_name=None if _is_made_up(title, name) else title,
             deprecated=merged.get("deprecated") is True or None,
             enum=self._enum(merged, path),
-            custom_properties=(*entries, *attributes(merged)) or None,
+            custom_properties=(*entries, *read_custom_keywords(merged)) or None,
             more=FrozenMap({"examples": merged["examples"]}) if isinstance(merged.get("examples"), list) else EMPTY,
         )
-        return restored(native, merged.get(NOTE), self.source, str(path))
+        return apply_note(native, merged.get(NOTE_KEY), self.source, str(path))
 
     def _kind(self, node: Mapping[str, Any], path: FieldPath, seen: tuple[str, ...]) -> Field:
         kind = _type_of(node)
@@ -163,12 +169,14 @@ class Fields:
             kind == "object" and isinstance(node.get("additionalProperties"), Mapping) and node["additionalProperties"]
         ):
             value = self.field(None, node["additionalProperties"], path.into(MAP_VALUES), seen)
-            key = self.field(None, {"type": "string", **mapping(node.get("propertyNames"))}, path.into(MAP_KEYS), seen)
+            key = self.field(
+                None, {"type": "string", **as_mapping(node.get("propertyNames"))}, path.into(MAP_KEYS), seen
+            )
             field = Field(logical_type="map", map_key=key, map_value=value)
         elif kind == "array":
             items = node.get("items")
             if isinstance(items, list):
-                self._lose(path, "a type for each place", LOST["prefixItems"])
+                self._lose(path, "a type for each place", LOST_KEYWORDS["prefixItems"])
                 items = None
             element = None if items in (None, True) else self.field(None, items, path.into(ITEMS), seen)
             field = Field(logical_type="array", items=element)
@@ -192,7 +200,7 @@ class Fields:
 
     def _options(self, field: Field, node: Mapping[str, Any], path: FieldPath) -> FrozenMap | None:
         options = dict(field.options or {})
-        for key in OPTIONS.get(field.logical_type or "", ()):
+        for key in OPTION_KEYWORDS.get(field.logical_type or "", ()):
             if key not in node or (field.physical_type == "json"):
                 continue
             if key == "pattern" and (trouble := self._patterns.problem(str(node[key]))):
@@ -216,8 +224,8 @@ class Fields:
 
     def _name_losses(self, node: Node, path: FieldPath) -> None:
         for key in node:
-            if key in LOST:
-                self._lose(path, f"{key} {brief(node[key])}", LOST[key])
+            if key in LOST_KEYWORDS:
+                self._lose(path, f"{key} {brief(node[key])}", LOST_KEYWORDS[key])
         for key in ("anyOf", "oneOf"):
             if key in node and _choices(node) != {"number", "string"} and not isinstance(_type_of(node), list):
                 self._lose(path, f"{key} {brief(node[key])}", "a contract has no choice between shapes")
@@ -228,9 +236,9 @@ class Fields:
             self.losses.append(loss)
 
 
-def attributes(node: Mapping[str, Any], known: Iterable[str] = ()) -> tuple[FrozenMap, ...]:
+def read_custom_keywords(node: Mapping[str, Any], known: Iterable[str] = ()) -> tuple[FrozenMap, ...]:
     """Keep keywords that JSON Schema does not define."""
-    own = (key for key in node if key not in UNDERSTOOD and key not in known and key != "nullable")
+    own = (key for key in node if key not in KNOWN_KEYWORDS and key not in known and key != "nullable")
     return tuple(FrozenMap({"property": key, "value": freeze(node[key])}) for key in own)
 
 
@@ -249,7 +257,7 @@ def _type_of(node: Mapping[str, Any]) -> Any:
         return "object"
     if "items" in node:
         return "array"
-    return "string" if any(key in node for key in (*OPTIONS["string"], "format")) else None
+    return "string" if any(key in node for key in (*OPTION_KEYWORDS["string"], "format")) else None
 
 
 def _choices(node: Mapping[str, Any]) -> set[str]:

@@ -12,7 +12,7 @@ Node = Mapping[str, Any]
 _NULL = "null"
 
 
-class Elsewhere(Exception):
+class UnresolvedReference(Exception):
     """A reference leads out of the file, or to nothing in it."""
 
     def __init__(self, reference: str) -> None:
@@ -20,7 +20,7 @@ class Elsewhere(Exception):
         self.reference = reference
 
 
-class Endless(Exception):
+class CircularReference(Exception):
     """A reference leads back to a schema that it stands in."""
 
     def __init__(self, reference: str) -> None:
@@ -28,10 +28,10 @@ class Endless(Exception):
         self.reference = reference
 
 
-def target(root: Json, reference: str) -> Json:
+def resolve_reference(root: Json, reference: str) -> Json:
     """Return what a reference inside the file points at."""
     if not reference.startswith("#"):
-        raise Elsewhere(reference)
+        raise UnresolvedReference(reference)
     found = root
     for step in unquote(reference[1:]).split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
@@ -40,13 +40,13 @@ def target(root: Json, reference: str) -> Json:
         elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
             found = found[int(key)]
         else:
-            raise Elsewhere(reference)
+            raise UnresolvedReference(reference)
     if len(reference) > 1 and not reference.startswith("#/"):
-        raise Elsewhere(reference)
+        raise UnresolvedReference(reference)
     return found
 
 
-def whole(
+def resolve_node(
     root: Json, node: Node, seen: tuple[str, ...] = (), *, keeps_title: bool = False
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Lay a node over what it refers to and what it is all of; also return the references that were followed."""
@@ -54,23 +54,23 @@ def whole(
     followed = seen
     if isinstance(reference := node.get("$ref"), str):
         if reference in seen:
-            raise Endless(reference)
-        pointed = target(root, reference)
+            raise CircularReference(reference)
+        pointed = resolve_reference(root, reference)
         if not isinstance(pointed, Mapping):
-            raise Elsewhere(reference)
-        merged, followed = whole(root, pointed, (*seen, reference))
+            raise UnresolvedReference(reference)
+        merged, followed = resolve_node(root, pointed, (*seen, reference))
         if not keeps_title:
             merged.pop("title", None)  # it names the definition, not what refers to it
     parts = node.get("allOf")
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, Mapping):
-            laid, more = whole(root, part, seen)
-            merged = laid_over(merged, laid)
+            laid, more = resolve_node(root, part, seen)
+            merged = merge_nodes(merged, laid)
             followed = (*followed, *(one for one in more if one not in followed))
-    return laid_over(merged, {key: value for key, value in node.items() if key not in ("$ref", "allOf")}), followed
+    return merge_nodes(merged, {key: value for key, value in node.items() if key not in ("$ref", "allOf")}), followed
 
 
-def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge_nodes(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Return both as one: fields and required names add up, anything else is as the upper one says."""
     joined = {**below, **above}
     for key in ("properties",):
@@ -81,9 +81,7 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     return joined
 
 
-def without_null(
-    root: Json, node: dict[str, Any], seen: tuple[str, ...]
-) -> tuple[dict[str, Any], tuple[str, ...], bool]:
+def split_null(root: Json, node: dict[str, Any], seen: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...], bool]:
     """Return the node as it is where there is a value, and whether null is allowed too."""
     nullable = node.get("nullable") is True
     followed = seen
@@ -94,8 +92,8 @@ def without_null(
             nullable = nullable or len(values) < len(choices)
             rest = {name: value for name, value in node.items() if name != key}
             if len(values) == 1 and isinstance(values[0], Mapping):
-                laid, followed = whole(root, values[0], seen)
-                node = laid_over(laid, rest)
+                laid, followed = resolve_node(root, values[0], seen)
+                node = merge_nodes(laid, rest)
             elif len(values) < len(choices):
                 node = {**rest, key: values}
     kinds = node.get("type")

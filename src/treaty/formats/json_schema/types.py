@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
-from treaty.formats.notes import NOTE
+from treaty.formats.notes import NOTE_KEY
 
 
 def _field(logical: str | None, physical: str | None = None, **options: object) -> Field:
@@ -33,7 +33,7 @@ BINARY = _field(None, "binary")
 ANY = _field("object", "json")
 
 _RANGE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-OPTIONS: dict[str, tuple[str, ...]] = {
+OPTION_KEYWORDS: dict[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern"),
     "integer": _RANGE,
     "number": _RANGE,
@@ -42,7 +42,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 """Keywords that are options of a type, by its logical name."""
 
-LOST: dict[str, str] = {
+LOST_KEYWORDS: dict[str, str] = {
     **dict.fromkeys(("if", "then", "else"), "a contract has no conditions between fields"),
     **dict.fromkeys(
         ("dependentRequired", "dependentSchemas", "dependencies"), "a contract has no conditions between fields"
@@ -55,12 +55,12 @@ LOST: dict[str, str] = {
 }
 """Keywords that a contract has no word for."""
 
-UNDERSTOOD = frozenset(
+KNOWN_KEYWORDS = frozenset(
     {
         *("$schema", "$id", "$ref", "$defs", "definitions", "$anchor", "$comment", "type", "format", "title"),
         *("description", "properties", "required", "items", "additionalProperties", "propertyNames", "enum", "const"),
-        *("default", "examples", "deprecated", "allOf", "anyOf", "oneOf", "contentEncoding", NOTE, *LOST),
-        *(name for names in OPTIONS.values() for name in names),
+        *("default", "examples", "deprecated", "allOf", "anyOf", "oneOf", "contentEncoding", NOTE_KEY, *LOST_KEYWORDS),
+        *(name for names in OPTION_KEYWORDS.values() for name in names),
     }
 )
 """All other keywords are somebody's own, and kept as custom properties."""

@@ -7,12 +7,12 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.writer import write_json
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY, Json, thaw
-from treaty.formats.json_schema.reader import Fields, Reader, read
-from treaty.formats.json_schema.types import DIALECTS, OPTIONS, TYPES
-from treaty.formats.losses import lost
-from treaty.formats.naming import fields_named
-from treaty.formats.notes import note, noted, object_note, with_objects
-from treaty.formats.results import Written
+from treaty.formats.json_schema.reader import FieldReader, Reader, read
+from treaty.formats.json_schema.types import DIALECTS, OPTION_KEYWORDS, TYPES
+from treaty.formats.losses import find_losses
+from treaty.formats.naming import make_field_names
+from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.results import WriteResult
 
 TITLE = "JSON Schema"
 REASONS = {"*": "JSON Schema has no place for it"}
@@ -26,9 +26,9 @@ _SCALARS: dict[str, dict[str, Json]] = {
 }
 
 
-def write(contract: Contract, dialect: str = "2020-12") -> Written:
+def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
     """Write a contract as one schema; several objects are offered side by side."""
-    plain = with_objects(contract, TITLE)
+    plain = require_objects(contract, TITLE)
     address, definitions = DIALECTS[dialect]
     writer = _Writer(plain)
     objects = [writer.object(item, index) for index, item in enumerate(plain.schema)]
@@ -36,11 +36,11 @@ def write(contract: Contract, dialect: str = "2020-12") -> Written:
     if len(objects) == 1:
         schema |= objects[0]
     else:
-        names = fields_named([item.name for item in plain.schema])
+        names = make_field_names([item.name for item in plain.schema])
         schema["anyOf"] = [{"$ref": f"#/{definitions}/{name}"} for name in names]
         schema[definitions] = dict(zip(names, objects, strict=True))
     text = write_json(schema)
-    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
 
 
 class _Writer:
@@ -49,7 +49,7 @@ class _Writer:
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
         self.closed = contract.treaty.content == "closed"
-        self.fields = Fields(contract.id, {})
+        self.fields = FieldReader(contract.id, {})
         self.fields.closed = self.closed
 
     def object(self, item: SchemaObject, index: int) -> dict[str, Json]:
@@ -58,7 +58,7 @@ class _Writer:
             node["description"] = item.description
         node |= self._inside(item.fields)
         native = Reader(self.contract.id, {**node, "properties": {}}).part({**node, "properties": {}}).contract
-        return node | noted(object_note(self.contract, index, native))
+        return node | note_entry(make_object_note(self.contract, index, native))
 
     def _inside(self, fields: tuple[Field, ...]) -> dict[str, Json]:
         node: dict[str, Json] = {"type": "object", "properties": {one.name or "": self._field(one) for one in fields}}
@@ -74,11 +74,11 @@ class _Writer:
             if "enum" in node:
                 node["enum"] = [*node["enum"], None]
         native = self.fields.field(field.name, node, FieldPath(), required=field.is_required)
-        return node | noted(note(field, native))
+        return node | note_entry(make_note(field, native))
 
     def _element(self, field: Field) -> dict[str, Json]:
         node = self._node(field)
-        return node | noted(note(field, self.fields.field(None, node, FieldPath())))
+        return node | note_entry(make_note(field, self.fields.field(None, node, FieldPath())))
 
     def _node(self, field: Field) -> dict[str, Json]:
         node = self._typed(field)
@@ -88,7 +88,7 @@ class _Writer:
             node["description"] = field.description
         if field.enum and not any(item["value"] is None for item in field.enum):
             node["enum"] = [thaw(item["value"]) for item in field.enum]
-        for key in OPTIONS.get(field.logical_type or "", ()):
+        for key in OPTION_KEYWORDS.get(field.logical_type or "", ()):
             if key in (options := field.options or EMPTY) and not isinstance(options[key], bool | None):
                 node[key] = thaw(options[key])
         if (field.options or EMPTY).get("uniqueItems") is True:

@@ -31,7 +31,7 @@ class Definition:
         return self.name.rpartition(".")[2]
 
 
-def commented(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
+def with_comments(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
     """Yield elements with the comments before them and on their line."""
     waiting: list[str] = []
     last: Any = None
@@ -47,18 +47,18 @@ def commented(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
         yield last, _said(told)
 
 
-def definitions(elements: Iterable[Any], scope: str) -> Iterator[Definition]:
+def collect_definitions(elements: Iterable[Any], scope: str) -> Iterator[Definition]:
     """Yield every message and enum, whatever it stands in."""
-    for element, comment in commented(elements):
+    for element, comment in with_comments(elements):
         kind = type(element).__name__
         if kind in ("Message", "Enum", "Group"):
             name = f"{scope}.{element.name}" if scope else element.name
             yield Definition(name, element, comment)
             if kind != "Enum":
-                yield from definitions(element.elements, name)
+                yield from collect_definitions(element.elements, name)
 
 
-def resolved(known: dict[str, Definition], name: str, scope: str) -> Definition | None:
+def resolve_type(known: dict[str, Definition], name: str, scope: str) -> Definition | None:
     """Find a type by its name, looking from the inside out as Protobuf does."""
     if name.startswith("."):
         return known.get(name[1:])
@@ -69,7 +69,7 @@ def resolved(known: dict[str, Definition], name: str, scope: str) -> Definition 
         scope = scope.rpartition(".")[0]
 
 
-def flattened(options: Iterable[Any]) -> dict[str, Any]:
+def flatten_options(options: Iterable[Any]) -> dict[str, Any]:
     """Return options by name; those that are written as messages are laid out flat."""
     found: dict[str, Any] = {}
     for option in options:

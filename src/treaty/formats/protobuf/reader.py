@@ -14,21 +14,29 @@ from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
 from treaty.errors import InvalidDocument
-from treaty.formats.naming import type_name
-from treaty.formats.notes import checked, contract_of
-from treaty.formats.protobuf.parser import RESERVED, Definition, commented, definitions, flattened, parse, resolved
-from treaty.formats.protobuf.types import KNOWN, SCALARS, WRAPPERS
-from treaty.formats.results import Loss, Read
+from treaty.formats.naming import make_type_name
+from treaty.formats.notes import make_contract, validate_contracts
+from treaty.formats.protobuf.parser import (
+    RESERVED,
+    Definition,
+    collect_definitions,
+    flatten_options,
+    parse,
+    resolve_type,
+    with_comments,
+)
+from treaty.formats.protobuf.types import SCALARS, WELL_KNOWN_TYPES, WRAPPERS
+from treaty.formats.results import Loss, ReadResult
 
-UNSPECIFIED = "_UNSPECIFIED"
+UNSPECIFIED_SUFFIX = "_UNSPECIFIED"
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read every message of a file that no other message is made of."""
     file = parse(text, name)
     reader = _Reader(file.file_elements, name)
-    contracts = [contract_of(root.name, reader.object(root)) for root in reader.roots]
-    return Read(checked(contracts, name), tuple(reader.losses))
+    contracts = [make_contract(root.name, reader.object(root)) for root in reader.roots]
+    return ReadResult(validate_contracts(contracts, name), tuple(reader.losses))
 
 
 class _Reader:
@@ -38,7 +46,7 @@ class _Reader:
         self.source = source
         self.losses: list[Loss] = []
         self.package = next((one.name for one in elements if type(one).__name__ == "Package"), "")
-        self.known = {one.name: one for one in definitions(elements, self.package)}
+        self.known = {one.name: one for one in collect_definitions(elements, self.package)}
         self._inside: list[str] = []
         self.roots = self._roots(elements)
         for one in elements:
@@ -54,7 +62,7 @@ class _Reader:
     def object(self, root: Definition) -> SchemaObject:
         self._inside = [root.name]
         path = FieldPath(object=root.short if len(self.roots) > 1 else None)
-        options = flattened(one for one in root.node.elements if type(one).__name__ == "Option")
+        options = flatten_options(one for one in root.node.elements if type(one).__name__ == "Option")
         return SchemaObject(
             root.short,
             description=root.comment,
@@ -81,18 +89,18 @@ class _Reader:
             if type(one).__name__ == "OneOf":
                 pending += one.elements
             for name in (getattr(one, "type", None), getattr(one, "value_type", None)):
-                found = resolved(self.known, name, definition.name) if isinstance(name, str) else None
+                found = resolve_type(self.known, name, definition.name) if isinstance(name, str) else None
                 if found is not None:
                     yield found
 
     def _fields(self, message: Definition, path: FieldPath) -> tuple[Field, ...]:
         found: list[Field] = []
-        for element, comment in commented(message.node.elements):
+        for element, comment in with_comments(message.node.elements):
             match type(element).__name__:
                 case "Field" | "MapField" | "Group":
                     found.append(self._field(element, comment, message, path))
                 case "OneOf":
-                    inner = [pair for pair in commented(element.elements) if hasattr(pair[0], "number")]
+                    inner = [pair for pair in with_comments(element.elements) if hasattr(pair[0], "number")]
                     names = ", ".join(one.name for one, _ in inner)
                     self._lose(
                         path, f"oneof {element.name}: at most one of {names}", "a contract has no choice between fields"
@@ -106,7 +114,7 @@ class _Reader:
         path = parent.field(node.name)
         kind, cardinality = type(node).__name__, getattr(node, "cardinality", None)
         label = cardinality.value if cardinality is not None else None
-        default = type_name(node.name)
+        default = make_type_name(node.name)
         if kind == "MapField":
             value = self._type(node.value_type, message, path.into(MAP_VALUES), default)
             field = Field(logical_type="map", map_key=SCALARS.get(node.key_type, SCALARS["string"]), map_value=value)
@@ -116,7 +124,7 @@ class _Reader:
             field = self._type(node.type, message, path, default)
         if label == "REPEATED":
             field = Field(logical_type="array", items=field)
-        field, options = ruled(field, flattened(getattr(node, "options", ())))
+        field, options = apply_validation_rules(field, flatten_options(getattr(node, "options", ())))
         entries = {"default": options["default"]} if "default" in options else {}
         entries |= {key: value for key, value in options.items() if key not in ("default", "deprecated")}
         inner = {one["property"]: one["value"] for one in field.custom_properties or ()}
@@ -134,11 +142,11 @@ class _Reader:
         bare = name.removeprefix(".")
         if bare in SCALARS:
             return SCALARS[bare]
-        found = resolved(self.known, name, message.name)
+        found = resolve_type(self.known, name, message.name)
         if found is None and bare in WRAPPERS:
             return SCALARS[WRAPPERS[bare]]
-        if found is None and bare in KNOWN:
-            return KNOWN[bare]
+        if found is None and bare in WELL_KNOWN_TYPES:
+            return WELL_KNOWN_TYPES[bare]
         if found is None:
             self._lose(path, f"what {bare} holds", "its file is not at hand")
             return Field(logical_type="object", physical_type=f"message {bare}")
@@ -158,8 +166,10 @@ class _Reader:
         return Field(logical_type="object", physical_type=stored, properties=properties, custom_properties=custom)
 
     def _enum(self, found: Definition, message: Definition, default: str) -> Field:
-        values = [(one, said) for one, said in commented(found.node.elements) if type(one).__name__ == "EnumValue"]
-        values = [(one, said) for one, said in values if not (one.number == 0 and one.name.endswith(UNSPECIFIED))]
+        values = [(one, said) for one, said in with_comments(found.node.elements) if type(one).__name__ == "EnumValue"]
+        values = [
+            (one, said) for one, said in values if not (one.number == 0 and one.name.endswith(UNSPECIFIED_SUFFIX))
+        ]
         first = 1 if len(values) < sum(type(one).__name__ == "EnumValue" for one in found.node.elements) else 0
         items: list[FrozenMap] = []
         for place, (one, said) in enumerate(values, start=first):
@@ -204,7 +214,7 @@ _FORMATS = frozenset({"email", "uuid", "uri", "hostname", "ipv4", "ipv6"})
 _TYPES = {"string": ("string",), "repeated": ("array",)}
 
 
-def ruled(field: Field, options: dict[str, Any]) -> tuple[Field, dict[str, Any]]:
+def apply_validation_rules(field: Field, options: dict[str, Any]) -> tuple[Field, dict[str, Any]]:
     """Return the field under the rules beside it, and the options that are no rules of a contract."""
     rest: dict[str, Any] = {}
     terms = dict(field.options or EMPTY)

@@ -29,7 +29,7 @@ SCALARS: dict[str, Field] = {
 }
 _PROTOBUF = "google.protobuf."
 _TYPE = "google.type."
-KNOWN: dict[str, Field] = {
+WELL_KNOWN_TYPES: dict[str, Field] = {
     f"{_PROTOBUF}Timestamp": _field("timestamp"),
     f"{_TYPE}Date": _field("date"),
     f"{_TYPE}TimeOfDay": _field("time"),
@@ -64,5 +64,5 @@ IMPORTS: dict[str, str] = {
     f"{_TYPE}Decimal": "google/type/decimal.proto",
 }
 """The file that each of them is in."""
-KEYS = frozenset({"string", "bool", "int32", "int64", "uint32", "uint64"})
+MAP_KEY_TYPES = frozenset({"string", "bool", "int32", "int64", "uint32", "uint64"})
 """Types that the keys of a map may have."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.values import FrozenMap
-from treaty.formats.losses import lost
-from treaty.formats.naming import fields_named, identifier, is_identifier, type_name
-from treaty.formats.notes import with_objects
+from treaty.formats.losses import find_losses
+from treaty.formats.naming import is_identifier, make_field_names, make_identifier, make_type_name
+from treaty.formats.notes import require_objects
 from treaty.formats.protobuf.parser import RESERVED
 from treaty.formats.protobuf.reader import read
-from treaty.formats.protobuf.types import IMPORTS, KEYS, KNOWN, SCALARS
-from treaty.formats.results import Written
+from treaty.formats.protobuf.types import IMPORTS, MAP_KEY_TYPES, SCALARS, WELL_KNOWN_TYPES
+from treaty.formats.results import WriteResult
 
 TITLE = "Protobuf"
 REASONS = {
@@ -50,11 +50,11 @@ _INTEGERS = {
 }
 
 
-def write(contract: Contract, dialect: str = "proto3") -> Written:
+def write(contract: Contract, dialect: str = "proto3") -> WriteResult:
     """Write a contract as messages, one for each object."""
-    plain = with_objects(contract, TITLE)
+    plain = require_objects(contract, TITLE)
     text = _Writer(plain, dialect).text()
-    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS, settles=("id",)))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS, settles=("id",)))
 
 
 class _Writer:
@@ -66,7 +66,7 @@ class _Writer:
         self.imports: set[str] = set()
 
     def text(self) -> str:
-        names = fields_named([item.name for item in self.contract.schema])
+        names = make_field_names([item.name for item in self.contract.schema])
         messages = [self._object(item, name) for item, name in zip(self.contract.schema, names, strict=True)]
         package = self.contract.id.removesuffix(f".{names[0]}")
         head = [f'syntax = "{self.dialect}";']
@@ -79,18 +79,18 @@ class _Writer:
     def _object(self, item: SchemaObject, name: str) -> str:
         entries = {one.get("property"): one.get("value") for one in item.custom_properties or ()}
         lines = ["option deprecated = true;"] if item.more.get("deprecated") is True else []
-        return comment(item.description) + self._message(name, item.fields, entries.get(RESERVED), lines)
+        return render_comment(item.description) + self._message(name, item.fields, entries.get(RESERVED), lines)
 
     def _message(self, name: str, fields: tuple[Field, ...], reserved: object, lines: list[str]) -> str:
-        scope = Scope(name)
-        names = fields_named([field.name for field in fields])
-        numbers = numbered(fields, reserved)
-        body = [*lines, *reserved_line(reserved, numbers.values())]
+        scope = MessageScope(name)
+        names = make_field_names([field.name for field in fields])
+        numbers = assign_numbers(fields, reserved)
+        body = [*lines, *reserved_lines(reserved, numbers.values())]
         for index, (field, called) in enumerate(zip(fields, names, strict=True)):
             body.append(self._field(field, called, numbers[index], scope))
-        return block(f"message {name}", [*body[: len(lines)], *scope.definitions, *body[len(lines) :]])
+        return render_block(f"message {name}", [*body[: len(lines)], *scope.definitions, *body[len(lines) :]])
 
-    def _field(self, field: Field, name: str, number: int, scope: Scope) -> str:
+    def _field(self, field: Field, name: str, number: int, scope: MessageScope) -> str:
         kind = field.type.name if field.type else "string"
         label = ""
         if kind == "array" and field.physical_type != "google.protobuf.ListValue":
@@ -99,21 +99,21 @@ class _Writer:
             written, label = "float", "repeated "
         elif kind == "map" and field.map_value is not None:
             key = self._single(field.map_key, name, scope)
-            written = f"map<{key if key in KEYS else 'string'}, {self._single(field.map_value, name, scope)}>"
+            written = f"map<{key if key in MAP_KEY_TYPES else 'string'}, {self._single(field.map_value, name, scope)}>"
         else:
             written = self._single(field, name, scope)
             label = "required " if field.is_required and self.dialect == "proto2" else "optional "
             label = "" if field.is_required and self.dialect == "proto3" else label
         options = " [deprecated = true]" if field.deprecated else ""
-        return f"{comment(field.description)}{label}{written} {name} = {number}{options};"
+        return f"{render_comment(field.description)}{label}{written} {name} = {number}{options};"
 
-    def _single(self, field: Field | None, name: str, scope: Scope) -> str:
+    def _single(self, field: Field | None, name: str, scope: MessageScope) -> str:
         """Return the type of one value, defined in the message where it has to be."""
         if field is None:
             return "string"
         stated = field.type
-        if field.physical_type in KNOWN or field.physical_type in SCALARS:
-            known = {**KNOWN, **SCALARS}[field.physical_type or ""]
+        if field.physical_type in WELL_KNOWN_TYPES or field.physical_type in SCALARS:
+            known = {**WELL_KNOWN_TYPES, **SCALARS}[field.physical_type or ""]
             if known.type == stated:
                 return self._imported(field.physical_type or "")
         kind = stated.name if stated else "string"
@@ -127,7 +127,7 @@ class _Writer:
             return self._imported(whole if kind == "integer" or stated.detail == "decimal" else fallback)
         return self._imported(_TYPES.get(kind, "string"))
 
-    def _nested(self, field: Field, name: str, scope: Scope) -> str:
+    def _nested(self, field: Field, name: str, scope: MessageScope) -> str:
         called, is_new = scope.place(field, name)
         if is_new:
             entries = {one.get("property"): one.get("value") for one in field.custom_properties or ()}
@@ -144,7 +144,7 @@ _HIGHEST = 536_870_911
 _OF_PROTOBUF = range(19_000, 20_000)
 
 
-def numbered(fields: Sequence[Field], reserved: object) -> dict[int, int]:
+def assign_numbers(fields: Sequence[Field], reserved: object) -> dict[int, int]:
     """Return the number of each field by its place: its id where that is a number, else the lowest that is free."""
     free = _reserved_numbers(reserved)
     found: dict[int, int] = {}
@@ -163,7 +163,7 @@ def numbered(fields: Sequence[Field], reserved: object) -> dict[int, int]:
     return found
 
 
-def reserved_line(reserved: object, numbers: Iterable[int]) -> list[str]:
+def reserved_lines(reserved: object, numbers: Iterable[int]) -> list[str]:
     """Return the lines that keep numbers and names free."""
     taken = set(numbers)
     listed = [text for text in reserved if isinstance(text, str)] if isinstance(reserved, tuple) else []
@@ -199,7 +199,7 @@ _STORED = re.compile(r"(?:message|enum) (\S+)")
 _HIGHEST_MESSAGES = 2**31 - 1
 
 
-class Scope:
+class MessageScope:
     """The types that one message defines inside itself, and the names they take."""
 
     def __init__(self, message: str) -> None:
@@ -210,11 +210,11 @@ class Scope:
     def place(self, field: Field, name: str) -> tuple[str, bool]:
         """Return the name of a field's type, and whether it is still to be defined."""
         stored = _STORED.fullmatch(field.physical_type or "")
-        wanted = stored[1] if stored and is_identifier(stored[1]) else type_name(name)
+        wanted = stored[1] if stored and is_identifier(stored[1]) else make_type_name(name)
         known = self._types.get(wanted)
         if known is not None and (known.properties, known.enum) == (field.properties, field.enum):
             return wanted, False
-        wanted = identifier(wanted, {*self._types, *self._values})
+        wanted = make_identifier(wanted, {*self._types, *self._values})
         self._types[wanted] = field
         return wanted, True
 
@@ -225,7 +225,7 @@ class Scope:
         if not all(isinstance(value, str) and is_identifier(value) for value in listed):
             return None
         stored = _STORED.fullmatch(field.physical_type or "")
-        wanted = stored[1] if stored else type_name(name)
+        wanted = stored[1] if stored else make_type_name(name)
         known = self._types.get(wanted)
         if known is not None and known.enum == field.enum:
             return wanted
@@ -235,21 +235,21 @@ class Scope:
         called, _ = self.place(field, name)
         zero = [] if 0 in numbers else [f"{_upper(called)}_UNSPECIFIED = 0;"]
         lines = [
-            f"{comment(item.get('description'))}{item['value']} = {number};"
+            f"{render_comment(item.get('description'))}{item['value']} = {number};"
             for item, number in sorted(zip(values, numbers, strict=True), key=lambda pair: pair[1] != 0)
         ]
         self._values |= {*listed, *(line.split()[0] for line in zero)}
-        self.definitions.append(block(f"enum {called}", [*zero, *lines]))
+        self.definitions.append(render_block(f"enum {called}", [*zero, *lines]))
         return called
 
 
-def comment(text: str | None) -> str:
+def render_comment(text: str | None) -> str:
     """Return a description as the lines of a comment."""
     lines = _CONTROL.sub(" ", text).split("\n") if text else []
     return "".join(f"// {line}".rstrip() + "\n" for line in lines)
 
 
-def block(head: str, parts: Iterable[str]) -> str:
+def render_block(head: str, parts: Iterable[str]) -> str:
     """Return a definition with its parts indented."""
     inner = "\n".join(f"  {line}".rstrip() for part in parts for line in part.split("\n"))
     return f"{head} {{\n{inner}\n}}" if inner else f"{head} {{}}"

@@ -16,11 +16,11 @@ from pydantic_core import SchemaError
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY, Json, thaw
-from treaty.formats.json_schema.reader import Fields
-from treaty.formats.naming import identifier, is_identifier, type_name
-from treaty.formats.notes import note, noted, object_note
-from treaty.formats.pydantic.reader import model_part
-from treaty.formats.pydantic.types import STRING, Typed, entries_of, list_of, scalar
+from treaty.formats.json_schema.reader import FieldReader
+from treaty.formats.naming import is_identifier, make_identifier, make_type_name
+from treaty.formats.notes import make_note, make_object_note, note_entry
+from treaty.formats.pydantic.reader import read_model_part
+from treaty.formats.pydantic.types import STRING, PythonType, dict_of, list_of, scalar_type
 
 _CONSTRAINTS = {
     "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
@@ -40,12 +40,12 @@ class Attribute:
     """One attribute of a class: its Python name, its type, and what its Field says."""
 
     name: str
-    typed: Typed
+    typed: PythonType
     says: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Class:
+class ModelClass:
     """One class: its name, what it says of itself, and its attributes."""
 
     name: str
@@ -61,35 +61,35 @@ class Class:
         return built
 
 
-class Plan:
+class ModelPlan:
     """The classes of one contract, those that others use first."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
         self.closed = contract.treaty.content == "closed"
-        self.classes: list[Class] = []
+        self.classes: list[ModelClass] = []
         self.roots = [self._root(item, index) for index, item in enumerate(contract.schema)]
 
-    def _root(self, item: SchemaObject, index: int) -> Class:
-        made = self._class(type_name(item.name), item.name, item.fields, item.description)
-        kept = object_note(self.contract, index, model_part(made.build())[0].contract)
-        self.classes[-1] = replace(made, config=made.config | ({"json_schema_extra": noted(kept)} if kept else {}))
+    def _root(self, item: SchemaObject, index: int) -> ModelClass:
+        made = self._class(make_type_name(item.name), item.name, item.fields, item.description)
+        kept = make_object_note(self.contract, index, read_model_part(made.build())[0].contract)
+        self.classes[-1] = replace(made, config=made.config | ({"json_schema_extra": note_entry(kept)} if kept else {}))
         return self.classes[-1]
 
-    def _class(self, wanted: str, title: str, fields: tuple[Field, ...], doc: str | None = None) -> Class:
-        name = identifier(wanted, {*USED, *(one.name for one in self.classes)})
+    def _class(self, wanted: str, title: str, fields: tuple[Field, ...], doc: str | None = None) -> ModelClass:
+        name = make_identifier(wanted, {*RESERVED_NAMES, *(one.name for one in self.classes)})
         config: dict[str, Any] = {"title": title} | ({"extra": "forbid"} if self.closed else {})
-        taken: set[str] = {*USED, name}
+        taken: set[str] = {*RESERVED_NAMES, name}
         attributes = tuple(self._attribute(field, name, taken) for field in fields)
         if any("alias" in one.says for one in attributes):
             config["populate_by_name"] = True
-        self.classes.append(Class(name, config, doc or None, attributes))
+        self.classes.append(ModelClass(name, config, doc or None, attributes))
         return self.classes[-1]
 
     def _attribute(self, field: Field, owner: str, taken: set[str]) -> Attribute:
         name = attribute_name(field.name or "", taken)
         taken.add(name)
-        typed = self._typed(field, type_name(owner, field.name or ""))
+        typed = self._typed(field, make_type_name(owner, field.name or ""))
         says: dict[str, Any] = {}
         if not field.is_required:
             typed, says = typed.or_none(), {"default": None}
@@ -101,35 +101,35 @@ class Plan:
             says["description"] = field.description
         if field.deprecated:
             says["deprecated"] = True
-        says |= {key: value for key, value in _constraints(field) if works(typed, {key: value})}
+        says |= {key: value for key, value in _constraints(field) if accepts_constraint(typed, {key: value})}
         default = thaw(field.treaty.get("default"))
-        if isinstance(default, str | int | float) and accepts(typed, says, default):
+        if isinstance(default, str | int | float) and accepts_default(typed, says, default):
             says["default"] = default
         extra = {"format": typed.told} if typed.told else {}
         if extra:
             says["json_schema_extra"] = extra
         native = self._read(Attribute(name, typed, says))
-        if kept := noted(note(field, native)):
+        if kept := note_entry(make_note(field, native)):
             says["json_schema_extra"] = extra | kept
         return Attribute(name, typed, says)
 
     def _read(self, attribute: Attribute) -> Field:
         """Read an attribute as its JSON schema alone says it."""
-        schema = Class("Trial", {}, None, (attribute,)).build().model_json_schema()
-        fields = Fields(self.contract.id, schema)
+        schema = ModelClass("Trial", {}, None, (attribute,)).build().model_json_schema()
+        fields = FieldReader(self.contract.id, schema)
         fields.closed = self.closed
         return fields.inside(schema, FieldPath(), ())[0]
 
-    def _typed(self, field: Field, name: str) -> Typed:
+    def _typed(self, field: Field, name: str) -> PythonType:
         kind = field.type.name if field.type else "string"
         if kind == "object" and field.properties is not None:
             made = self._class(name, field.name or name, field.properties)
-            return Typed(made.name, made.build())
+            return PythonType(made.name, made.build())
         if kind == "array":
-            return list_of(self._typed(field.items, name) if field.items else Typed("Any", Any))
+            return list_of(self._typed(field.items, name) if field.items else PythonType("Any", Any))
         if kind == "map":
-            return entries_of(self._typed(field.map_value, name) if field.map_value else STRING)
-        return scalar(field)
+            return dict_of(self._typed(field.map_value, name) if field.map_value else STRING)
+        return scalar_type(field)
 
 
 def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
@@ -144,7 +144,7 @@ def _constraints(field: Field) -> Iterator[tuple[str, Any]]:
         yield "decimal_places", stated.scale or 0
 
 
-USED = frozenset(
+RESERVED_NAMES = frozenset(
     {
         *("Any", "AwareDatetime", "BaseModel", "ConfigDict", "Decimal", "Field", "Literal", "NaiveDatetime", "UUID"),
         *("bool", "bytes", "dict", "dt", "float", "int", "list", "model_config", "str"),
@@ -155,12 +155,12 @@ USED = frozenset(
 
 def attribute_name(name: str, taken: set[str]) -> str:
     """Return a name for an attribute that is not taken, close to the field's own."""
-    plain = identifier(name).lstrip("_") or "value"
+    plain = make_identifier(name).lstrip("_") or "value"
     if not is_identifier(plain):
         plain = f"value_{plain}"
     if keyword.iskeyword(plain) or hasattr(BaseModel, plain) or plain.startswith("model_"):
         plain = f"{plain}_" if not plain.startswith("model_") else f"the_{plain}"
-    return identifier(plain, taken)
+    return make_identifier(plain, taken)
 
 
 _TROUBLE = (PydanticUserError, SchemaError, TypeError, ValueError, OverflowError)
@@ -169,7 +169,7 @@ _LIMITS = frozenset(
 )
 
 
-def works(typed: Typed, says: dict[str, Any]) -> bool:
+def accepts_constraint(typed: PythonType, says: dict[str, Any]) -> bool:
     """Tell whether a type takes a constraint."""
     try:
         create_model("Trial", value=(typed.kind, PydanticField(**says))).model_json_schema()
@@ -178,7 +178,7 @@ def works(typed: Typed, says: dict[str, Any]) -> bool:
     return True
 
 
-def accepts(typed: Typed, says: dict[str, Any], default: Json) -> bool:
+def accepts_default(typed: PythonType, says: dict[str, Any], default: Json) -> bool:
     """Tell whether a value is one of the type as it stands, without being converted."""
     limits = {key: value for key, value in says.items() if key in _LIMITS}
     try:

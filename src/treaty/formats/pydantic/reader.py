@@ -9,8 +9,8 @@ from treaty.contracts.text.limits import refuse
 from treaty.errors import InvalidDocument
 from treaty.formats.json_schema.reader import Reader
 from treaty.formats.json_schema.reader import read as read_schema
-from treaty.formats.notes import SchemaPart, assembled
-from treaty.formats.results import Loss, Read
+from treaty.formats.notes import SchemaPart, assemble_contracts
+from treaty.formats.results import Loss, ReadResult
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -21,20 +21,20 @@ _HOW = (
 )
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read the JSON schema of a model; Python files are not run, so they are refused with what to do instead."""
     if name.lower().endswith(".py") or not text.lstrip().startswith("{"):
         raise refuse("Python code is not run to read the models in it", Place(name), _HOW)
     return read_schema(text, name)
 
 
-def read_model(model: type[BaseModel]) -> Read:
+def read_model(model: type[BaseModel]) -> ReadResult:
     """Read a model class that is loaded already."""
-    part, losses = model_part(model)
-    return Read(assembled([part], model.__name__), losses)
+    part, losses = read_model_part(model)
+    return ReadResult(assemble_contracts([part], model.__name__), losses)
 
 
-def model_part(model: type[BaseModel]) -> tuple[SchemaPart, tuple[Loss, ...]]:
+def read_model_part(model: type[BaseModel]) -> tuple[SchemaPart, tuple[Loss, ...]]:
     """Return the object that a model describes, before its note is read."""
     from pydantic.errors import PydanticUserError
 

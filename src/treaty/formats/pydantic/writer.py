@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from treaty.contracts.model import Contract
-from treaty.formats.losses import lost
-from treaty.formats.notes import assembled, with_objects
-from treaty.formats.pydantic.model_plan import Attribute, Class, Plan
-from treaty.formats.pydantic.reader import model_part
-from treaty.formats.results import Written
+from treaty.formats.losses import find_losses
+from treaty.formats.notes import assemble_contracts, require_objects
+from treaty.formats.pydantic.model_plan import Attribute, ModelClass, ModelPlan
+from treaty.formats.pydantic.reader import read_model_part
+from treaty.formats.results import WriteResult
 
 TITLE = "Pydantic"
 REASONS = {"*": "a model has no place for it"}
 
 
-def write(contract: Contract) -> Written:
+def write(contract: Contract) -> WriteResult:
     """Write a contract as a module with one model for each object, and for each object inside it."""
-    plan = Plan(with_objects(contract, TITLE))
-    text = module(f"Models of the contract {contract.id} {contract.version}.", plan.classes)
-    back = assembled([model_part(root.build())[0] for root in plan.roots], contract.id)
-    return Written(text, lost(contract, back, REASONS))
+    plan = ModelPlan(require_objects(contract, TITLE))
+    text = render_module(f"Models of the contract {contract.id} {contract.version}.", plan.classes)
+    back = assemble_contracts([read_model_part(root.build())[0] for root in plan.roots], contract.id)
+    return WriteResult(text, find_losses(contract, back, REASONS))
 
 
 _WIDTH = 110
@@ -31,7 +31,7 @@ _TYPING = ("Any", "Literal")
 _PYDANTIC = ("AwareDatetime", "BaseModel", "ConfigDict", "Field", "NaiveDatetime")
 
 
-def module(title: str, classes: Iterable[Class]) -> str:
+def render_module(title: str, classes: Iterable[ModelClass]) -> str:
     """Return a module that defines the classes."""
     bodies = [_class(one) for one in classes]
     return "\n\n\n".join([f"{_docstring(title)}\n\n{_imports(bodies)}", *bodies]) + "\n"
@@ -56,7 +56,7 @@ def _uses(text: str, name: str) -> bool:
     return re.search(rf"\b{name}\b", text) is not None
 
 
-def _class(one: Class) -> str:
+def _class(one: ModelClass) -> str:
     lines = [f"class {one.name}(BaseModel):"]
     if one.doc:
         lines += [f"    {_docstring(one.doc)}", ""]

@@ -14,10 +14,10 @@ from treaty.contracts.text import read_json
 from treaty.contracts.text.limits import refuse
 from treaty.contracts.values import FrozenMap, Json, brief, freeze
 from treaty.errors import InvalidDocument
-from treaty.formats.flat_terms import mapping
-from treaty.formats.naming import stem
-from treaty.formats.notes import NOTE, checked, contract_of, restored
-from treaty.formats.results import Loss, Read
+from treaty.formats.flat_terms import as_mapping
+from treaty.formats.naming import name_from_path
+from treaty.formats.notes import NOTE_KEY, apply_note, make_contract, validate_contracts
+from treaty.formats.results import Loss, ReadResult
 
 ENDINGS = (".struct.json", ".schema.json", ".json")
 _SCALARS: dict[str, Field] = {
@@ -38,13 +38,13 @@ _SCALARS: dict[str, Field] = {
 _STORED = "__CHAR_VARCHAR_TYPE_STRING"
 
 
-def read(text: str, name: str) -> Read:
+def read(text: str, name: str) -> ReadResult:
     """Read a StructType as a contract that is called like its file."""
     data = read_json(text, name).data
     reader = Reader(name)
-    called = stem(name, ENDINGS)
+    called = name_from_path(name, ENDINGS)
     item = SchemaObject(called, properties=reader.fields(data, FieldPath()))
-    return Read(checked([contract_of(called, item)], name), tuple(reader.losses))
+    return ReadResult(validate_contracts([make_contract(called, item)], name), tuple(reader.losses))
 
 
 class Reader:
@@ -64,10 +64,10 @@ class Reader:
         if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or "type" not in data:
             raise self._refuse(f"{brief(data)!r} is no StructField: it has no name or no type")
         path = parent.field(data["name"])
-        metadata = mapping(data.get("metadata"))
+        metadata = as_mapping(data.get("metadata"))
         kind = self.type(data["type"], path)
         stored = metadata.get(_STORED)
-        own = [(key, value) for key, value in metadata.items() if key not in ("comment", NOTE, _STORED)]
+        own = [(key, value) for key, value in metadata.items() if key not in ("comment", NOTE_KEY, _STORED)]
         native = replace(
             kind,
             name=data["name"],
@@ -76,7 +76,7 @@ class Reader:
             description=metadata.get("comment") or None,
             custom_properties=tuple(FrozenMap({"property": key, "value": freeze(value)}) for key, value in own) or None,
         )
-        return restored(native, self._note(metadata, path), self.source, str(path))
+        return apply_note(native, self._note(metadata, path), self.source, str(path))
 
     def type(self, kind: Json, path: FieldPath) -> Field:
         if isinstance(kind, str):
@@ -102,11 +102,11 @@ class Reader:
 
     def _note(self, metadata: Mapping[str, Any], path: FieldPath) -> Json:
         """Read the note, which is a text: Spark's metadata holds no lists of different things."""
-        kept = metadata.get(NOTE)
+        kept = metadata.get(NOTE_KEY)
         try:
             return json.loads(kept) if isinstance(kept, str) else kept
         except ValueError:
-            raise self._refuse(f"the note {NOTE!r} at {path} is no JSON") from None
+            raise self._refuse(f"the note {NOTE_KEY!r} at {path} is no JSON") from None
 
     def _refuse(self, message: str) -> InvalidDocument:
         return refuse(message, Place(self.source), "write what df.schema.json() gives")

@@ -8,9 +8,9 @@ from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.writer import write_json
 from treaty.contracts.values import EMPTY, Json
-from treaty.formats.losses import lost
-from treaty.formats.notes import NOTE, note, with_objects
-from treaty.formats.results import Written
+from treaty.formats.losses import find_losses
+from treaty.formats.notes import NOTE_KEY, make_note, require_objects
+from treaty.formats.results import WriteResult
 from treaty.formats.spark.reader import Reader, read
 
 TITLE = "Spark StructType"
@@ -33,11 +33,11 @@ _INTEGERS = {
 _MOST_DIGITS = 38
 
 
-def write(contract: Contract) -> Written:
+def write(contract: Contract) -> WriteResult:
     """Write the columns of a contract's first object as a StructType."""
-    plain = with_objects(contract, TITLE)
+    plain = require_objects(contract, TITLE)
     text = write_json(_struct(plain.schema[0].fields))
-    return Written(text, lost(contract, read(text, contract.id).contracts, REASONS))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
 
 
 def _struct(fields: tuple[Field, ...]) -> dict[str, Json]:
@@ -52,8 +52,8 @@ def _written(field: Field) -> dict[str, Json]:
         "nullable": not field.is_required,
         "metadata": metadata,
     }
-    if kept := note(field, Reader("").field(node, FieldPath())):
-        metadata[NOTE] = json.dumps(kept, ensure_ascii=False)
+    if kept := make_note(field, Reader("").field(node, FieldPath())):
+        metadata[NOTE_KEY] = json.dumps(kept, ensure_ascii=False)
     return node
 
 

@@ -11,23 +11,23 @@ from sqlglot import exp
 from treaty.contracts.model import Field
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.values import EMPTY, FrozenMap
-from treaty.formats.sql.types import field_of
+from treaty.formats.sql.types import read_type
 
-Lose = Callable[[str, str, str], None]
+ReportLoss = Callable[[str, str, str], None]
 """Notes a loss: field, what, why."""
 
 
-def column(node: exp.ColumnDef, dialect: str, lose: Lose | None = None) -> Field:
+def read_column(node: exp.ColumnDef, dialect: str, lose: ReportLoss | None = None) -> Field:
     """Read a column, or a member of a struct."""
     kind = node.args.get("kind")
-    field = field_of(kind, dialect) if isinstance(kind, exp.DataType) else Field()
+    field = read_type(kind, dialect) if isinstance(kind, exp.DataType) else Field()
     field = replace(field, name=node.name)
     for constraint in node.args.get("constraints") or ():
-        field = constrained(field, constraint.args.get("kind"), dialect, lose)
+        field = apply_constraint(field, constraint.args.get("kind"), dialect, lose)
     return field
 
 
-def constrained(field: Field, kind: Any, dialect: str, lose: Lose | None = None) -> Field:
+def apply_constraint(field: Field, kind: Any, dialect: str, lose: ReportLoss | None = None) -> Field:
     """Return the field under one constraint."""
     match kind:
         case exp.NotNullColumnConstraint():
@@ -44,24 +44,24 @@ def constrained(field: Field, kind: Any, dialect: str, lose: Lose | None = None)
         case exp.DefaultColumnConstraint():
             return _defaulted(field, kind, dialect, lose)
         case exp.CheckColumnConstraint():
-            narrowed = checked_by(field, kind.this)
+            narrowed = apply_check(field, kind.this)
             if narrowed is None and lose:
                 lose(field.name or "", f"CHECK ({kind.this.sql(dialect=dialect)})", "a contract has no such rule")
             return narrowed or field
         case exp.Reference():
-            return referring(field, kind, lose)
+            return apply_reference(field, kind, lose)
         case _:
             if lose and kind is not None:
                 lose(field.name or "", kind.sql(dialect=dialect), "a contract does not say how values come about")
             return field
 
 
-def referring(field: Field, reference: exp.Reference, lose: Lose | None) -> Field:
+def apply_reference(field: Field, reference: exp.Reference, lose: ReportLoss | None) -> Field:
     """Return the field as referring to another table's column."""
     target = reference.this
     table = target.find(exp.Table) if target is not None else None
     columns = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
-    if table is None or len(columns) != 1 or not is_reference(to := f"{table.name}.{columns[0]}"):
+    if table is None or len(columns) != 1 or not is_valid_reference(to := f"{table.name}.{columns[0]}"):
         if lose:
             lose(field.name or "", reference.sql(), "a contract refers to one named column")
         return field
@@ -69,13 +69,13 @@ def referring(field: Field, reference: exp.Reference, lose: Lose | None) -> Fiel
     return replace(field, relationships=(*(field.relationships or ()), relation))
 
 
-def is_reference(text: str) -> bool:
+def is_valid_reference(text: str) -> bool:
     """Tell whether ODCS can write a reference so."""
     return all(part.replace("_", "a").isalnum() and part.isascii() for part in text.split("."))
 
 
-def _defaulted(field: Field, kind: exp.DefaultColumnConstraint, dialect: str, lose: Lose | None) -> Field:
-    known, value = literal(kind.this)
+def _defaulted(field: Field, kind: exp.DefaultColumnConstraint, dialect: str, lose: ReportLoss | None) -> Field:
+    known, value = read_literal(kind.this)
     if not known:
         if lose:
             lose(field.name or "", f"default {kind.this.sql(dialect=dialect)}", "a contract's default is a value")
@@ -93,16 +93,16 @@ _BOUNDS: dict[type[exp.Expression], tuple[str, str]] = {
 """What a comparison bounds: the value, or its length."""
 
 
-def checked_by(field: Field, condition: Any) -> Field | None:
+def apply_check(field: Field, condition: Any) -> Field | None:
     """Return the field under a condition, or None where a contract cannot say it."""
     match condition:
         case exp.Paren():
-            return checked_by(field, condition.this)
+            return apply_check(field, condition.this)
         case exp.And():
-            left = checked_by(field, condition.left)
-            return checked_by(left, condition.right) if left else None
+            left = apply_check(field, condition.left)
+            return apply_check(left, condition.right) if left else None
         case exp.In() if _is_column(condition.this):
-            values = [literal(one) for one in condition.expressions]
+            values = [read_literal(one) for one in condition.expressions]
             if not values or not all(known for known, _ in values):
                 return None
             return replace(field, enum=tuple(FrozenMap({"value": value}) for _, value in values))
@@ -110,7 +110,7 @@ def checked_by(field: Field, condition: Any) -> Field | None:
             low = _bounded(field, "minimum", condition.args["low"])
             return _bounded(low, "maximum", condition.args["high"]) if low else None
         case exp.RegexpLike() if _is_column(condition.this):
-            known, pattern = literal(condition.expression)
+            known, pattern = read_literal(condition.expression)
             usable = known and isinstance(pattern, str) and PatternCheck().problem(pattern) is None
             return _with(field, "pattern", pattern) if usable and field.logical_type == "string" else None
         case exp.Not() if isinstance(condition.this, exp.Is) and isinstance(condition.this.expression, exp.Null):
@@ -124,7 +124,7 @@ def checked_by(field: Field, condition: Any) -> Field | None:
             return None
 
 
-def columns_in(condition: exp.Expression) -> set[str]:
+def referenced_columns(condition: exp.Expression) -> set[str]:
     """Name the columns that a condition speaks of."""
     return {one.name for one in condition.find_all(exp.Column)}
 
@@ -134,7 +134,7 @@ def _is_column(node: Any) -> bool:
 
 
 def _bounded(field: Field, option: str, node: Any) -> Field | None:
-    known, value = literal(node)
+    known, value = read_literal(node)
     numeric = field.logical_type in ("integer", "number") or option.endswith("Length")
     dated = field.logical_type in ("date", "timestamp", "time") and not option.endswith("Length")
     wanted: tuple[type, ...] = (int, float) if numeric else (str,) if dated else ()
@@ -152,12 +152,12 @@ def _with(field: Field, option: str, value: Any) -> Field:
     return replace(field, options=FrozenMap({**(field.options or EMPTY), option: value}))
 
 
-def literal(node: Any) -> tuple[bool, Any]:
+def read_literal(node: Any) -> tuple[bool, Any]:
     """Return the value that an expression is, if it is one."""
     if isinstance(node, exp.Paren | exp.Cast):
-        return literal(node.this)
+        return read_literal(node.this)
     if isinstance(node, exp.Neg):
-        known, value = literal(node.this)
+        known, value = read_literal(node.this)
         return known and isinstance(value, int | float), -value if isinstance(value, int | float) else None
     if isinstance(node, exp.Boolean):
         return True, bool(node.this)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Comments(Enum):
+class CommentStyle(Enum):
     """Where a dialect keeps the description of a column."""
 
     INLINE = "COMMENT 'text'"
@@ -19,7 +19,7 @@ class Comments(Enum):
 class Dialect:
     """What a dialect has words for; nested types are templates, or the type that holds JSON instead."""
 
-    comments: Comments
+    comments: CommentStyle
     struct: str
     entries: str
     array: str
@@ -34,7 +34,7 @@ class Dialect:
 
 
 _SPARK = Dialect(
-    Comments.INLINE,
+    CommentStyle.INLINE,
     struct="STRUCT<{0}>",
     entries="MAP<{0}, {1}>",
     array="ARRAY<{0}>",
@@ -46,7 +46,7 @@ _SPARK = Dialect(
 DIALECTS: dict[str, Dialect] = {
     "spark": _SPARK,
     "databricks": Dialect(
-        Comments.INLINE,
+        CommentStyle.INLINE,
         struct="STRUCT<{0}>",
         entries="MAP<{0}, {1}>",
         array="ARRAY<{0}>",
@@ -58,7 +58,7 @@ DIALECTS: dict[str, Dialect] = {
         partitions=True,
     ),
     "postgres": Dialect(
-        Comments.STATEMENTS,
+        CommentStyle.STATEMENTS,
         struct="JSONB",
         entries="JSONB",
         array="{0}[]",
@@ -68,7 +68,7 @@ DIALECTS: dict[str, Dialect] = {
         references=True,
     ),
     "snowflake": Dialect(
-        Comments.INLINE,
+        CommentStyle.INLINE,
         struct="OBJECT({0})",
         entries="MAP({0}, {1})",
         array="ARRAY({0})",
@@ -79,7 +79,7 @@ DIALECTS: dict[str, Dialect] = {
         table_comment="COMMENT = {0}",
     ),
     "bigquery": Dialect(
-        Comments.OPTIONS,
+        CommentStyle.OPTIONS,
         struct="STRUCT<{0}>",
         entries="JSON",
         array="ARRAY<{0}>",
@@ -88,7 +88,7 @@ DIALECTS: dict[str, Dialect] = {
         table_comment="OPTIONS (description = {0})",
     ),
     "duckdb": Dialect(
-        Comments.STATEMENTS,
+        CommentStyle.STATEMENTS,
         struct="STRUCT({0})",
         entries="MAP({0}, {1})",
         array="{0}[]",
@@ -122,7 +122,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 
-def dialect_of(text: str) -> str:
+def detect_dialect(text: str) -> str:
     """Tell the dialect of a text: by the line `-- dialect: name`, or by words that only one dialect has."""
     if said := _SAID.search(text):
         return said[1].lower()

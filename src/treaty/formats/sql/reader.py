@@ -16,25 +16,33 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.limits import Limits, refuse
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
-from treaty.formats.notes import checked, contract_of
-from treaty.formats.results import Loss, Read
-from treaty.formats.sql.columns import column, columns_in, constrained, is_reference, referring
-from treaty.formats.sql.dialects import dialect_of
+from treaty.formats.notes import make_contract, validate_contracts
+from treaty.formats.results import Loss, ReadResult
+from treaty.formats.sql.columns import (
+    apply_constraint,
+    apply_reference,
+    is_valid_reference,
+    read_column,
+    referenced_columns,
+)
+from treaty.formats.sql.dialects import detect_dialect
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it passes over is named as a loss, once
 
 
-def read(text: str, name: str, dialect: str | None = None) -> Read:
+def read(text: str, name: str, dialect: str | None = None) -> ReadResult:
     """Read every table that a text creates with columns."""
-    spoken = dialect or dialect_of(text)
+    spoken = dialect or detect_dialect(text)
     losses: list[Loss] = []
-    tables: dict[str, Table] = {}
+    tables: dict[str, TableReader] = {}
     for statement in _statements(text, name, spoken):
         _take(statement, tables, losses, spoken)
     if not tables:
         raise refuse("no table is created with columns", Place(name), "write CREATE TABLE name (column type, …)")
-    contracts = [contract_of(identity, table.object(several=len(tables) > 1)) for identity, table in tables.items()]
-    return Read(checked(contracts, name), (*losses, *(loss for table in tables.values() for loss in table.losses)))
+    contracts = [make_contract(identity, table.object(several=len(tables) > 1)) for identity, table in tables.items()]
+    return ReadResult(
+        validate_contracts(contracts, name), (*losses, *(loss for table in tables.values() for loss in table.losses))
+    )
 
 
 def _statements(text: str, source: str, dialect: str) -> list[Any]:
@@ -46,12 +54,12 @@ def _statements(text: str, source: str, dialect: str) -> list[Any]:
         raise _unread(error, source, dialect) from None
 
 
-def _take(statement: Any, tables: dict[str, Table], losses: list[Loss], dialect: str) -> None:
+def _take(statement: Any, tables: dict[str, TableReader], losses: list[Loss], dialect: str) -> None:
     """Take what a statement says of a table; statements that say nothing of tables are passed over."""
     target = statement.this if isinstance(statement, exp.Expression) else None
     if isinstance(statement, exp.Create) and statement.kind == "TABLE":
         if isinstance(target, exp.Schema) and target.expressions and isinstance(target.this, exp.Table):
-            tables[_full(target.this)] = Table(statement, dialect)
+            tables[_full(target.this)] = TableReader(statement, dialect)
         else:
             losses.append(
                 Loss(
@@ -89,7 +97,7 @@ def _unread(error: Exception, source: str, dialect: str) -> InvalidDocument:
 _STORAGE = "a contract does not say how rows are stored"
 
 
-class Table:
+class TableReader:
     """One table while its statements are read."""
 
     def __init__(self, statement: exp.Create, dialect: str) -> None:
@@ -102,7 +110,7 @@ class Table:
         self.fields: dict[str, Field] = {}
         for part in statement.this.expressions:
             if isinstance(part, exp.ColumnDef):
-                self.fields[part.name] = column(part, dialect, self.lose)
+                self.fields[part.name] = read_column(part, dialect, self.lose)
         for part in statement.this.expressions:
             if not isinstance(part, exp.ColumnDef):
                 self.constrain(part)
@@ -129,7 +137,7 @@ class Table:
     def alter(self, action: Any) -> None:
         """Take what an ALTER TABLE adds."""
         if isinstance(action, exp.ColumnDef):
-            self.fields[action.name] = column(action, self.dialect, self.lose)
+            self.fields[action.name] = read_column(action, self.dialect, self.lose)
         elif isinstance(action, exp.AddConstraint):
             for part in action.expressions:
                 self.constrain(part)
@@ -149,10 +157,10 @@ class Table:
             case exp.UniqueColumnConstraint() if isinstance(part.this, exp.Schema) and len(part.this.expressions) == 1:
                 self._update(part.this.expressions[0].name, unique=True)
             case exp.CheckColumnConstraint() if (
-                len(names := columns_in(part.this)) == 1 and names <= self.fields.keys()
+                len(names := referenced_columns(part.this)) == 1 and names <= self.fields.keys()
             ):
                 (name,) = names
-                self.fields[name] = constrained(self.fields[name], part, self.dialect, self.lose)
+                self.fields[name] = apply_constraint(self.fields[name], part, self.dialect, self.lose)
             case exp.ForeignKey() if part.args.get("reference") is not None:
                 self._refer([one.name for one in part.expressions], part.args["reference"])
             case _:
@@ -171,13 +179,13 @@ class Table:
 
     def _refer(self, names: list[str], reference: exp.Reference) -> None:
         if len(names) == 1 and names[0] in self.fields:
-            self.fields[names[0]] = referring(self.fields[names[0]], reference, self.lose)
+            self.fields[names[0]] = apply_reference(self.fields[names[0]], reference, self.lose)
             return
         target = reference.this
         table = target.find(exp.Table) if target is not None else None
         others = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
         ends = ([f"{self.name}.{name}" for name in names], [f"{table.name}.{name}" for name in others] if table else [])
-        if len(names) == len(others) and all(map(is_reference, (*ends[0], *ends[1]))):
+        if len(names) == len(others) and all(map(is_valid_reference, (*ends[0], *ends[1]))):
             self.relationships.append(FrozenMap({"type": "foreignKey", "from": ends[0], "to": ends[1]}))
         else:
             self.lose("", reference.sql(dialect=self.dialect), "a contract refers to named columns")

@@ -12,8 +12,8 @@ from sqlglot.errors import SqlglotError
 from treaty.contracts.model import Field
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY
-from treaty.formats.sql.dialects import DIALECTS, Comments, Dialect
-from treaty.formats.sql.types import field_of
+from treaty.formats.sql.dialects import DIALECTS, CommentStyle, Dialect
+from treaty.formats.sql.types import read_type
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FOLDING = frozenset({"postgres"})
@@ -46,7 +46,7 @@ _MOST_DIGITS = 38
 
 
 @dataclass(frozen=True)
-class Spelling:
+class SqlRenderer:
     """Spells for one dialect."""
 
     name: str
@@ -58,7 +58,7 @@ class Spelling:
 
     def identifier(self, name: str) -> str:
         """Return a name, quoted where it has to be."""
-        plain = _PLAIN.fullmatch(name) and name.lower() not in RESERVED
+        plain = _PLAIN.fullmatch(name) and name.lower() not in RESERVED_WORDS
         quoted = not plain or (self.name in _FOLDING and name != name.lower())
         return exp.to_identifier(name, quoted=quoted).sql(dialect=self.name)
 
@@ -86,7 +86,7 @@ class Spelling:
             kind = exp.DataType.build(field.physical_type, dialect=self.name)
         except (SqlglotError, ValueError):
             return None
-        read = field_of(kind, self.name)
+        read = read_type(kind, self.name)
         known = read.type is not None and read.type == field.type and read.physical_type is not None
         bare = (field.options or EMPTY).get("timezone") == (read.options or EMPTY).get("timezone")
         return kind.sql(dialect=self.name) if known and bare else None
@@ -146,15 +146,15 @@ class Spelling:
         text = self.dialect.member.format(name=self.identifier(field.name or ""), type=self.type(field))
         if self.dialect.not_null_inside and field.is_required:
             text += " NOT NULL"
-        if field.description and self.dialect.not_null_inside and self.dialect.comments is not Comments.STATEMENTS:
+        if field.description and self.dialect.not_null_inside and self.dialect.comments is not CommentStyle.STATEMENTS:
             text += self.comment(field.description) if self.name != "snowflake" else ""
         return text
 
     def comment(self, text: str) -> str:
         """Return the description of a column, where the dialect has it in the column's line."""
-        if self.dialect.comments is Comments.INLINE:
+        if self.dialect.comments is CommentStyle.INLINE:
             return f" COMMENT {self.text(text)}"
-        return f" OPTIONS (description = {self.text(text)})" if self.dialect.comments is Comments.OPTIONS else ""
+        return f" OPTIONS (description = {self.text(text)})" if self.dialect.comments is CommentStyle.OPTIONS else ""
 
     def _known(self, kind: str) -> str:
         return exp.DataType.build(kind).sql(dialect=self.name)
@@ -172,4 +172,4 @@ _WORDS = """
     table tablesample then time timestamp to trailing trigger true truncate try_cast unbounded union unique unnest
     unpivot update user using values variadic view when where window with within
 """
-RESERVED = frozenset(_WORDS.split())
+RESERVED_WORDS = frozenset(_WORDS.split())

@@ -41,14 +41,14 @@ _BINARY = {_T.BINARY, _T.VARBINARY, _T.BLOB, _T.TINYBLOB, _T.MEDIUMBLOB, _T.LONG
 _DECIMALS = {_T.DECIMAL, _T.BIGDECIMAL, _T.DECIMAL32, _T.DECIMAL64, _T.DECIMAL128, _T.MONEY, _T.SMALLMONEY}
 
 
-def field_of(kind: exp.DataType, dialect: str) -> Field:
+def read_type(kind: exp.DataType, dialect: str) -> Field:
     """Return a nameless field of this type; the type as the dialect spells it is the stored one."""
     if kind.this in (_T.ARRAY, _T.LIST):
         inner = next((part for part in kind.expressions if isinstance(part, exp.DataType)), None)
-        items = field_of(inner, dialect) if inner is not None else None
+        items = read_type(inner, dialect) if inner is not None else None
         return Field(logical_type="array", physical_type="array", items=items)
     if kind.this is _T.MAP and len(kind.expressions) == 2:
-        key, value = (field_of(part, dialect) for part in kind.expressions)
+        key, value = (read_type(part, dialect) for part in kind.expressions)
         return Field(logical_type="map", physical_type="map", map_key=key, map_value=value)
     parts = kind.expressions if kind.this in (_T.STRUCT, _T.OBJECT) else []
     if parts and all(isinstance(part, exp.ColumnDef) for part in parts):
@@ -60,9 +60,9 @@ def field_of(kind: exp.DataType, dialect: str) -> Field:
 
 
 def _members(kind: exp.DataType, dialect: str) -> tuple[Field, ...]:
-    from treaty.formats.sql.columns import column
+    from treaty.formats.sql.columns import read_column
 
-    return tuple(column(part, dialect) for part in kind.expressions)
+    return tuple(read_column(part, dialect) for part in kind.expressions)
 
 
 def _scalar(kind: exp.DataType, spelt: str) -> Field:

@@ -7,26 +7,26 @@ from typing import Any
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.values import EMPTY
-from treaty.formats.losses import lost
-from treaty.formats.notes import with_objects
-from treaty.formats.results import Written
-from treaty.formats.sql.columns import is_reference
-from treaty.formats.sql.dialects import Comments
+from treaty.formats.losses import find_losses
+from treaty.formats.notes import require_objects
+from treaty.formats.results import WriteResult
+from treaty.formats.sql.columns import is_valid_reference
+from treaty.formats.sql.dialects import CommentStyle
 from treaty.formats.sql.reader import read
-from treaty.formats.sql.renderer import Spelling
+from treaty.formats.sql.renderer import SqlRenderer
 
 TITLE = "SQL"
 _COMPARISONS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 _LENGTHS = {"minLength": ">=", "maxLength": "<="}
 
 
-def write(contract: Contract, dialect: str = "spark") -> Written:
+def write(contract: Contract, dialect: str = "spark") -> WriteResult:
     """Write a contract as one CREATE TABLE for each object."""
-    plain = with_objects(contract, TITLE)
-    spelling = Spelling(dialect)
+    plain = require_objects(contract, TITLE)
+    spelling = SqlRenderer(dialect)
     tables = [_Table(item, spelling).text() for item in plain.schema]
     text = f"-- dialect: {dialect}\n" + "\n".join(tables)
-    return Written(text, lost(contract, read(text, contract.id).contracts, _reasons(dialect)))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, _reasons(dialect)))
 
 
 def _reasons(dialect: str) -> dict[str, str]:
@@ -48,7 +48,7 @@ def _reasons(dialect: str) -> dict[str, str]:
 class _Table:
     """Writes one table."""
 
-    def __init__(self, item: SchemaObject, spelling: Spelling) -> None:
+    def __init__(self, item: SchemaObject, spelling: SqlRenderer) -> None:
         self.item = item
         self.spelling = spelling
         self.can = spelling.dialect
@@ -107,7 +107,7 @@ class _Table:
         """Return what a column refers to; one column refers once in its own line."""
         for relation in (field.relationships or ())[:1]:
             to = relation.get("to")
-            if isinstance(to, str) and to.count(".") == 1 and is_reference(to):
+            if isinstance(to, str) and to.count(".") == 1 and is_valid_reference(to):
                 table, column = to.split(".")
                 yield f"{self.spelling.identifier(table)} ({self.spelling.identifier(column)})"
 
@@ -128,7 +128,7 @@ class _Table:
             yield self.can.table_comment.format(self.spelling.text(self.item.description))
 
     def _comments(self) -> Iterator[str]:
-        if self.can.comments is not Comments.STATEMENTS:
+        if self.can.comments is not CommentStyle.STATEMENTS:
             return
         if self.item.description:
             yield f"COMMENT ON TABLE {self.name} IS {self.spelling.text(self.item.description)};"

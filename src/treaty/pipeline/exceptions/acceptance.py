@@ -14,7 +14,7 @@ from treaty.pipeline.exceptions.exception_rows import AcceptanceAnswer, Exceptio
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, State, acceptances_of
 from treaty.pipeline.project.declarations import ReasonClass
 from treaty.pipeline.tables import NewStamp, Tables
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _TRIES = 5
 
@@ -42,7 +42,7 @@ def accept(
     said = {"reason": F.lit(reason), "actor": F.lit(actor), "accepted_at": F.timestamp_micros(F.lit(_micros(now)))}
     wanted = acceptances_of(columns)
     tables.ensure(one.acceptances, wanted, {})
-    rows = row.select(*[said.get(name, named(name)).alias(name) for name in wanted.names if name != "_run"])
+    rows = row.select(*[said.get(name, quoted_col(name)).alias(name) for name in wanted.names if name != "_run"])
     if rows.isEmpty():
         raise Conflict(f"a run has looked at {key} again meanwhile; see what it says now: treaty exceptions show {key}")
     _append(tables, one, rows, now)

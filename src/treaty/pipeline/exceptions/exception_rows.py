@@ -17,7 +17,7 @@ from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, k
 from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
 from treaty.registry.model.page import Answer
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = (
@@ -39,8 +39,8 @@ def told(kept: Kept, exceptions: DataFrame) -> DataFrame:
     return exceptions.select(
         F.lit(kept.name).alias("reconciliation"),
         key_text(key).alias("key"),
-        F.to_json(F.struct(*map(named, key))).alias("key_fields"),
-        *map(named, _TEXTS),
+        F.to_json(F.struct(*map(quoted_col, key))).alias("key_fields"),
+        *map(quoted_col, _TEXTS),
         _micros("first_seen"),
         _micros("last_seen"),
     )
@@ -49,7 +49,7 @@ def told(kept: Kept, exceptions: DataFrame) -> DataFrame:
 def told_acceptances(acceptances: DataFrame, key: list[str]) -> DataFrame:
     """Return acceptances in one shape."""
     columns = ("assertion", "reason", "actor", "claims_digest")
-    return acceptances.select(key_text(key).alias("key"), *map(named, columns), _micros("accepted_at"))
+    return acceptances.select(key_text(key).alias("key"), *map(quoted_col, columns), _micros("accepted_at"))
 
 
 def as_exception(row: Row, now: datetime) -> ExceptionAnswer:
@@ -89,7 +89,7 @@ def moment(micros: int) -> datetime:
 
 
 def _micros(name: str) -> Column:
-    return F.unix_micros(named(name)).alias(name)
+    return F.unix_micros(quoted_col(name)).alias(name)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def key_of(exceptions: DataFrame) -> spark.StructType:
 
 def key_text(columns: list[str]) -> Column:
     """Write a key as one text."""
-    return F.concat_ws(",", *[named(column).cast("string") for column in columns])
+    return F.concat_ws(",", *[quoted_col(column).cast("string") for column in columns])
 
 
 class ExceptionAnswer(Answer):

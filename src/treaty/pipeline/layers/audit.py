@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.spark.checks import Kind
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report.samples import Sample, collect_samples
 from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, RuleSet, Unchecked, UniqueRule
-from treaty.spark.schema import child_of, column_name, the_object
+from treaty.spark.schema import column_name, find_struct_field, select_object
 
 SAMPLES = 10
 
@@ -57,7 +57,7 @@ def audit(
     Give `written` where the table was audited before and rows were replaced by some columns: a key that contains
     those columns can be doubled among the rows written only, and is looked for nowhere else.
     """
-    schema = the_object(contract)
+    schema = select_object(contract)
     key = frozenset(_columns_of_key(schema))
 
     def local(item: AnyRule) -> bool:
@@ -76,7 +76,7 @@ def audit(
 
 def _measured(frame: DataFrame, contract: Contract, now: datetime, asked: Callable[[AnyRule], bool]) -> Audit:
     """Measure some rules; where there are none, nothing runs."""
-    held = enforce(_own_columns(frame, the_object(contract)), contract)
+    held = enforce(_own_columns(frame, select_object(contract)), contract)
     chosen = tuple(item for item in held.book.all if asked(item))
     held = replace(held, book=RuleSet(chosen, held.book.unchecked))
     empty = Audit(contract.id, contract.version, 0, (), held.unchecked)
@@ -98,8 +98,8 @@ def _samples(held: Enforcement, found: Audit) -> tuple[Sample, ...]:
 def _own_columns(frame: DataFrame, schema: SchemaObject) -> DataFrame:
     """Leave out the columns that belong to the platform."""
     have = frame.schema
-    there = [found.name for field in schema.fields if (found := child_of(have, column_name(field)))]
-    return frame.select(*map(named, there))
+    there = [found.name for field in schema.fields if (found := find_struct_field(have, column_name(field)))]
+    return frame.select(*map(quoted_col, there))
 
 
 def _columns_of_key(schema: SchemaObject) -> list[str]:

@@ -9,13 +9,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.spark.columns import PRIVATE, all_of, named
-from treaty.spark.uniqueness import is_whole
+from treaty.spark.columns import INTERNAL_PREFIX, all_of, quoted_col
+from treaty.spark.uniqueness import has_complete_key
 
 OUTCOME = "_outcome"
 DELETED = "deleted"
-_GIVEN = f"{PRIVATE}given_"
-_HAS_ROW = f"{PRIVATE}has_row"
+_GIVEN = f"{INTERNAL_PREFIX}given_"
+_HAS_ROW = f"{INTERNAL_PREFIX}has_row"
 
 
 def affected_keys(
@@ -27,11 +27,11 @@ def affected_keys(
     """
     called = tuple(names or next(iter(keys.values())))
     each = [
-        frame.select(*[named(column).alias(name) for column, name in zip(keys[name_of], called, strict=True)])
+        frame.select(*[quoted_col(column).alias(name) for column, name in zip(keys[name_of], called, strict=True)])
         for name_of, frame in changed.items()
     ]
     together = reduce(lambda one, other: one.unionByName(other), each)
-    return together.where(is_whole(called)).distinct()
+    return together.where(has_complete_key(called)).distinct()
 
 
 def of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
@@ -47,8 +47,8 @@ def beside_keys(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFram
     """Return the rows with more columns that are known of their keys, null where nothing is."""
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}
     others = [name for name in more.columns if name not in places]
-    given = more.select(*map(named, others), *[named(name).alias(place) for name, place in places.items()])
-    same = [named(name).eqNullSafe(named(place)) for name, place in places.items()]
+    given = more.select(*map(quoted_col, others), *[quoted_col(name).alias(place) for name, place in places.items()])
+    same = [quoted_col(name).eqNullSafe(quoted_col(place)) for name, place in places.items()]
     return rows.join(given, all_of(same), "left").drop(*places.values())
 
 
@@ -60,16 +60,16 @@ def with_deleted(rows: DataFrame, keys: DataFrame, target_columns: spark.StructT
     on = keys.columns
     given, same = _beside(keys, on)
     joined = rows.withColumn(_HAS_ROW, F.lit(True)).join(given, same, "full")
-    has_row = named(_HAS_ROW).isNotNull()
+    has_row = quoted_col(_HAS_ROW).isNotNull()
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}
     return joined.select(*[_kept(item, rows.columns, has_row, places) for item in target_columns])
 
 
 def _kept(item: spark.StructField, there: Sequence[str], has_row: Column, places: Mapping[str, str]) -> Column:
     """Return a column of the table: of the row, of the key where there is none, or nothing."""
-    value = named(item.name) if item.name in there else F.lit(None)
+    value = quoted_col(item.name) if item.name in there else F.lit(None)
     if item.name in places:
-        value = F.when(has_row, value).otherwise(named(places[item.name]))
+        value = F.when(has_row, value).otherwise(quoted_col(places[item.name]))
     elif item.name == OUTCOME:
         value = F.when(has_row, value).otherwise(F.lit(DELETED))
     return value.cast(item.dataType).alias(item.name)
@@ -78,8 +78,8 @@ def _kept(item: spark.StructField, there: Sequence[str], has_row: Column, places
 def _beside(keys: DataFrame, on: Sequence[str]) -> tuple[DataFrame, Column]:
     """Return the keys under names of their own, and when a row has one of them."""
     places = [f"{_GIVEN}{place}" for place in range(len(on))]
-    given = keys.select(*[named(name).alias(place) for name, place in zip(keys.columns, places, strict=True)])
-    same = [named(column).eqNullSafe(named(place)) for column, place in zip(on, places, strict=True)]
+    given = keys.select(*[quoted_col(name).alias(place) for name, place in zip(keys.columns, places, strict=True)])
+    same = [quoted_col(column).eqNullSafe(quoted_col(place)) for column, place in zip(on, places, strict=True)]
     return given, all_of(same)
 
 
@@ -88,7 +88,7 @@ def content_digest(columns: spark.StructType) -> Column:
 
     It only tells a redelivery from a contradiction among rows of one identity, for which 64 bits are plenty.
     """
-    parts = [part for item in columns for part in _parts(named(item.name), item.dataType)]
+    parts = [part for item in columns for part in _parts(quoted_col(item.name), item.dataType)]
     return F.hex(F.xxhash64(*parts))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from treaty.contracts.model import Contract
-from treaty.spark.schema import column_name, struct_type, the_object
+from treaty.spark.schema import column_name, select_object, struct_type
 
 ARRIVED_AT = "_arrived_at"
 
 
 def of_contract(contract: Contract) -> StructType:
     """Return the columns of a product, reconciliation or publication, as the next step sees them."""
-    return struct_type(the_object(contract))
+    return struct_type(select_object(contract))
 
 
 def of_events(contract: Contract) -> StructType:
@@ -22,9 +22,9 @@ def of_events(contract: Contract) -> StructType:
 
 def key_of(contract: Contract) -> tuple[str, ...]:
     """Return the columns of a contract's primary key."""
-    fields = the_object(contract).fields
+    fields = select_object(contract).fields
     columns = {field.name or "": column_name(field) for field in fields}
-    return tuple(columns[name] for name in the_object(contract).primary_key)
+    return tuple(columns[name] for name in select_object(contract).primary_key)
 
 
 def has(columns: StructType, names: tuple[str, ...]) -> bool:

@@ -18,7 +18,7 @@ from treaty.pipeline.project.declarations import Declared, Line, Product, Projec
 from treaty.pipeline.project.document import place_at
 from treaty.pipeline.project.table_names import raw_table, table_of
 from treaty.pipeline.project_sql import parse_expression, parse_query
-from treaty.spark.schema import the_object
+from treaty.spark.schema import select_object
 from treaty.sql.lineage import Origin, Origins, lineage
 from treaty.sql.project_queries import Query
 from treaty.sql.repeatability import find_unrepeatable
@@ -68,7 +68,7 @@ class Looking:
     def is_plain(self, declared: Declared) -> bool:
         """Tell whether a contract has one object, which is what a table is; note it where not."""
         try:
-            the_object(self.contract(declared))
+            select_object(self.contract(declared))
         except InvalidDocument as error:
             self.note(declared, "contract-objects", str(error), "a table follows a contract with one object")
             return False

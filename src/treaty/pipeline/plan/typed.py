@@ -13,8 +13,8 @@ from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.plan import schemas
 from treaty.pipeline.plan.steps import Asked, Layer, Step
 from treaty.pipeline.project.document import place_at
-from treaty.spark.schema import column_name, spark_type, the_object
-from treaty.spark.type_conversion import always_fits, same_type
+from treaty.spark.schema import column_name, select_object, spark_type
+from treaty.spark.type_conversion import is_lossless, same_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ def _columns(step: Step, asked: Asked, given: StructType) -> Iterator[Finding]:
     place = Place(str(asked.sql.path))
     words = f"{step.contract.id} {step.contract.version}"
     perhaps: list[str] = []
-    for field in the_object(step.contract).fields:
+    for field in select_object(step.contract).fields:
         name = column_name(field)
         there, wanted = schemas.column(given, name), spark_type(field)
         if there is None or wanted is None:
@@ -62,7 +62,7 @@ def _columns(step: Step, asked: Asked, given: StructType) -> Iterator[Finding]:
 
 def _against(have: DataType, want: DataType) -> str | None:
     """Say why values of one type may not be values of the other, or None where all are."""
-    if same_type(have, want) or always_fits(have, want) or isinstance(have, NullType):
+    if same_type(have, want) or is_lossless(have, want) or isinstance(have, NullType):
         return None
     if isinstance(want, StringType) and not isinstance(have, StructType):
         return "a text would be made of it"

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.keys import affected_keys, of_keys
 from treaty.pipeline.run.step_context import News, Work
-from treaty.spark.uniqueness import is_whole
+from treaty.spark.uniqueness import has_complete_key
 
 _FEW = 100_000
 """So many keys are sent to where the rows are; more are met with the rows."""
@@ -74,7 +74,7 @@ def in_sequence(
         for name, columns in columns_of.items():
             table = work.tables_of[name]
             shared = of_keys(work.run.tables.standing(table, found.inputs[table]), keys, columns)
-            together[name] = shared.unionByName(new.inputs[name].where(~is_whole(columns)))
+            together[name] = shared.unionByName(new.inputs[name].where(~has_complete_key(columns)))
     return together
 
 

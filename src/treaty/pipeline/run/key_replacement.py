@@ -10,10 +10,10 @@ from pyspark.sql import types as spark
 
 from treaty.pipeline.layers.keys import DELETED, content_digest, with_deleted
 from treaty.pipeline.tables import OUTCOME, RUN, NewStamp, Staged
-from treaty.spark.columns import PRIVATE, named
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 
-_DIGEST = f"{PRIVATE}digest"
-_BEFORE = f"{PRIVATE}before_"
+_DIGEST = f"{INTERNAL_PREFIX}digest"
+_BEFORE = f"{INTERNAL_PREFIX}before_"
 
 
 def replace_keys(
@@ -49,29 +49,29 @@ def _differing(rows: DataFrame, before: DataFrame, columns: spark.StructType, ke
     given = rows.select(*[_column(item, rows.columns) for item in held])
     now = given.withColumn(_DIGEST, content_digest(held))
     old = before.select(
-        *[named(name).alias(f"{_BEFORE}{name}") for name in key],
+        *[quoted_col(name).alias(f"{_BEFORE}{name}") for name in key],
         content_digest(held).alias(f"{_BEFORE}{_DIGEST}"),
-        named(OUTCOME).alias(f"{_BEFORE}{OUTCOME}"),
+        quoted_col(OUTCOME).alias(f"{_BEFORE}{OUTCOME}"),
     )
     same = F.lit(True)
     for name in key:
-        same = same & named(name).eqNullSafe(named(f"{_BEFORE}{name}"))
+        same = same & quoted_col(name).eqNullSafe(quoted_col(f"{_BEFORE}{name}"))
     joined = now.join(old, same, "full")
-    is_gone = named(_DIGEST).isNull() & (named(f"{_BEFORE}{OUTCOME}") != F.lit(DELETED))
-    is_other = named(_DIGEST).isNotNull() & ~named(_DIGEST).eqNullSafe(named(f"{_BEFORE}{_DIGEST}"))
+    is_gone = quoted_col(_DIGEST).isNull() & (quoted_col(f"{_BEFORE}{OUTCOME}") != F.lit(DELETED))
+    is_other = quoted_col(_DIGEST).isNotNull() & ~quoted_col(_DIGEST).eqNullSafe(quoted_col(f"{_BEFORE}{_DIGEST}"))
     found = joined.where(is_gone | is_other)
     return found.select(*[_kept(item, key) for item in held])
 
 
 def _column(item: spark.StructField, there: Sequence[str]) -> Column:
-    value = named(item.name) if item.name in there else F.lit(None)
+    value = quoted_col(item.name) if item.name in there else F.lit(None)
     return value.cast(item.dataType).alias(item.name)
 
 
 def _kept(item: spark.StructField, key: Sequence[str]) -> Column:
-    is_there = named(_DIGEST).isNotNull()
+    is_there = quoted_col(_DIGEST).isNotNull()
     if item.name in key:
-        return F.coalesce(named(item.name), named(f"{_BEFORE}{item.name}")).alias(item.name)
+        return F.coalesce(quoted_col(item.name), quoted_col(f"{_BEFORE}{item.name}")).alias(item.name)
     if item.name == OUTCOME:
-        return F.when(is_there, named(OUTCOME)).otherwise(F.lit(DELETED)).alias(OUTCOME)
-    return named(item.name)
+        return F.when(is_there, quoted_col(OUTCOME)).otherwise(F.lit(DELETED)).alias(OUTCOME)
+    return quoted_col(item.name)

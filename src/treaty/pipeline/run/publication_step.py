@@ -24,7 +24,7 @@ from treaty.pipeline.run.template import finish
 from treaty.pipeline.sinks import Consignment, Delivered, deliver
 from treaty.pipeline.tables import OUTCOME, STANDING, Stamp, commented, described
 from treaty.pipeline.tables.views import create_view, view_stamp
-from treaty.spark.schema import struct_type, the_object
+from treaty.spark.schema import select_object, struct_type
 
 
 def publish(work: Work, publication: Publication) -> StepSummary:
@@ -43,7 +43,7 @@ def _as_table(work: Work, publication: Publication) -> StepSummary:
     found = _with_clock(publication, news(work))
     if found.is_nothing:
         return work.ended(Outcome.NOTHING_NEW)
-    columns = commented(struct_type(the_object(contract)), contract)
+    columns = commented(struct_type(select_object(contract)), contract)
     tables.ensure(work.table, columns, described(contract))
     key = work.key.columns if work.key else ()
     new = touched(work, found, publication.inputs, key)

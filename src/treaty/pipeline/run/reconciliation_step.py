@@ -26,7 +26,7 @@ from treaty.pipeline.run.step_context import Moment, News, Work, news
 from treaty.pipeline.run.summary import Outcome, StepSummary
 from treaty.pipeline.run.template import counted, finish
 from treaty.pipeline.tables import OUTCOME, RUN, commented, described
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
     tables.ensure(doubts, exception_columns(contract), described(contract))
     key = key_columns(contract)
     accepted = _acceptances(work, found)
-    more = None if accepted is None else _newly_accepted(work, found, accepted).select(*map(named, key)).distinct()
+    more = None if accepted is None else _newly_accepted(work, found, accepted).select(*map(quoted_col, key)).distinct()
     inputs = tuple(dict.fromkeys(claim.product for claim in reconciliation.claims))
     new = touched(work, found, inputs, key, more)
     result = _reconciled(work, reconciliation, new, accepted)
@@ -72,8 +72,8 @@ def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple
     before = tables.read(table)
     keys = new.keys
     if keys is None:
-        own = result.judged.select(*map(named, result.key))
-        keys = own.unionByName(before.select(*map(named, result.key))).distinct()
+        own = result.judged.select(*map(quoted_col, result.key))
+        keys = own.unionByName(before.select(*map(quoted_col, result.key))).distinct()
     rows = remembered(result.exceptions, before, keys, _moment(run.now), run.number)
     staged = tables.stage(table, run.number)
     if new.keys is None:

@@ -24,11 +24,11 @@ from treaty.pipeline.sinks.feed_folder import MANIFEST, FeedFolder, digest_of, s
 from treaty.pipeline.sinks.feed_formats import Dialect, dialect_of
 from treaty.pipeline.sinks.manifest import Content, DataFile, Manifest, Previous, columns_of
 from treaty.pipeline.tables.spark_errors import told_of
-from treaty.spark.columns import PRIVATE, named
-from treaty.spark.schema import column_name, the_object
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
+from treaty.spark.schema import column_name, select_object
 from treaty.spark.uniqueness import content_hash
 
-_FILE = f"{PRIVATE}file"
+_FILE = f"{INTERNAL_PREFIX}file"
 _ROWS, _SUM = "rows", "sum"
 
 
@@ -119,13 +119,13 @@ def _written(rows: DataFrame, feed: Feed, what: Consignment, folder: FeedFolder)
 
 def _in_files(rows: DataFrame, feed: Feed, what: Consignment) -> DataFrame:
     """Spread the rows over the files, by key where there is one, so that the same rows give the same files."""
-    key = [named(name) for name in _key(what.contract) if name in rows.columns]
+    key = [quoted_col(name) for name in _key(what.contract) if name in rows.columns]
     order: list[Column] = key or [content_hash(rows)]
     return rows.repartition(feed.files, *order).sortWithinPartitions(*order)
 
 
 def _key(contract: Contract) -> list[str]:
-    schema = the_object(contract)
+    schema = select_object(contract)
     by_name = {field.name: field for field in schema.fields}
     return [column_name(by_name[name]) for name in schema.primary_key]
 
@@ -170,7 +170,7 @@ def _sum_of(rows: DataFrame) -> Column:
 
 
 def _refuse_lone_null(rows: DataFrame, feed: Feed, what: Consignment) -> None:
-    fields = the_object(what.contract).fields
+    fields = select_object(what.contract).fields
     if feed.format is Format.CSV and len(rows.columns) == 1 and not fields[0].is_required:
         raise InvalidDocument(
             f"{what.table} has one column that may be null: such a row is an empty line in CSV, which readers skip; "

@@ -22,7 +22,7 @@ from pyspark.sql import types as spark
 
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Format
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _EMPTY = "\ue000treaty:empty\ue000"
 """How an empty text is told from null while a CSV file is read back."""
@@ -61,11 +61,13 @@ def dialect_of(kind: Format) -> Dialect:
 
 
 def _as_texts(rows: DataFrame) -> DataFrame:
-    return rows.select(*[plain_text(named(item.name), item.dataType).alias(item.name) for item in rows.schema.fields])
+    return rows.select(
+        *[plain_text(quoted_col(item.name), item.dataType).alias(item.name) for item in rows.schema.fields]
+    )
 
 
 def _as_lines(rows: DataFrame) -> DataFrame:
-    return rows.select(json_line(*map(named, rows.columns)).alias(_LINE))
+    return rows.select(json_line(*map(quoted_col, rows.columns)).alias(_LINE))
 
 
 def _as_it_is(rows: DataFrame) -> DataFrame:
@@ -79,7 +81,8 @@ def _write_csv(rows: DataFrame, folder: str) -> None:
 def _read_csv(session: SparkSession, schema: spark.StructType, folder: str) -> DataFrame:
     read = session.read.schema(schema).options(**{**_CSV, **_CSV_READ}).csv(folder)
     texts = [
-        F.when(named(name) == F.lit(_EMPTY), F.lit("")).otherwise(named(name)).alias(name) for name in schema.names
+        F.when(quoted_col(name) == F.lit(_EMPTY), F.lit("")).otherwise(quoted_col(name)).alias(name)
+        for name in schema.names
     ]
     return read.select(*texts, "_metadata")
 

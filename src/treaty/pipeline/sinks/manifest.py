@@ -11,7 +11,7 @@ from typing import Any
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.spark.schema import struct_type, the_object
+from treaty.spark.schema import select_object, struct_type
 
 EDITION = 1
 """The edition of the manifest's own layout."""
@@ -99,7 +99,7 @@ class Manifest:
 
 def columns_of(contract: Contract) -> tuple[Column, ...]:
     """Return the columns of a contract as a manifest lists them."""
-    fields = struct_type(the_object(contract)).fields
+    fields = struct_type(select_object(contract)).fields
     return tuple(Column(item.name, item.dataType.simpleString(), not item.nullable) for item in fields)
 
 

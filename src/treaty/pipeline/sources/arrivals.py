@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.raw import ENCODING
 from treaty.pipeline.tables import Stamp
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def json_payload(frame: DataFrame, without: str | None = None) -> Column:
     """Return each row as the bytes of a JSON object: numbers with all their digits, moments to the microsecond, bytes
     in base64.
     """
-    columns = [named(name) for name in frame.columns if name != without]
+    columns = [quoted_col(name) for name in frame.columns if name != without]
     return F.to_json(F.struct(*columns), _EXACT).cast("binary")
 
 

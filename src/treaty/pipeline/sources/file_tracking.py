@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.raw import FILES, files_in
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
-from treaty.spark.readers.read_errors import explained
+from treaty.spark.readers.read_errors import explain_errors
 
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 _NOTHING_THERE = "PATH_NOT_FOUND"
@@ -45,7 +45,7 @@ class FoundFiles:
 
 def find_files(spark: SparkSession, pattern: str, known: DataFrame | None) -> FoundFiles:
     """Look for files without reading any; those that are empty have no rows and do not count."""
-    with explained(pattern):
+    with explain_errors(pattern):
         try:
             rows = _beside(_listed(spark, pattern), known).collect()
         except PySparkException as error:

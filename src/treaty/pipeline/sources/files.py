@@ -15,11 +15,11 @@ from treaty.pipeline.layers.raw import COLUMNS, raw_rows
 from treaty.pipeline.project.declarations import Files, Format, Source
 from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
 from treaty.pipeline.sources.file_tracking import File, find_files, notes_on
-from treaty.spark.columns import MALFORMED
+from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.csv_reader import read_csv
-from treaty.spark.readers.file_listing import Listed
-from treaty.spark.readers.read_errors import explained, explanation
-from treaty.spark.readers.sources import DataFormat, Kind
+from treaty.spark.readers.file_listing import FileListing
+from treaty.spark.readers.read_errors import explain_error, explain_errors
+from treaty.spark.readers.sources import DataFormat, FileKind
 
 Read = tuple[DataFrame | None, tuple[str, ...]]
 
@@ -32,7 +32,7 @@ def new_in_files(spark: SparkSession, source: Source, origin: Files, asking: Ask
     notes = notes_on(found.changed, _CHANGED)
     if not found.new:
         return Arrivals(notes=notes or (f"nothing new at {origin.pattern}",))
-    with explained(origin.pattern):
+    with explain_errors(origin.pattern):
         records, left_out = _READERS[origin.format](spark, found.new, origin)
         # a line is a record, but a file of another format may have none
         if records is not None and origin.format is not Format.JSONL and records.isEmpty():
@@ -79,11 +79,11 @@ def csv_records(
 
 
 def _records(spark: SparkSession, file: File, separator: str | None) -> DataFrame:
-    frame = read_csv(spark, Listed(file.pattern, file.path, Kind(DataFormat.CSV, separator), 1), None, {})
-    is_whole = F.col(MALFORMED).isNull()
-    text = F.col(MALFORMED).cast("binary")
+    frame = read_csv(spark, FileListing(file.pattern, file.path, FileKind(DataFormat.CSV, separator), 1), None, {})
+    is_whole = F.col(MALFORMED_COLUMN).isNull()
+    text = F.col(MALFORMED_COLUMN).cast("binary")
     return frame.select(
-        F.when(is_whole, json_payload(frame, without=MALFORMED)).otherwise(text).alias("payload"),
+        F.when(is_whole, json_payload(frame, without=MALFORMED_COLUMN)).otherwise(text).alias("payload"),
         F.lit(file.address).alias("file"),
         F.lit(file.size).cast("long").alias("file_size"),
         F.timestamp_micros(F.lit(file.modified).cast("long")).alias("file_modified"),
@@ -149,7 +149,7 @@ def _alike(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[li
         try:
             schema = _reader(spark, kind, [file]).schema.json()
         except (PySparkException, Py4JError) as error:
-            notes.append(f"{explanation(str(error), file.path)}; it was left out: put a whole file in its place")
+            notes.append(f"{explain_error(str(error), file.path)}; it was left out: put a whole file in its place")
             continue
         groups.setdefault(schema, []).append(file)
     return list(groups.values()), tuple(notes)

@@ -17,9 +17,9 @@ from treaty.errors import NotFound
 from treaty.pipeline.layers.raw import raw_rows
 from treaty.pipeline.project.declarations import Jdbc, Source
 from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 from treaty.spark.readers import Database
-from treaty.spark.readers.read_errors import explained
+from treaty.spark.readers.read_errors import explain_errors
 
 HIGHEST = "highest"
 """What the stamp calls the value that was read up to."""
@@ -32,16 +32,16 @@ def new_in_table(spark: SparkSession, source: Source, origin: Jdbc, asking: Aski
     """Return the rows above the highest value that was read before."""
     what = Database(origin.url, origin.table)
     _refuse_missing(origin.url)
-    with explained(what):
+    with explain_errors(what):
         table = _opened(spark, origin, asking.password)
         column = _column_of(table, origin)
         low = asking.before.extra.get(HIGHEST) if asking.before else None
-        new = table if low is None else table.where(named(column.name) > F.lit(low).cast(column.dataType))
+        new = table if low is None else table.where(quoted_col(column.name) > F.lit(low).cast(column.dataType))
         high = _highest(new, column)
         if high is None:
             return Arrivals(notes=(f"nothing new in {what}",))
         # what is committed from now on waits for the next run, so that the value and the rows belong together
-        rows = new.where(named(column.name) <= F.lit(high).cast(column.dataType))
+        rows = new.where(quoted_col(column.name) <= F.lit(high).cast(column.dataType))
         records = _records(rows, column, str(what))
     return Arrivals(raw_rows(records, source.name, asking.run, asking.arrived_at), 1, extra={HIGHEST: high})
 
@@ -67,7 +67,7 @@ def _column_of(table: DataFrame, origin: Jdbc) -> spark_types.StructField:
 
 
 def _highest(new: DataFrame, column: spark_types.StructField) -> str | None:
-    highest = F.max(named(column.name))
+    highest = F.max(quoted_col(column.name))
     is_moment = isinstance(column.dataType, spark_types.TimestampType)
     text = F.date_format(highest, _MOMENT) if is_moment else highest.cast("string")
     value: Any = new.agg(text.alias("highest")).collect()[0]["highest"]
@@ -76,7 +76,7 @@ def _highest(new: DataFrame, column: spark_types.StructField) -> str | None:
 
 def _records(rows: DataFrame, column: spark_types.StructField, where: str) -> DataFrame:
     is_whole_number = isinstance(column.dataType, spark_types.IntegralType)
-    position = named(column.name).cast("long") if is_whole_number else F.monotonically_increasing_id()
+    position = quoted_col(column.name).cast("long") if is_whole_number else F.monotonically_increasing_id()
     return rows.select(
         json_payload(rows).alias("payload"),
         F.lit(where).alias("file"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from treaty.errors import Conflict, InvalidDocument, NotFound, TreatyError, Unavailable
-from treaty.spark.readers.read_errors import causes
+from treaty.spark.readers.read_errors import error_causes
 
 _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
     (
@@ -95,7 +95,7 @@ def _whole(error: BaseException) -> str:
 
 def failure(message: str, table: str) -> TreatyError:
     """Return the error that stands for a message about a table."""
-    reason = causes(message)[-1]
+    reason = error_causes(message)[-1]
     for mark, kind, says in _MEANINGS:
         if found := re.search(mark, message):
             return kind(says.format(table=table, reason=reason, **found.groupdict()))

@@ -14,7 +14,7 @@ from treaty.pipeline.tables.ddl import quoted
 from treaty.pipeline.tables.layout import RUN, Place, Wear, wear_of
 from treaty.pipeline.tables.snapshots import History, NewStamp, Stamp, history_of
 from treaty.pipeline.tables.spark_errors import told_of
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _RUN = "run_"
 _FAILED = "failed_"
@@ -143,4 +143,4 @@ def laid_out(rows: DataFrame, columns: spark.StructType, table: str) -> DataFram
 
 
 def _column(item: spark.StructField, given: set[str]) -> Column:
-    return named(item.name) if item.name in given else F.lit(None).cast(item.dataType).alias(item.name)
+    return quoted_col(item.name) if item.name in given else F.lit(None).cast(item.dataType).alias(item.name)

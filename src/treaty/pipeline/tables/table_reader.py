@@ -18,7 +18,7 @@ from treaty.pipeline.tables.snapshots import Stamp
 from treaty.pipeline.tables.spark_errors import told_of
 from treaty.pipeline.tables.table_store import Tables
 from treaty.pipeline.tables.views import view_stamp, views_in
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 
 _JSON = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "ignoreNullFields": "false"}
 _INSIDE = (spark.StructType, spark.ArrayType, spark.MapType)
@@ -57,7 +57,7 @@ def show(tables: Tables, question: Question) -> Shown:
     frame = _rows(tables, wanted, stamp, question.outcome)
     with told_of(wanted.table):
         names = _columns(frame, question.columns, wanted.table)
-        record = F.to_json(F.struct(*map(named, names)), _JSON)
+        record = F.to_json(F.struct(*map(quoted_col, names)), _JSON)
         texts = [_text(frame, name).alias(f"c{place}") for place, name in enumerate(names)]
         found = frame.select(record.alias("record"), *texts).limit(question.limit + 1).collect()
     kept = found[: question.limit]
@@ -105,7 +105,7 @@ def _columns(frame: DataFrame, asked: Sequence[str], table: str) -> list[str]:
 def _text(frame: DataFrame, name: str) -> Column:
     """Return a value as a text; bytes that are no text in base 16."""
     kind = frame.schema[name].dataType
-    value = named(name)
+    value = quoted_col(name)
     if isinstance(kind, _INSIDE):
         return F.to_json(value, _JSON)
     if isinstance(kind, spark.BinaryType):

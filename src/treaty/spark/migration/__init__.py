@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treaty.spark.migration.generated_rows import rows_of
-    from treaty.spark.migration.proof import prove, served
-    from treaty.spark.migration.sql_guard import guard
+    from treaty.spark.migration.generated_rows import generate_rows
+    from treaty.spark.migration.proof import apply_shim, prove
+    from treaty.spark.migration.sql_guard import guard_sql
 
-_HOMES = {"guard": "sql_guard", "prove": "proof", "rows_of": "generated_rows", "served": "proof"}
+_HOMES = {"guard_sql": "sql_guard", "prove": "proof", "generate_rows": "generated_rows", "apply_shim": "proof"}
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +21,4 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"treaty.spark.migration.{_HOMES[name]}"), name)
 
 
-__all__ = ["guard", "prove", "rows_of", "served"]
+__all__ = ["guard_sql", "prove", "generate_rows", "apply_shim"]

@@ -14,7 +14,14 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY, brief
 from treaty.errors import InvalidDocument
-from treaty.spark.migration.generated_values import days, floats, moments, numbers, text_for, text_maker
+from treaty.spark.migration.generated_values import (
+    generate_dates,
+    generate_floats,
+    generate_numbers,
+    generate_text,
+    generate_timestamps,
+    text_generator,
+)
 from treaty.spark.schema import column_name, spark_type, struct_type
 
 _WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.DecimalType)
@@ -23,7 +30,7 @@ _NULL_EVERY = 5
 _FEW_ITEMS = 3
 
 
-def rows_of(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple[Any, ...]]:
+def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple[Any, ...]]:
     """Make so many rows of an object, or as many as its keys allow; the same seed gives the same rows."""
     columns = [_Column(field, FieldPath().field(field.name or ""), f"{seed}/{item.name}") for field in item.fields]
     keys = [place for place, field in enumerate(item.fields) if field.primary_key]
@@ -51,7 +58,7 @@ def _marks(row: Sequence[Any], keys: Sequence[int], alone: Sequence[int]) -> lis
     return marks + [(place, _mark(row[place])) for place in alone if row[place] is not None]
 
 
-def schema_of(item: SchemaObject) -> spark.StructType:
+def row_schema(item: SchemaObject) -> spark.StructType:
     """Return the schema that the rows have; every column may be null, so that nothing is judged twice."""
     return spark.StructType([spark.StructField(one.name, one.dataType, True) for one in struct_type(item).fields])
 
@@ -94,24 +101,24 @@ def _values(field: Field, path: FieldPath, random: Random) -> Iterator[Any]:
 
 def _scalars(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
     if isinstance(kind, _WHOLE):
-        return numbers(field, kind, random)
+        return generate_numbers(field, kind, random)
     if isinstance(kind, (spark.FloatType, spark.DoubleType)):
-        return floats(field, kind, random)
+        return generate_floats(field, kind, random)
     if isinstance(kind, spark.BooleanType):
         return (number % 2 == 0 for number in count())
     if isinstance(kind, spark.DateType):
-        return days(field, random)
+        return generate_dates(field, random)
     if isinstance(kind, (spark.TimestampType, spark.TimestampNTZType)):
-        return moments(field, random, aware=isinstance(kind, spark.TimestampType))
+        return generate_timestamps(field, random, aware=isinstance(kind, spark.TimestampType))
     if isinstance(kind, spark.BinaryType):
         return (bytearray(random.randbytes(number % 9)) for number in count())
     return _texts(field, random)
 
 
 def _texts(field: Field, random: Random) -> Iterator[str]:
-    make = text_maker(field)
+    make = text_generator(field)
     for number in count():
-        text = text_for(field, make, random, number)
+        text = generate_text(field, make, random, number)
         if text is None:
             return
         yield text

@@ -33,7 +33,7 @@ _DAYS = (date(1970, 1, 1), date(2024, 2, 29), date(1999, 12, 31), date(1, 1, 1),
 _MICROS = timedelta(microseconds=1)
 
 
-def numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
+def generate_numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
     """Yield whole or decimal numbers of a type within the field's range, without end."""
     low, high, digits = _limits(field, kind)
     step = _step(field, digits)
@@ -51,7 +51,7 @@ def numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]
         yield _as(kind, random.randint(first, last) * step)
 
 
-def floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float]:
+def generate_floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float]:
     """Yield floating numbers within the field's range, without end."""
     limits = value_range(field)
     low = float(limits.low) if isinstance(limits.low, (int, float)) else -math.inf
@@ -70,7 +70,7 @@ def floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float
         yield from _rounded(random.uniform(first, last), kind, multiple, limits)
 
 
-def days(field: Field, random: Random) -> Iterator[date]:
+def generate_dates(field: Field, random: Random) -> Iterator[date]:
     """Yield days within the field's range, without end."""
     first, last = _moments(field)
     edges = (*_DAYS, first.date(), last.date())
@@ -80,7 +80,7 @@ def days(field: Field, random: Random) -> Iterator[date]:
         yield (near[0] + (near[1] - near[0]) * random.random()).date()
 
 
-def moments(field: Field, random: Random, *, aware: bool) -> Iterator[datetime]:
+def generate_timestamps(field: Field, random: Random, *, aware: bool) -> Iterator[datetime]:
     """Yield moments within the field's range, without end; in UTC, or without a zone."""
     first, last = _moments(field)
     edges = [datetime(one.year, one.month, one.day, 12, 30, 0, 123456, UTC) for one in _DAYS]
@@ -166,10 +166,10 @@ _UNUSUAL = ("", " ", "ß", "日本", "it's", 'a "b"', "back\\slash", "a`b", "ün
 _READABLE = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x20, 0x7E))
 """Characters to take from a set first, so that rows can be read."""
 
-Make = Callable[[Random, int], str]
+TextGenerator = Callable[[Random, int], str]
 
 
-def text_maker(field: Field) -> Make:
+def text_generator(field: Field) -> TextGenerator:
     """Return what makes texts for a field, the number of the row leading to a different one as far as there are any."""
     options = field.options or EMPTY
     pattern, named = options.get("pattern"), options.get("format")
@@ -185,7 +185,7 @@ def text_maker(field: Field) -> Make:
     return _plain(field)
 
 
-def keeps(field: Field, text: str) -> bool:
+def satisfies_terms(field: Field, text: str) -> bool:
     """Tell whether a text keeps the field's pattern and length."""
     limits = text_length(field)
     if (limits.low is not None and len(text) < limits.low) or (limits.high is not None and len(text) > limits.high):
@@ -194,16 +194,16 @@ def keeps(field: Field, text: str) -> bool:
     return not isinstance(pattern, str) or re2.search(pattern, text) is not None
 
 
-def text_for(field: Field, make: Make, random: Random, number: int) -> str | None:
+def generate_text(field: Field, make: TextGenerator, random: Random, number: int) -> str | None:
     """Make a text that keeps the field's terms; None where none was found."""
     for attempt in range(_TRIES):
         text = make(random, number + attempt)
-        if keeps(field, text):
+        if satisfies_terms(field, text):
             return text
     return None
 
 
-def _plain(field: Field) -> Make:
+def _plain(field: Field) -> TextGenerator:
     limits = text_length(field)
     low = limits.low or 0
     high = min(limits.high if limits.high is not None else max(low, 12), max(_LONGEST, low))
@@ -259,7 +259,7 @@ def _day(random: Random) -> str:
     return f"{random.randint(1970, 2037)}-{random.randint(1, 12):02}-{random.randint(1, 28):02}"
 
 
-def _clock(pattern: str) -> Make:
+def _clock(pattern: str) -> TextGenerator:
     """Write a time of day by a Java pattern, as far as hours, minutes and seconds go."""
 
     def make(random: Random, number: int) -> str:
@@ -277,7 +277,7 @@ def _bytes_text(random: Random, number: int) -> str:
     return base64.b64encode(random.randbytes(random.randint(0, 9))).decode()
 
 
-_FORMATS: Mapping[str, Make] = {
+_FORMATS: Mapping[str, TextGenerator] = {
     "email": lambda random, number: f"{_word(random, 5).lower()}.{number}@example.org",
     "uuid": _uuid,
     "uri": lambda random, number: f"https://example.org/{_word(random, 4)}/{number}?q={_word(random, 2)}",

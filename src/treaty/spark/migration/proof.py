@@ -18,16 +18,16 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
 from treaty.spark import enforce
-from treaty.spark.columns import named
-from treaty.spark.migration.generated_rows import rows_of, schema_of
+from treaty.spark.columns import quoted_col
+from treaty.spark.migration.generated_rows import generate_rows, row_schema
 from treaty.spark.schema import column_name
-from treaty.spark.value_checks import holds_maps
+from treaty.spark.value_checks import contains_map
 
-Tell = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenRows:
     """Rows of a line that somebody gave, and what they are called."""
 
     frame: DataFrame
@@ -45,9 +45,9 @@ def prove(
     path: MigrationPath,
     now: datetime,
     *,
-    given: Mapping[Way, Given] | None = None,
+    given: Mapping[Way, GivenRows] | None = None,
     rows: int = 500,
-    tell: Tell = lambda said: None,
+    tell: ReportStep = lambda said: None,
 ) -> Proof:
     """Run every shim both ways: the result is held to its contract, and rows that return are compared.
 
@@ -72,9 +72,9 @@ class _Proving:
         spark: SparkSession,
         path: MigrationPath,
         item: ObjectPath,
-        given: Mapping[Way, Given],
+        given: Mapping[Way, GivenRows],
         rows: int,
-        tell: Tell,
+        tell: ReportStep,
     ) -> None:
         self.spark = spark
         self.item = item
@@ -96,7 +96,7 @@ class _Proving:
         kept = enforce(rows, source.contract, object_name=source.item.name).valid.persist()
         try:
             self.tell(f"serving {way.meaning}")
-            made = served(kept, self.shims[way])
+            made = apply_shim(kept, self.shims[way])
             found = enforce(made, target.contract, object_name=target.item.name).measures()
             broken: Counter[str] = Counter()
             for one in found.results:
@@ -106,7 +106,7 @@ class _Proving:
             other = self.shims[_other(way)]
             if not other.blocked:
                 self.tell(f"comparing what returned of {source.contract.id} {source.contract.version}")
-                returned = differences(kept, self.shims[way], other)
+                returned = count_differences(kept, self.shims[way], other)
             counted = Rows(
                 f"{source.contract.id} {source.contract.version}",
                 origin,
@@ -121,9 +121,9 @@ class _Proving:
         if way in self.given:
             return self.given[way].frame, self.given[way].name
         self.tell(f"making rows of {source.contract.id} {source.contract.version}")
-        made = rows_of(source.item, self.wanted, f"{source.contract.id}@{source.contract.version}")
+        made = generate_rows(source.item, self.wanted, f"{source.contract.id}@{source.contract.version}")
         self.made = len(made)
-        return self.spark.createDataFrame(made, schema_of(source.item)), "made from the contract"
+        return self.spark.createDataFrame(made, row_schema(source.item)), "made from the contract"
 
     def _proof(self, way: Way, runs: Mapping[Way, _Run]) -> ShimProof:
         shim, run = self.shims[way], runs.get(way)
@@ -139,7 +139,7 @@ class _Proving:
                     step.reason or None,
                     None if run is None else run.broken.get(own, 0),
                     back,
-                    back is not None and must_return(step, shim, self.shims[_other(way)]),
+                    back is not None and must_round_trip(step, shim, self.shims[_other(way)]),
                 )
             )
         blocked = tuple(str(step.target) for step in shim.blocked)
@@ -166,24 +166,24 @@ def _other(way: Way) -> Way:
 _SENT = "__treaty_sent"
 
 
-def differences(frame: DataFrame, there: Shim, back: Shim) -> dict[str, int]:
+def count_differences(frame: DataFrame, there: Shim, back: Shim) -> dict[str, int]:
     """Send rows through one shim and back through the other; count, by field, those that came back different."""
-    sent = F.struct(*map(named, frame.columns)).alias(_SENT)
+    sent = F.struct(*map(quoted_col, frame.columns)).alias(_SENT)
     middle = frame.select("*", sent).selectExpr(*projection(there), _SENT)
     returned = middle.selectExpr(*projection(back), _SENT)
-    served(frame, there)  # says what Spark has against a shim in words of the migration
+    apply_shim(frame, there)  # says what Spark has against a shim in words of the migration
     fields = list(_comparable(there.source.fields, FieldPath(), frame.schema))
     if not fields:
         return {}
     counts = [
-        F.count_if(~_same(_at(named(names[0]), names[1:]), _at(named(_SENT), names), kind)).alias(f"c{place}")
+        F.count_if(~_same(_at(quoted_col(names[0]), names[1:]), _at(quoted_col(_SENT), names), kind)).alias(f"c{place}")
         for place, (_, names, kind) in enumerate(fields)
     ]
     row = returned.agg(*counts).first()
     return {path: int(row[place]) for place, (path, _, _) in enumerate(fields)} if row is not None else {}
 
 
-def must_return(step: Step, back: Shim, there: Shim) -> bool:
+def must_round_trip(step: Step, back: Shim, there: Shim) -> bool:
     """Tell whether a field has to come back as it went: it is made exactly, from what was made exactly.
 
     What stands in a list or map is compared with all of that list or map, so all of it has to.
@@ -241,12 +241,12 @@ def _at(column: Column, names: tuple[str, ...]) -> Column:
 
 def _same(one: Column, other: Column, kind: spark.DataType) -> Column:
     """Compare two values, null being like null; maps are compared as they are written."""
-    if holds_maps(kind):
+    if contains_map(kind):
         return F.to_json(F.struct(one.alias("v"))).eqNullSafe(F.to_json(F.struct(other.alias("v"))))
     return one.eqNullSafe(other)
 
 
-def served(frame: DataFrame, shim: Shim) -> DataFrame:
+def apply_shim(frame: DataFrame, shim: Shim) -> DataFrame:
     """Return rows of one line in the shape of the other; nothing runs until the frame is used."""
     try:
         return frame.selectExpr(*projection(shim))

@@ -12,7 +12,7 @@ from treaty.sql.rules import parse_row_value
 _OF_A_RULE = "the SQL of the rule"
 
 
-def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
+def guard_sql(text: str, contract: Contract, item: SchemaObject) -> Guarded:
     """Let SQL over a row of an object through if it is on the list of what strangers may ask."""
     try:
         read = parse_row_value(text, RuleScope.of(contract, item))

@@ -1,19 +1,19 @@
 """What data look like, and the contract that could be drafted from them: guesses, each with its evidence."""
 
-from treaty.spark.profile.facts import Facts, Profile, Typing
-from treaty.spark.profile.guesses import GUESSED, Confidence, Guess, guessed_of
+from treaty.spark.profile.facts import Facts, Profile, TypeOrigin
+from treaty.spark.profile.guesses import GUESSED_PROPERTY, Confidence, Guess, read_guesses
 from treaty.spark.profile.inference import Inferred, Sample, infer, parse_sample
 
 __all__ = [
-    "GUESSED",
+    "GUESSED_PROPERTY",
     "Confidence",
     "Facts",
     "Guess",
     "Inferred",
     "Profile",
     "Sample",
-    "Typing",
-    "guessed_of",
+    "TypeOrigin",
+    "read_guesses",
     "infer",
     "parse_sample",
 ]

@@ -12,12 +12,20 @@ from treaty.contracts.model import Contract, Field, SchemaObject, locate_fields
 from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import FrozenMap
-from treaty.spark.columns import MALFORMED
-from treaty.spark.profile.facts import LITTLE, Profile, Typing
-from treaty.spark.profile.guesses import GUESSED, Confidence, Guess, Terms, at_most, guessed_of, marked
+from treaty.spark.columns import MALFORMED_COLUMN
+from treaty.spark.profile.facts import MIN_EVIDENCE_ROWS, Profile, TypeOrigin
+from treaty.spark.profile.guesses import (
+    GUESSED_PROPERTY,
+    Confidence,
+    Guess,
+    GuessedField,
+    cap_confidence,
+    read_guesses,
+    with_guess_notes,
+)
 from treaty.spark.profile.name_hints import is_identifier
 from treaty.spark.profile.term_guesses import Freshness, Subject, guess_freshness, guess_terms
-from treaty.spark.profile.type_guesses import TYPE, guess_type
+from treaty.spark.profile.type_guesses import TYPE_TERM, guess_type
 
 TODO = "TODO"
 _FIRST = "0.1.0"
@@ -30,13 +38,13 @@ class Draft:
     contract_id: str
     object_name: str
     profile: Profile
-    typing: Typing
+    typing: TypeOrigin
     personal: Mapping[FieldPath, Guess]
     now: datetime
 
     def contract(self) -> Contract:
         """Draft the contract; what only people know is left to do."""
-        fields = tuple(self._column(item) for item in self.profile.schema.fields if item.name != MALFORMED)
+        fields = tuple(self._column(item) for item in self.profile.schema.fields if item.name != MALFORMED_COLUMN)
         freshness = self._freshness(fields)
         schema = SchemaObject(self.object_name, properties=fields)
         return Contract(
@@ -60,7 +68,7 @@ class Draft:
             place = self.profile.partitions.index(item.name) + 1
             guess = Guess("partitioned", Confidence.HIGH, "the folders of the files are named by it")
             terms = terms.guess(guess, more=FrozenMap({"partitioned": True, "partitionKeyPosition": place}))
-        return marked(terms)
+        return with_guess_notes(terms)
 
     def _position(self, name: str) -> int | None:
         key = self.profile.key
@@ -73,31 +81,31 @@ class Draft:
         else:
             evidence = f"no two of {self.profile.rows:,} rows share {several}, counted exactly"
         limit = Confidence.HIGH if any(map(is_identifier, self.profile.key)) else Confidence.LOW
-        return Guess("primaryKey", at_most(limit, self.profile), evidence)
+        return Guess("primaryKey", cap_confidence(limit, self.profile), evidence)
 
     def _field(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Field:
-        return marked(self._terms(path, name, kind))
+        return with_guess_notes(self._terms(path, name, kind))
 
-    def _terms(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Terms:
+    def _terms(self, path: FieldPath, name: str | None, kind: spark.DataType) -> GuessedField:
         facts = self.profile.by_path[path]
         terms = self._typed(path, name, kind)
         terms = replace(terms, field=replace(terms.field, description=TODO if name else None))
         return guess_terms(terms, Subject(facts, self.profile, self.personal.get(path)))
 
-    def _typed(self, path: FieldPath, name: str | None, kind: spark.DataType) -> Terms:
-        stored = Guess(TYPE, Confidence.HIGH, f"stored as {kind.typeName()}")
+    def _typed(self, path: FieldPath, name: str | None, kind: spark.DataType) -> GuessedField:
+        stored = Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.typeName()}")
         if isinstance(kind, spark.StructType):
             parts = tuple(self._field(path.field(item.name), item.name, item.dataType) for item in kind.fields)
             whole = Field(name, logical_type="object", physical_type="struct", properties=parts)
-            return Terms(whole).guess(stored)
+            return GuessedField(whole).guess(stored)
         if isinstance(kind, spark.ArrayType):
             items = self._field(path.into(ITEMS), None, kind.elementType)
-            return Terms(Field(name, logical_type="array", physical_type="array", items=items)).guess(stored)
+            return GuessedField(Field(name, logical_type="array", physical_type="array", items=items)).guess(stored)
         if isinstance(kind, spark.MapType):
             key = self._field(path.into(MAP_KEYS), None, kind.keyType)
             value = self._field(path.into(MAP_VALUES), None, kind.valueType)
             entries = Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value)
-            return Terms(entries).guess(stored)
+            return GuessedField(entries).guess(stored)
         return guess_type(self.profile.by_path[path], self.profile, self.typing)
 
     def _freshness(self, fields: tuple[Field, ...]) -> Freshness | None:
@@ -112,7 +120,7 @@ class Draft:
             "value": freshness.days,
             "unit": "d",
             "element": f"{self.object_name}.{freshness.column}",
-            "description": f"{GUESSED}, {freshness.guess}",
+            "description": f"{GUESSED_PROPERTY}, {freshness.guess}",
         }
         return (FrozenMap(level),)
 
@@ -120,7 +128,7 @@ class Draft:
         seen = self.profile.sample or f"all {self.profile.rows:,} rows"
         said = {"from": seen} | ({} if freshness is None else {"freshness": str(freshness.guess)})
         owners = FrozenMap({"property": "owners", "value": [{"team": TODO}]})
-        return FrozenMap({"property": GUESSED, "value": said}), owners
+        return FrozenMap({"property": GUESSED_PROPERTY, "value": said}), owners
 
 
 _MOST_NAMED = 8
@@ -134,7 +142,7 @@ class Advice:
     says: str
 
 
-def advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
+def collect_advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
     """Return what to look at, the gravest first."""
     return tuple(one for topic in _TOPICS for one in topic(contract, profile))
 
@@ -146,7 +154,8 @@ def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
         yield Advice("evidence", "there are no rows: only names and stored types are drafted")
     elif profile.is_little:
         yield Advice(
-            "evidence", f"{profile.rows:,} rows are few: below {LITTLE} hardly anything is concluded from them"
+            "evidence",
+            f"{profile.rows:,} rows are few: below {MIN_EVIDENCE_ROWS} hardly anything is concluded from them",
         )
     if profile.malformed:
         yield Advice("malformed", f"{profile.malformed:,} rows could not be read; treaty test sets them apart")
@@ -160,7 +169,7 @@ def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
         yield Advice("key", "none was found: no column, or pair of them, that looks like a key tells all rows apart")
         return
     names = ", ".join(contract.schema[0].primary_key)
-    yield Advice("key", f"{names} ({guessed_of(key[0]).get('primaryKey', '')})")
+    yield Advice("key", f"{names} ({read_guesses(key[0]).get('primaryKey', '')})")
 
 
 def _personal(contract: Contract, profile: Profile) -> Iterator[Advice]:
@@ -175,7 +184,7 @@ def _choices(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 def _patterns(contract: Contract, profile: Profile) -> Iterator[Advice]:
     shaped = {"pattern", "length", "range"}
-    if named := _names(contract, lambda field: bool(shaped & guessed_of(field).keys())):
+    if named := _names(contract, lambda field: bool(shaped & read_guesses(field).keys())):
         yield Advice("limits", f"{named}: a pattern, length or range that all values happen to keep; is it meant?")
 
 

@@ -12,14 +12,14 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY
-from treaty.spark.profile.text_types import UNREAD, Reading
+from treaty.spark.profile.text_types import NO_TEXT_TYPE, TextType
 
-LITTLE = 50
+MIN_EVIDENCE_ROWS = 50
 """Fewer rows than this are little evidence."""
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberFacts:
     """What the numbers that texts stand for need: digits before the point, decimals behind it, and their range."""
 
     digits: int
@@ -43,7 +43,7 @@ class Facts:
     shortest: int | None = None
     longest: int | None = None
     newest: int | None = None
-    readings: Reading = UNREAD
+    readings: TextType = NO_TEXT_TYPE
     shape: str | None = None
     runs: str | None = None
     values: tuple[str, ...] | None = None
@@ -51,7 +51,7 @@ class Facts:
     formats: tuple[str, ...] = ()
     moment_patterns: tuple[str, ...] = ()
     persons: Mapping[str, int] = EMPTY
-    numbers: Numbers | None = None
+    numbers: NumberFacts | None = None
     json_type: spark.DataType | None = None
 
     @property
@@ -69,7 +69,7 @@ class Facts:
         """Whether the values are stored as text."""
         return isinstance(self.kind, spark.StringType)
 
-    def are_all(self, readings: Reading) -> bool:
+    def are_all(self, readings: TextType) -> bool:
         """Tell whether every text is one of these."""
         return bool(self.readings) and not self.readings & ~readings
 
@@ -99,10 +99,10 @@ class Profile:
     @property
     def is_little(self) -> bool:
         """Whether there are too few rows to conclude much."""
-        return self.rows < LITTLE
+        return self.rows < MIN_EVIDENCE_ROWS
 
 
-class Typing(StrEnum):
+class TypeOrigin(StrEnum):
     """How much a type in the data says."""
 
     STORED = "stored"

@@ -10,7 +10,7 @@ from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
 from treaty.spark.profile.facts import Profile
 
-GUESSED = "guessed"
+GUESSED_PROPERTY = "guessed"
 """The custom property that says, for each term of a field, how sure it is and why."""
 _PLENTY = 1_000
 
@@ -39,22 +39,22 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Terms:
+class GuessedField:
     """A field as far as it is guessed, and the guesses."""
 
     field: Field
     guesses: tuple[Guess, ...] = ()
 
-    def guess(self, guess: Guess, **said: object) -> Terms:
+    def guess(self, guess: Guess, **said: object) -> GuessedField:
         """Return the terms with one more guess, and what it says."""
-        return Terms(replace(self.field, **said), (*self.guesses, guess))  # type: ignore[arg-type]
+        return GuessedField(replace(self.field, **said), (*self.guesses, guess))  # type: ignore[arg-type]
 
-    def guess_options(self, guess: Guess, **options: object) -> Terms:
+    def guess_options(self, guess: Guess, **options: object) -> GuessedField:
         """Return the terms with one more guess about the options of the type."""
         return self.guess(guess, options=FrozenMap({**(self.field.options or {}), **options}))
 
 
-def at_most(limit: Confidence, profile: Profile) -> Confidence:
+def cap_confidence(limit: Confidence, profile: Profile) -> Confidence:
     """Return how sure a guess can be: little data and samples make any guess a weak one."""
     if profile.sample or profile.is_little:
         return Confidence.LOW
@@ -62,24 +62,25 @@ def at_most(limit: Confidence, profile: Profile) -> Confidence:
     return max(limit, by_rows, key=_ORDER.index)
 
 
-def marked(terms: Terms) -> Field:
+def with_guess_notes(terms: GuessedField) -> Field:
     """Return the field with its guesses noted in it."""
     if not terms.guesses:
         return terms.field
-    note = FrozenMap({"property": GUESSED, "value": {guess.term: str(guess) for guess in terms.guesses}})
+    note = FrozenMap({"property": GUESSED_PROPERTY, "value": {guess.term: str(guess) for guess in terms.guesses}})
     return replace(terms.field, custom_properties=(*(terms.field.custom_properties or ()), note))
 
 
-def guessed_of(field: Field) -> dict[str, str]:
+def read_guesses(field: Field) -> dict[str, str]:
     """Return what is noted in a field as guessed, by term."""
-    notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED)
+    notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED_PROPERTY)
     return {str(term): str(said) for note in notes for term, said in note["value"].items()}
 
 
-def without_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
+def drop_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
     """Return the field with some guesses struck from its notes, and why."""
-    kept = {term: said for term, said in guessed_of(field).items() if term not in set(terms)}
-    others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED)
+    kept = {term: said for term, said in read_guesses(field).items() if term not in set(terms)}
+    others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED_PROPERTY)
     return replace(
-        field, custom_properties=(*others, FrozenMap({"property": GUESSED, "value": {**kept, "dropped": note}}))
+        field,
+        custom_properties=(*others, FrozenMap({"property": GUESSED_PROPERTY, "value": {**kept, "dropped": note}})),
     )

@@ -15,16 +15,16 @@ from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import Kind
-from treaty.spark.columns import MALFORMED
+from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.enforcement import enforce
-from treaty.spark.input_layout import prepare
+from treaty.spark.input_layout import lay_out_input
 from treaty.spark.profile.draft import Draft
-from treaty.spark.profile.facts import Profile, Typing
-from treaty.spark.profile.guesses import without_guesses
+from treaty.spark.profile.facts import Profile, TypeOrigin
+from treaty.spark.profile.guesses import drop_guesses
 from treaty.spark.profile.key_detection import find_key
-from treaty.spark.profile.personal_data import personal_fields
-from treaty.spark.profile.text_statistics import second_look
-from treaty.spark.profile.value_statistics import first_look, folders_of
+from treaty.spark.profile.personal_data import guess_personal_fields
+from treaty.spark.profile.text_statistics import collect_text_statistics
+from treaty.spark.profile.value_statistics import collect_value_statistics, partition_folders
 
 _SEED = 20_240_229
 _SHARE = re.compile(r"(?P<percent>[0-9]+(?:\.[0-9]+)?)\s*%")
@@ -62,7 +62,7 @@ def parse_sample(text: str) -> Sample:
     raise InvalidDocument(f"{text!r} is no sample; write a number of rows such as 100000, or a share such as 5%")
 
 
-Say = Callable[[str], None]
+ReportStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -78,33 +78,33 @@ def infer(
     contract_id: str,
     object_name: str,
     *,
-    typing: Typing = Typing.STORED,
+    typing: TypeOrigin = TypeOrigin.STORED,
     sample: Sample | None = None,
     now: datetime | None = None,
-    say: Say = lambda step: None,
+    say: ReportStep = lambda step: None,
 ) -> Inferred:
     """Draft a contract that every row of the frame (or of the sample) keeps; each term is marked as a guess."""
     if frame.isStreaming:
         raise InvalidDocument("an endless stream has no profile; infer from a table or file that it was written to")
-    if not [name for name in frame.schema.names if name != MALFORMED]:
+    if not [name for name in frame.schema.names if name != MALFORMED_COLUMN]:
         raise InvalidDocument("the data have no columns; there is nothing to draft a contract from")
-    prepare(frame, SchemaObject(object_name), closed=False)  # refuses names that no contract can stand for
+    lay_out_input(frame, SchemaObject(object_name), closed=False)  # refuses names that no contract can stand for
     moment = now or datetime.now(UTC)
     with _part_of(frame, sample) as looked_at:
         say("looking at every column")
-        profile = first_look(looked_at)
+        profile = collect_value_statistics(looked_at)
         if sample is not None:
             profile = replace(profile, sample=sample.words(profile.rows))
         say("looking closer at texts")
-        profile = second_look(looked_at, profile)
+        profile = collect_text_statistics(looked_at, profile)
         draft = Draft(contract_id, object_name, profile, typing, {}, moment)
-        personal = personal_fields(draft.contract(), profile)
+        personal = guess_personal_fields(draft.contract(), profile)
         say("looking for a key")
         key = find_key(looked_at, profile, object_name, set(personal))
         profile = replace(profile, key=key, partitions=_partitions(frame))
         say("holding the data to the draft")
         drafted = replace(draft, profile=profile, personal=personal).contract()
-        return Inferred(proved(looked_at, drafted, moment), profile)
+        return Inferred(drop_broken_guesses(looked_at, drafted, moment), profile)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def _part_of(frame: DataFrame, sample: Sample | None) -> Iterator[DataFrame]:
 
 def _partitions(frame: DataFrame) -> tuple[str, ...]:
     names = set(frame.schema.names)
-    return tuple(name for name in folders_of(frame) if name in names)
+    return tuple(name for name in partition_folders(frame) if name in names)
 
 
 _TERMS = {
@@ -146,7 +146,7 @@ _OPTIONS = {
 _STRUCTURES = ("object", "array", "map")
 
 
-def proved(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
+def drop_broken_guesses(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
     """Return the draft without what the data themselves break, by the very rules they will be held to."""
     breaches = enforce(frame, contract).measures(now=now).breaches
     if any(broken.rule.kind is Kind.FRESHNESS for broken in breaches):
@@ -199,7 +199,7 @@ def _loosened(field: Field, kinds: set[Kind]) -> Field:
         primary_key=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key,
         primary_key_position=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key_position,
     )
-    return without_guesses(loosened, [_TERMS[kind] for kind in drafted], "rows of the data break it")
+    return drop_guesses(loosened, [_TERMS[kind] for kind in drafted], "rows of the data break it")
 
 
 def _untyped(field: Field) -> Field:
@@ -213,6 +213,4 @@ def _untyped(field: Field) -> Field:
     )
     stored = ("object", "json") if field.logical_type in _STRUCTURES else ("string", "string")
     plain = replace(kept, logical_type=stored[0], physical_type=stored[1])
-    return without_guesses(
-        plain, ["logicalType", "range", "primaryKey"], "not all values can be read as more than text"
-    )
+    return drop_guesses(plain, ["logicalType", "range", "primaryKey"], "not all values can be read as more than text")

@@ -11,11 +11,11 @@ from pyspark.sql import types as spark
 from treaty.contracts.names import words_of_name
 from treaty.contracts.paths import FieldPath
 from treaty.spark.profile.facts import Facts, Profile
-from treaty.spark.profile.name_hints import is_identifier, is_part_of_key, numbers_lines
-from treaty.spark.profile.text_types import Reading
+from treaty.spark.profile.name_hints import can_be_key_part, is_identifier, is_line_number
+from treaty.spark.profile.text_types import TextType
 from treaty.spark.profile.value_statistics import is_unique
 
-_NAMES = Reading.WHOLE | Reading.DATE | Reading.ZONED | Reading.LOCAL | Reading.OTHER
+_NAMES = TextType.WHOLE | TextType.DATE | TextType.ZONED | TextType.LOCAL | TextType.OTHER
 _KEYS = (spark.StringType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
 _PARTS = (*_KEYS, spark.DateType, spark.TimestampType, spark.TimestampNTZType)
 _NEARLY_ALL = 0.85
@@ -31,10 +31,12 @@ def find_key(frame: DataFrame, profile: Profile, object_name: str, apart: Collec
     if profile.rows < 2:
         return ()
     whole = [item for item in profile.facts if item.is_column and not item.missing and item.path not in apart]
-    return next((columns for columns in candidates(whole, profile.rows, object_name) if is_unique(frame, columns)), ())
+    return next(
+        (columns for columns in key_candidates(whole, profile.rows, object_name) if is_unique(frame, columns)), ()
+    )
 
 
-def candidates(whole: Sequence[Facts], rows: int, object_name: str) -> Iterator[Columns]:
+def key_candidates(whole: Sequence[Facts], rows: int, object_name: str) -> Iterator[Columns]:
     """Yield what could be the key, the likeliest first: identifiers, pairs with one, codes of any name."""
     various = [item for item in whole if _could_be(item, _KEYS) and (item.distinct or 0) >= _NEARLY_ALL * rows]
     named = sorted((item for item in various if is_identifier(item.name)), key=lambda item: _rank(item, object_name))
@@ -45,9 +47,9 @@ def candidates(whole: Sequence[Facts], rows: int, object_name: str) -> Iterator[
 
 
 def _pairs(whole: Sequence[Facts], rows: int) -> Iterator[Columns]:
-    parts = [item for item in whole if _could_be(item, _PARTS) and is_part_of_key(item.name)]
+    parts = [item for item in whole if _could_be(item, _PARTS) and can_be_key_part(item.name)]
     for pair in combinations(parts, 2):
-        one, other = sorted(pair, key=lambda item: numbers_lines(item.name))  # the thing first, then its lines
+        one, other = sorted(pair, key=lambda item: is_line_number(item.name))  # the thing first, then its lines
         various = (one.distinct or 0) * (other.distinct or 0) >= _NEARLY_ALL * rows
         if various and (is_identifier(one.name) or is_identifier(other.name)):
             yield one.name, other.name

@@ -69,17 +69,17 @@ def is_choice(name: str) -> bool:
     return bool(set(words_of_name(name)[-2:]) & _CHOICES)
 
 
-def is_part_of_key(name: str) -> bool:
+def can_be_key_part(name: str) -> bool:
     """Tell whether values could be part of what tells rows apart."""
-    return is_identifier(name) or numbers_lines(name)
+    return is_identifier(name) or is_line_number(name)
 
 
-def numbers_lines(name: str) -> bool:
+def is_line_number(name: str) -> bool:
     """Tell whether values tell apart what belongs together: lines, versions, days."""
     return bool(set(words_of_name(name)) & (_LINES | _DAYS))
 
 
-def limits_of(name: str) -> Limits | None:
+def implied_limits(name: str) -> Limits | None:
     """Return the range that a name implies, if any."""
     words = set(words_of_name(name))
     return next((limits for limits in _LIMITS if words & limits.words), None)

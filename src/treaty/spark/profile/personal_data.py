@@ -13,9 +13,9 @@ from treaty.contracts.paths import FieldPath
 from treaty.governance.lint import RULES
 from treaty.governance.lint.rule_table import spots
 from treaty.spark.profile.facts import Facts, Profile
-from treaty.spark.profile.guesses import Confidence, Guess, at_most
+from treaty.spark.profile.guesses import Confidence, Guess, cap_confidence
 from treaty.spark.profile.text_types import DIGITS
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.type_conversion import ColumnFunction
 
 _LONGEST_SEARCHED = 500
 _EMAIL = r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,20}"
@@ -28,7 +28,7 @@ class Trait:
 
     name: str
     what: str
-    shown: OfColumn
+    shown: ColumnFunction
     share: float
 
 
@@ -76,7 +76,7 @@ TRAITS = (
 )
 
 
-TERM = "classification"
+CLASSIFICATION_TERM = "classification"
 _RULE = "pii-unclassified"
 _NATIONAL = frozenset(
     {
@@ -87,7 +87,7 @@ _NATIONAL = frozenset(
 """Numbers of persons in one country or another, and names they go by, that lint does not know by name."""
 
 
-def personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Guess]:
+def guess_personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Guess]:
     """Return the fields that seem to be about persons, each with the evidence."""
     by_name = _by_name(contract)
     found: dict[FieldPath, Guess] = {}
@@ -101,8 +101,8 @@ def personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Gue
 def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
     evidence = "; ".join(part for part in (named, shown) if part)
     if named and shown:
-        return Guess(TERM, at_most(Confidence.HIGH, profile), evidence)
-    return Guess(TERM, at_most(Confidence.MEDIUM, profile), evidence)
+        return Guess(CLASSIFICATION_TERM, cap_confidence(Confidence.HIGH, profile), evidence)
+    return Guess(CLASSIFICATION_TERM, cap_confidence(Confidence.MEDIUM, profile), evidence)
 
 
 def _by_name(contract: Contract) -> dict[FieldPath, str]:

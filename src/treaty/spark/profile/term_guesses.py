@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from treaty.contracts.paths import MAP_KEYS, FieldPath
 from treaty.contracts.values import EMPTY, FrozenMap
-from treaty.spark.profile.facts import LITTLE, Facts, Profile
-from treaty.spark.profile.guesses import Confidence, Guess, Terms, at_most
-from treaty.spark.profile.name_hints import freshness_rank, is_choice, is_identifier, limits_of
+from treaty.spark.profile.facts import MIN_EVIDENCE_ROWS, Facts, Profile
+from treaty.spark.profile.guesses import Confidence, Guess, GuessedField, cap_confidence
+from treaty.spark.profile.name_hints import freshness_rank, implied_limits, is_choice, is_identifier
 from treaty.spark.profile.text_shapes import alphabet_pattern, fixed_pattern, varying_pattern
 
 _MOST_CHOICES = 20
@@ -35,20 +35,20 @@ class Subject:
 
     def weigh(self, limit: Confidence) -> Confidence:
         """Return how sure a guess can be."""
-        return at_most(limit, self.profile)
+        return cap_confidence(limit, self.profile)
 
 
-_Term: TypeAlias = Callable[[Terms, Subject], Terms]
+_Term: TypeAlias = Callable[[GuessedField, Subject], GuessedField]
 
 
-def guess_terms(terms: Terms, subject: Subject) -> Terms:
+def guess_terms(terms: GuessedField, subject: Subject) -> GuessedField:
     """Add every guess that the facts give reason for."""
     for guess in _TERMS:
         terms = guess(terms, subject)
     return terms
 
 
-def _required(terms: Terms, subject: Subject) -> Terms:
+def _required(terms: GuessedField, subject: Subject) -> GuessedField:
     facts, profile = subject.facts, subject.profile
     if facts.missing or not facts.present or facts.path.steps[-1].text == MAP_KEYS:
         return terms
@@ -60,13 +60,13 @@ def _required(terms: Terms, subject: Subject) -> Terms:
     return terms.guess(Guess("required", subject.weigh(Confidence.HIGH), evidence), required=True)
 
 
-def _classification(terms: Terms, subject: Subject) -> Terms:
+def _classification(terms: GuessedField, subject: Subject) -> GuessedField:
     if subject.personal is None:
         return terms
     return terms.guess(subject.personal, classification="restricted")
 
 
-def _format(terms: Terms, subject: Subject) -> Terms:
+def _format(terms: GuessedField, subject: Subject) -> GuessedField:
     facts = subject.facts
     if terms.field.logical_type != "string" or not facts.formats:
         return terms
@@ -75,11 +75,11 @@ def _format(terms: Terms, subject: Subject) -> Terms:
     return terms.guess_options(Guess("format", subject.weigh(Confidence.HIGH), evidence), format=name)
 
 
-def _enum(terms: Terms, subject: Subject) -> Terms:
+def _enum(terms: GuessedField, subject: Subject) -> GuessedField:
     facts, values = subject.facts, subject.facts.values
     if not _is_free_text(terms, subject) or values is None or not 2 <= len(values) <= _MOST_CHOICES:
         return terms
-    enough = facts.present >= max(LITTLE, _ROWS_PER_CHOICE * len(values))
+    enough = facts.present >= max(MIN_EVIDENCE_ROWS, _ROWS_PER_CHOICE * len(values))
     clean = all(value.strip() and value.isprintable() for value in values)
     told_apart = is_identifier(facts.name) or all(_HAS_DIGIT.search(value) for value in values)
     if not enough or not clean or (told_apart and not is_choice(facts.name)):
@@ -90,7 +90,7 @@ def _enum(terms: Terms, subject: Subject) -> Terms:
     return terms.guess(Guess("enum", subject.weigh(limit), evidence), enum=listed)
 
 
-def _pattern(terms: Terms, subject: Subject) -> Terms:
+def _pattern(terms: GuessedField, subject: Subject) -> GuessedField:
     facts = subject.facts
     if not _is_free_text(terms, subject) or terms.field.enum or not _is_various(facts):
         return terms
@@ -107,7 +107,7 @@ def _pattern(terms: Terms, subject: Subject) -> Terms:
     return terms.guess_options(Guess("pattern", subject.weigh(Confidence.MEDIUM), evidence), pattern=pattern)
 
 
-def _length(terms: Terms, subject: Subject) -> Terms:
+def _length(terms: GuessedField, subject: Subject) -> GuessedField:
     facts = subject.facts
     options = terms.field.options or EMPTY
     told = terms.field.enum or "{" in str(options.get("pattern", ""))
@@ -119,14 +119,14 @@ def _length(terms: Terms, subject: Subject) -> Terms:
     return terms.guess_options(guess, minLength=facts.longest, maxLength=facts.longest)
 
 
-def _range(terms: Terms, subject: Subject) -> Terms:
+def _range(terms: GuessedField, subject: Subject) -> GuessedField:
     facts = subject.facts
     low, high = _bounds(facts)
     if terms.field.logical_type not in ("integer", "number") or low is None or high is None:
         return terms
     if subject.profile.is_little or is_identifier(facts.name):
         return terms
-    implied = limits_of(facts.name)
+    implied = implied_limits(facts.name)
     if implied and implied.low <= low and (implied.high is None or high <= implied.high):
         guess = Guess("range", subject.weigh(Confidence.MEDIUM), f"all {facts.present:,} values fit {implied.why}")
         options = {"minimum": implied.low} | ({} if implied.high is None else {"maximum": implied.high})
@@ -147,7 +147,7 @@ def _bounds(facts: Facts) -> tuple[float | None, float | None]:
     return bounds
 
 
-def _is_free_text(terms: Terms, subject: Subject) -> bool:
+def _is_free_text(terms: GuessedField, subject: Subject) -> bool:
     """Tell whether a text has no format, and nothing in it that must not be written down."""
     named = (terms.field.options or EMPTY).get("format")
     return terms.field.logical_type == "string" and not named and subject.personal is None
@@ -155,7 +155,7 @@ def _is_free_text(terms: Terms, subject: Subject) -> bool:
 
 def _is_various(facts: Facts) -> bool:
     different = facts.least != facts.greatest if facts.distinct is None else facts.distinct >= _FEWEST_SHAPED
-    return facts.present >= LITTLE and different
+    return facts.present >= MIN_EVIDENCE_ROWS and different
 
 
 _TERMS: tuple[_Term, ...] = (_required, _classification, _format, _enum, _pattern, _length, _range)

@@ -9,14 +9,14 @@ from itertools import groupby, takewhile
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.type_conversion import ColumnFunction
 
 _UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LOWER = _UPPER.lower()
 _DIGITS = "0123456789"
 _CLASSES = {"A": "[A-Z]", "a": "[a-z]", "9": "[0-9]"}
 _SPECIAL = re.compile(r"([\\.^$*+?()\[\]{}|])")
-LONGEST = 64
+MAX_SHAPE_LENGTH = 64
 ALPHABETS = {
     "[0-9]": _DIGITS,
     "[0-9a-f]": _DIGITS + "abcdef",
@@ -30,17 +30,19 @@ ALPHABETS = {
 """What codes of one length are written with, narrowest first."""
 
 
-def shape(value: Column) -> Column:
+def text_shape(value: Column) -> Column:
     """Return a text with A for each capital, a for each small letter and 9 for each digit; of long texts the start."""
-    return F.translate(F.left(value, F.lit(LONGEST + 1)), _UPPER + _LOWER + _DIGITS, "A" * 26 + "a" * 26 + "9" * 10)
+    return F.translate(
+        F.left(value, F.lit(MAX_SHAPE_LENGTH + 1)), _UPPER + _LOWER + _DIGITS, "A" * 26 + "a" * 26 + "9" * 10
+    )
 
 
-def runs(value: Column) -> Column:
+def shape_runs(value: Column) -> Column:
     """Return the shape of a text with each run of letters or digits as one."""
-    return F.regexp_replace(shape(value), r"([Aa9])\1+", "$1")
+    return F.regexp_replace(text_shape(value), r"([Aa9])\1+", "$1")
 
 
-def uses_only(letters: str) -> OfColumn:
+def uses_only(letters: str) -> ColumnFunction:
     """Return whether a text is written with these letters only."""
     return lambda value: F.translate(value, letters, "") == F.lit("")
 
@@ -89,7 +91,9 @@ def _shared(one: str, other: str) -> str:
 
 def _is_telling(text: str) -> bool:
     """Tell whether a shape is that of a code: printable, with a letter or digit, not a single letter."""
-    return 1 < len(text) <= LONGEST and text.isascii() and text.isprintable() and bool(set(text) & set(_CLASSES))
+    return (
+        1 < len(text) <= MAX_SHAPE_LENGTH and text.isascii() and text.isprintable() and bool(set(text) & set(_CLASSES))
+    )
 
 
 def _counted(text: str) -> Iterator[tuple[str, int]]:

@@ -12,15 +12,15 @@ from pyspark.sql import types as spark
 
 from treaty.spark.columns import all_of
 from treaty.spark.profile import text_types
-from treaty.spark.profile.facts import Facts, Numbers, Profile
+from treaty.spark.profile.facts import Facts, NumberFacts, Profile
 from treaty.spark.profile.personal_data import TRAITS
-from treaty.spark.profile.text_shapes import ALPHABETS, runs, shape, uses_only
-from treaty.spark.profile.text_types import NUMBERS, Reading
-from treaty.spark.profile.value_paths import places_in
-from treaty.spark.profile.value_statistics import PLACE, VALUE, ask_of_texts
-from treaty.spark.readers.json_reader import variant_type
+from treaty.spark.profile.text_shapes import ALPHABETS, shape_runs, text_shape, uses_only
+from treaty.spark.profile.text_types import NUMERIC_TYPES, TextType
+from treaty.spark.profile.value_paths import list_value_paths
+from treaty.spark.profile.value_statistics import PATH_COLUMN, VALUE_COLUMN, aggregate_texts
+from treaty.spark.readers.json_reader import parse_variant_type
 from treaty.spark.text_formats import FORMATS
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.type_conversion import ColumnFunction
 
 _MOST_VALUES = 40
 _LONGEST_VALUE = 60
@@ -32,14 +32,14 @@ _PATTERNS = tuple("".join(parts) for parts in product(_DAYS, ("", " HH:mm", " HH
 _WHOLE = (spark.LongType, spark.DecimalType)
 
 
-def second_look(frame: DataFrame, profile: Profile) -> Profile:
+def collect_text_statistics(frame: DataFrame, profile: Profile) -> Profile:
     """Look at every text once more, in one job."""
     found = dict(profile.by_path)
-    places = [place for place in places_in(frame.schema) if _is_worth_it(found[place.path])]
+    places = [place for place in list_value_paths(frame.schema) if _is_worth_it(found[place.path])]
     if not places:
         return profile
     few = [number for number, place in enumerate(places) if _has_few_values(found[place.path])]
-    for place, answers in ask_of_texts(frame, places, _questions(few)):
+    for place, answers in aggregate_texts(frame, places, _questions(few)):
         found[place.path] = _closer(found[place.path], answers)
     return replace(profile, facts=tuple(found.values()))
 
@@ -57,31 +57,33 @@ def _has_few_values(facts: Facts) -> bool:
 
 def _questions(few: list[int]) -> dict[str, Column]:
     """Return all that is asked of texts; values are listed only at the few places that have few of them."""
-    value = F.col(VALUE)
+    value = F.col(VALUE_COLUMN)
     parsed = F.when(value.startswith("{") | value.startswith("["), F.try_parse_json(value))
-    number = F.when(text_types.reading(value).bitwiseAND(F.lit(int(NUMBERS))) != F.lit(0), value)
+    number = F.when(text_types.classify_text(value).bitwiseAND(F.lit(int(NUMERIC_TYPES))) != F.lit(0), value)
     return {
-        "readings": F.bit_or(text_types.reading(value)),
-        "digits": F.max(text_types.digits(number)),
-        "fewest_decimals": F.min(text_types.decimals(number)),
-        "most_decimals": F.max(text_types.decimals(number)),
-        "least": F.min(text_types.number(number)),
-        "greatest": F.max(text_types.number(number)),
-        "least_shape": F.min(shape(value)),
-        "greatest_shape": F.max(shape(value)),
-        "least_runs": F.min(runs(value)),
-        "greatest_runs": F.max(runs(value)),
+        "readings": F.bit_or(text_types.classify_text(value)),
+        "digits": F.max(text_types.count_digits(number)),
+        "fewest_decimals": F.min(text_types.count_decimals(number)),
+        "most_decimals": F.max(text_types.count_decimals(number)),
+        "least": F.min(text_types.parse_number(number)),
+        "greatest": F.max(text_types.parse_number(number)),
+        "least_shape": F.min(text_shape(value)),
+        "greatest_shape": F.max(text_shape(value)),
+        "least_runs": F.min(shape_runs(value)),
+        "greatest_runs": F.max(shape_runs(value)),
         "held": F.bit_and(_bits(value)),
         **{trait.name: F.count_if(trait.shown(value)) for trait in TRAITS},
-        "values": F.collect_set(F.when(F.col(PLACE).isin(*few), value) if few else F.lit(None).cast("string")),
+        "values": F.collect_set(F.when(F.col(PATH_COLUMN).isin(*few), value) if few else F.lit(None).cast("string")),
         "json_read": F.count(parsed),
         "json_type": F.schema_of_variant_agg(parsed),
     }
 
 
-def _conditions() -> dict[str, OfColumn]:
+def _conditions() -> dict[str, ColumnFunction]:
     """Return what could hold for every text at a place, by name."""
-    found: dict[str, OfColumn] = {name: _of_format(name, sign) for name, sign in _SIGNS.items() if name in FORMATS}
+    found: dict[str, ColumnFunction] = {
+        name: _of_format(name, sign) for name, sign in _SIGNS.items() if name in FORMATS
+    }
     found |= {pattern: _written_like(pattern) for pattern in _PATTERNS}
     return found | {written: uses_only(letters) for written, letters in ALPHABETS.items()}
 
@@ -102,11 +104,11 @@ def _joined(parts: list[Column]) -> Column:
     return _joined(parts[:half]).bitwiseOR(_joined(parts[half:]))
 
 
-def _of_format(name: str, sign: str) -> OfColumn:
+def _of_format(name: str, sign: str) -> ColumnFunction:
     return lambda value: F.when(F.contains(value, F.lit(sign)), ~FORMATS[name].broken(value))
 
 
-def _written_like(pattern: str) -> OfColumn:
+def _written_like(pattern: str) -> ColumnFunction:
     """Return whether a text is written like a pattern; its signs are looked for first, for not to fit costs more."""
     signs = [(place, sign) for place, sign in enumerate(pattern, start=1) if not sign.isalpha()]
 
@@ -122,7 +124,7 @@ def _closer(facts: Facts, answers: dict[str, Any]) -> Facts:
     held = [name for place, name in enumerate(_conditions()) if answers["held"] >> place & 1]
     return replace(
         facts,
-        readings=Reading(answers["readings"]),
+        readings=TextType(answers["readings"]),
         shape=_shared(answers, "shape"),
         runs=_shared(answers, "runs"),
         values=tuple(sorted(answers["values"])) or None,
@@ -131,7 +133,7 @@ def _closer(facts: Facts, answers: dict[str, Any]) -> Facts:
         moment_patterns=tuple(pattern for pattern in _PATTERNS if pattern in held),
         persons={trait.name: answers[trait.name] for trait in TRAITS if answers[trait.name]},
         numbers=_numbers(answers),
-        json_type=variant_type(answers["json_type"]) if answers["json_read"] == facts.present else None,
+        json_type=parse_variant_type(answers["json_type"]) if answers["json_read"] == facts.present else None,
     )
 
 
@@ -141,8 +143,8 @@ def _shared(answers: dict[str, Any], name: str) -> str | None:
     return str(least) if least == greatest else None
 
 
-def _numbers(answers: dict[str, Any]) -> Numbers | None:
+def _numbers(answers: dict[str, Any]) -> NumberFacts | None:
     if answers["digits"] is None:
         return None
     names = ("digits", "fewest_decimals", "most_decimals", "least", "greatest")
-    return Numbers(*(answers[name] for name in names))
+    return NumberFacts(*(answers[name] for name in names))

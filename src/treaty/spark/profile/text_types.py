@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field
-from treaty.spark.type_conversion import conversion
+from treaty.spark.type_conversion import find_conversion
 
 DIGITS = "0123456789"
 _IN_NUMBERS = DIGITS + "+-.eE"
@@ -21,7 +21,7 @@ _LONGEST_NUMBER = 40
 _TEXT = spark.StringType()
 
 
-class Reading(IntFlag):
+class TextType(IntFlag):
     """What one text is; the first that fits."""
 
     DATE = 1
@@ -52,11 +52,11 @@ class Reading(IntFlag):
         return F.lit(int(self))
 
 
-UNREAD = Reading(0)
-NUMBERS = Reading.WHOLE | Reading.PLAIN | Reading.FLOATING
+NO_TEXT_TYPE = TextType(0)
+NUMERIC_TYPES = TextType.WHOLE | TextType.PLAIN | TextType.FLOATING
 
 
-def reading(value: Column) -> Column:
+def classify_text(value: Column) -> Column:
     """Return what a text is, as the bit of a reading.
 
     Each way is tried only behind a cheap look at the text: a text that cannot be read costs Spark an exception.
@@ -67,30 +67,30 @@ def reading(value: Column) -> Column:
     return (
         F.when(dashes, _moment_reading(value))
         .when(numeric, _number_reading(value))
-        .when(value.startswith("{") & value.endswith("}"), Reading.BRACED.bit)
-        .when(value.startswith("[") & value.endswith("]"), Reading.BRACKETED.bit)
-        .when(word.isin("true", "false"), Reading.TRUTH.bit)
-        .when(word.isin(*_TRUE, *_FALSE), Reading.AGREEMENT.bit)
-        .otherwise(Reading.OTHER.bit)
+        .when(value.startswith("{") & value.endswith("}"), TextType.BRACED.bit)
+        .when(value.startswith("[") & value.endswith("]"), TextType.BRACKETED.bit)
+        .when(word.isin("true", "false"), TextType.TRUTH.bit)
+        .when(word.isin(*_TRUE, *_FALSE), TextType.AGREEMENT.bit)
+        .otherwise(TextType.OTHER.bit)
     )
 
 
 def _moment_reading(value: Column) -> Column:
-    day = conversion(Field(logical_type="date"), _TEXT, spark.DateType()).read
+    day = find_conversion(Field(logical_type="date"), _TEXT, spark.DateType()).read
     size = F.length(value)
-    with_zone = F.when(_has_zone(value), Reading.ZONED.bit).otherwise(Reading.LOCAL.bit)
+    with_zone = F.when(_has_zone(value), TextType.ZONED.bit).otherwise(TextType.LOCAL.bit)
     return (
-        F.when(size < F.lit(_DAY), Reading.OTHER.bit)
-        .when(size == F.lit(_DAY), F.when(day(value).isNotNull(), Reading.DATE.bit).otherwise(Reading.OTHER.bit))
-        .when(size < F.lit(_MINUTE), Reading.OTHER.bit)
-        .when(moment(value).isNotNull(), with_zone)
-        .otherwise(Reading.OTHER.bit)
+        F.when(size < F.lit(_DAY), TextType.OTHER.bit)
+        .when(size == F.lit(_DAY), F.when(day(value).isNotNull(), TextType.DATE.bit).otherwise(TextType.OTHER.bit))
+        .when(size < F.lit(_MINUTE), TextType.OTHER.bit)
+        .when(parse_timestamp(value).isNotNull(), with_zone)
+        .otherwise(TextType.OTHER.bit)
     )
 
 
-def moment(value: Column) -> Column:
+def parse_timestamp(value: Column) -> Column:
     """Return the moment that a text stands for, as it is read when data are held to a contract."""
-    return conversion(Field(logical_type="timestamp"), _TEXT, spark.TimestampType()).read(value)
+    return find_conversion(Field(logical_type="timestamp"), _TEXT, spark.TimestampType()).read(value)
 
 
 def _has_zone(value: Column) -> Column:
@@ -107,26 +107,26 @@ def _number_reading(value: Column) -> Column:
     signs = F.translate(value, DIGITS, "")
     decimal = value.try_cast("decimal(38,18)").isNotNull()
     return (
-        F.when(value.try_cast("bigint").cast("string") == value, Reading.WHOLE.bit)
-        .when(padded, Reading.OTHER.bit)
-        .when(signs.isin(".", "-."), F.when(decimal, Reading.PLAIN.bit).otherwise(Reading.OTHER.bit))
-        .when(signs.isin("", "-", "+", "--"), Reading.OTHER.bit)
-        .when(number(value).isNotNull(), Reading.FLOATING.bit)
-        .otherwise(Reading.OTHER.bit)
+        F.when(value.try_cast("bigint").cast("string") == value, TextType.WHOLE.bit)
+        .when(padded, TextType.OTHER.bit)
+        .when(signs.isin(".", "-."), F.when(decimal, TextType.PLAIN.bit).otherwise(TextType.OTHER.bit))
+        .when(signs.isin("", "-", "+", "--"), TextType.OTHER.bit)
+        .when(parse_number(value).isNotNull(), TextType.FLOATING.bit)
+        .otherwise(TextType.OTHER.bit)
     )
 
 
-def number(value: Column) -> Column:
+def parse_number(value: Column) -> Column:
     """Return the number that a text stands for, about."""
     return value.try_cast("double")
 
 
-def digits(value: Column) -> Column:
+def count_digits(value: Column) -> Column:
     """Count what stands before the decimal point."""
     return F.length(F.substring_index(_unsigned(value), ".", 1))
 
 
-def decimals(value: Column) -> Column:
+def count_decimals(value: Column) -> Column:
     """Count what stands behind the decimal point."""
     return F.when(F.contains(value, F.lit(".")), F.length(F.substring_index(value, ".", -1))).otherwise(F.lit(0))
 

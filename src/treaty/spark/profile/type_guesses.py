@@ -10,54 +10,56 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
-from treaty.spark.profile.facts import Facts, Profile, Typing
-from treaty.spark.profile.guesses import Confidence, Guess, Terms, at_most
+from treaty.spark.profile.facts import Facts, Profile, TypeOrigin
+from treaty.spark.profile.guesses import Confidence, Guess, GuessedField, cap_confidence
 from treaty.spark.profile.name_hints import is_identifier, is_label
-from treaty.spark.profile.text_types import NUMBERS, Reading
-from treaty.spark.schema import field_from
+from treaty.spark.profile.text_types import NUMERIC_TYPES, TextType
+from treaty.spark.schema import field_from_type
 
-TYPE = "logicalType"
+TYPE_TERM = "logicalType"
 _I32_WITH_ROOM = 2**30
 _PRECISIONS = (9, 12, 18, 28, 38)
 _ROOM = 2
 _MOST_DECIMALS = 4
 _MOSTLY = 0.9
-_DECIMAL = Reading.WHOLE | Reading.PLAIN
+_DECIMAL = TextType.WHOLE | TextType.PLAIN
 _DOUBLE = Field(logical_type="number", physical_type="double", options=FrozenMap({"format": "f64"}))
 
 _Said: TypeAlias = tuple[Field, str] | None
-_Reader: TypeAlias = Callable[[Facts, Typing], _Said]
+_Reader: TypeAlias = Callable[[Facts, TypeOrigin], _Said]
 
 
-def guess_type(facts: Facts, profile: Profile, typing: Typing) -> Terms:
+def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin) -> GuessedField:
     """Guess the type of the values at a place that holds no others inside."""
     name = None if facts.path.steps[-1].is_mark else facts.path.steps[-1].text
     if not facts.is_text:
         return _stored(facts, profile, name, typing)
     if not facts.present:
         text = Field(name, logical_type="string", physical_type="string")
-        return Terms(text).guess(Guess(TYPE, Confidence.LOW, "stored as text; no value was seen"))
+        return GuessedField(text).guess(Guess(TYPE_TERM, Confidence.LOW, "stored as text; no value was seen"))
     for reader in _READERS:
         if said := reader(facts, typing):
             field, evidence = said
-            stored_as = field.physical_type if typing is Typing.NONE or _is_decimal(field) else "string"
-            typed = Terms(_named(field, name, stored_as))
-            return typed.guess(Guess(TYPE, at_most(Confidence.HIGH, profile), evidence))
+            stored_as = field.physical_type if typing is TypeOrigin.NONE or _is_decimal(field) else "string"
+            typed = GuessedField(_named(field, name, stored_as))
+            return typed.guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
     text = Field(name, logical_type="string", physical_type="string")
-    return Terms(text).guess(
-        Guess(TYPE, at_most(Confidence.HIGH, profile), "stored as text, and no narrower type fits all values")
+    return GuessedField(text).guess(
+        Guess(
+            TYPE_TERM, cap_confidence(Confidence.HIGH, profile), "stored as text, and no narrower type fits all values"
+        )
     )
 
 
-def _stored(facts: Facts, profile: Profile, name: str | None, typing: Typing) -> Terms:
+def _stored(facts: Facts, profile: Profile, name: str | None, typing: TypeOrigin) -> GuessedField:
     kind = facts.kind
-    if typing is Typing.SEEN and isinstance(kind, spark.DecimalType) and kind.scale:
+    if typing is TypeOrigin.SEEN and isinstance(kind, spark.DecimalType) and kind.scale:
         # its digits are those that were seen, not those that there is room for
         wide = Field(name, logical_type="number", physical_type=_decimal_type(kind.precision, kind.scale))
         evidence = f"{_all(facts)} numbers of up to {kind.precision} digits, {kind.scale} of them decimals"
-        return Terms(wide).guess(Guess(TYPE, at_most(Confidence.HIGH, profile), evidence))
-    stored = _plainly(field_from(kind, name))
-    return Terms(stored).guess(Guess(TYPE, Confidence.HIGH, f"stored as {kind.simpleString()}"))
+        return GuessedField(wide).guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
+    stored = _plainly(field_from_type(kind, name))
+    return GuessedField(stored).guess(Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.simpleString()}"))
 
 
 def _decimal_type(digits: int, scale: int) -> str:
@@ -84,38 +86,38 @@ def _all(facts: Facts) -> str:
     return f"all {facts.present:,} values are"
 
 
-def _truth(facts: Facts, typing: Typing) -> _Said:
+def _truth(facts: Facts, typing: TypeOrigin) -> _Said:
     words = {word.lower()[:1] for word in facts.values or ()}  # true, yes; false, no: told by their first letters
     both = bool(words & set("ty")) and bool(words & set("fn"))
-    if facts.are_all(Reading.TRUTH) or (facts.are_all(Reading.TRUTH | Reading.AGREEMENT) and both):
+    if facts.are_all(TextType.TRUTH) or (facts.are_all(TextType.TRUTH | TextType.AGREEMENT) and both):
         return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for yes or no"
     return None
 
 
-def _day(facts: Facts, typing: Typing) -> _Said:
-    if not facts.are_all(Reading.DATE):
+def _day(facts: Facts, typing: TypeOrigin) -> _Said:
+    if not facts.are_all(TextType.DATE):
         return None
     return Field(logical_type="date", physical_type="date"), f"{_all(facts)} days in ISO 8601"
 
 
-def _moment(facts: Facts, typing: Typing) -> _Said:
-    zoned = facts.are_all(Reading.ZONED)
-    if not zoned and not facts.are_all(Reading.LOCAL):
+def _moment(facts: Facts, typing: TypeOrigin) -> _Said:
+    zoned = facts.are_all(TextType.ZONED)
+    if not zoned and not facts.are_all(TextType.LOCAL):
         return None
     physical = "timestamp" if zoned else "timestamp_ntz"
     kind = Field(logical_type="timestamp", physical_type=physical, options=FrozenMap({"timezone": zoned}))
     return kind, f"{_all(facts)} moments in ISO 8601, {'each with' if zoned else 'none with'} a time zone"
 
 
-def _time(facts: Facts, typing: Typing) -> _Said:
+def _time(facts: Facts, typing: TypeOrigin) -> _Said:
     if "time" not in facts.formats:
         return None
     return Field(logical_type="time", physical_type="string"), f"{_all(facts)} times of day"
 
 
-def _whole(facts: Facts, typing: Typing) -> _Said:
+def _whole(facts: Facts, typing: TypeOrigin) -> _Said:
     known_apart = is_identifier(facts.name)
-    if not facts.are_all(Reading.WHOLE) or facts.numbers is None or not _is_quantity(facts, typing):
+    if not facts.are_all(TextType.WHOLE) or facts.numbers is None or not _is_quantity(facts, typing):
         return None
     largest = max(abs(facts.numbers.least), abs(facts.numbers.greatest))
     narrow = largest < _I32_WITH_ROOM and not known_apart  # identifiers grow
@@ -127,7 +129,7 @@ def _whole(facts: Facts, typing: Typing) -> _Said:
     return kind, f"{_all(facts)} whole numbers"
 
 
-def _decimal(facts: Facts, typing: Typing) -> _Said:
+def _decimal(facts: Facts, typing: TypeOrigin) -> _Said:
     found = facts.numbers
     if not facts.are_all(_DECIMAL) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
         return None
@@ -138,26 +140,26 @@ def _decimal(facts: Facts, typing: Typing) -> _Said:
     return kind, f"{_all(facts)} numbers of up to {found.digits} digits and {most} decimals"
 
 
-def _floating(facts: Facts, typing: Typing) -> _Said:
+def _floating(facts: Facts, typing: TypeOrigin) -> _Said:
     found = facts.numbers
-    if not facts.are_all(NUMBERS) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
+    if not facts.are_all(NUMERIC_TYPES) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
         return None
     return _DOUBLE, f"{_all(facts)} numbers, some with an exponent"
 
 
-def _is_quantity(facts: Facts, typing: Typing) -> bool:
+def _is_quantity(facts: Facts, typing: TypeOrigin) -> bool:
     """Tell whether digits stand for a number; in data with types, an identifier kept as text is meant as text."""
-    kept_as_text = is_identifier(facts.name) and typing is not Typing.NONE
+    kept_as_text = is_identifier(facts.name) and typing is not TypeOrigin.NONE
     return not kept_as_text and not is_label(facts.name) and not facts.shows("card", _MOSTLY)
 
 
-def _json(facts: Facts, typing: Typing) -> _Said:
+def _json(facts: Facts, typing: TypeOrigin) -> _Said:
     if facts.json_type is None:
         return None
-    return json_field(facts.json_type), f"{_all(facts)} JSON, kept in a text"
+    return guess_json_field(facts.json_type), f"{_all(facts)} JSON, kept in a text"
 
 
-def _by_pattern(facts: Facts, typing: Typing) -> _Said:
+def _by_pattern(facts: Facts, typing: TypeOrigin) -> _Said:
     if len(facts.moment_patterns) != 1:
         return None
     (pattern,) = facts.moment_patterns
@@ -188,7 +190,7 @@ _MOST_PARTS = 60
 _NUMBERS = (spark.DecimalType, spark.FloatType, spark.DoubleType)
 
 
-def json_field(kind: spark.DataType) -> Field:
+def guess_json_field(kind: spark.DataType) -> Field:
     """Return the field for texts that hold JSON of this type; JSON of no one shape is left as it is."""
     found = _field(None, kind)
     if found.properties is None and found.items is None:

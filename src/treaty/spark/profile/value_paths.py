@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
-from treaty.spark.columns import MALFORMED, named
-from treaty.spark.type_conversion import OfColumn
+from treaty.spark.columns import MALFORMED_COLUMN, quoted_col
+from treaty.spark.type_conversion import ColumnFunction
 
 
 class Values(Protocol):
@@ -22,15 +22,15 @@ class Values(Protocol):
         """Count the values that are there."""
         ...
 
-    def least(self, of: OfColumn) -> Column:
+    def least(self, of: ColumnFunction) -> Column:
         """Find the least of something about each value."""
         ...
 
-    def greatest(self, of: OfColumn) -> Column:
+    def greatest(self, of: ColumnFunction) -> Column:
         """Find the greatest of something about each value."""
         ...
 
-    def each(self, of: OfColumn) -> Column:
+    def each(self, of: ColumnFunction) -> Column:
         """Return an array of something about each value of a row."""
         ...
 
@@ -38,7 +38,7 @@ class Values(Protocol):
         """Return the values of a part of these objects."""
         ...
 
-    def inside(self, of: OfColumn) -> Values:
+    def inside(self, of: ColumnFunction) -> Values:
         """Return the elements of an array that each value is, or has."""
         ...
 
@@ -53,11 +53,11 @@ class OnePerRow:
         """Count the values that are there."""
         return F.count(self.column)
 
-    def least(self, of: OfColumn) -> Column:
+    def least(self, of: ColumnFunction) -> Column:
         """Find the least of something about each value."""
         return F.min(of(self.column))
 
-    def greatest(self, of: OfColumn) -> Column:
+    def greatest(self, of: ColumnFunction) -> Column:
         """Find the greatest of something about each value."""
         return F.max(of(self.column))
 
@@ -65,7 +65,7 @@ class OnePerRow:
         """Count the different values, about."""
         return F.approx_count_distinct(self.column)
 
-    def each(self, of: OfColumn) -> Column:
+    def each(self, of: ColumnFunction) -> Column:
         """Return an array of something about each value of a row."""
         return F.array(of(self.column))
 
@@ -73,7 +73,7 @@ class OnePerRow:
         """Return the values of a part of these objects."""
         return OnePerRow(self.column.getField(name))
 
-    def inside(self, of: OfColumn) -> ManyPerRow:
+    def inside(self, of: ColumnFunction) -> ManyPerRow:
         """Return the elements of an array that each value is, or has."""
         return ManyPerRow(of(self.column))
 
@@ -92,15 +92,15 @@ class ManyPerRow:
         """Count the places for values, whether there is one or not."""
         return _sum_of_sizes(self.column)
 
-    def least(self, of: OfColumn) -> Column:
+    def least(self, of: ColumnFunction) -> Column:
         """Find the least of something about each value."""
         return F.min(F.array_min(F.transform(self.column, of)))
 
-    def greatest(self, of: OfColumn) -> Column:
+    def greatest(self, of: ColumnFunction) -> Column:
         """Find the greatest of something about each value."""
         return F.max(F.array_max(F.transform(self.column, of)))
 
-    def each(self, of: OfColumn) -> Column:
+    def each(self, of: ColumnFunction) -> Column:
         """Return an array of something about each value of a row."""
         return F.transform(self.column, of)
 
@@ -108,7 +108,7 @@ class ManyPerRow:
         """Return the values of a part of these objects."""
         return ManyPerRow(F.transform(self._there, lambda value: value.getField(name)))
 
-    def inside(self, of: OfColumn) -> ManyPerRow:
+    def inside(self, of: ColumnFunction) -> ManyPerRow:
         """Return the elements of an array that each value is, or has."""
         return ManyPerRow(F.flatten(F.transform(self._there, of)))
 
@@ -122,7 +122,7 @@ def _sum_of_sizes(arrays: Column) -> Column:
 
 
 @dataclass(frozen=True)
-class Place:
+class ValuePath:
     """Where values stand, what they are, and how they are reached."""
 
     path: FieldPath
@@ -135,18 +135,18 @@ class Place:
         return next((step.text for step in reversed(self.path.steps) if not step.is_mark), "")
 
 
-def places_in(struct: spark.StructType) -> tuple[Place, ...]:
+def list_value_paths(struct: spark.StructType) -> tuple[ValuePath, ...]:
     """Return every place of the rows of a frame."""
-    columns = [item for item in struct.fields if item.name != MALFORMED]
+    columns = [item for item in struct.fields if item.name != MALFORMED_COLUMN]
     return tuple(
         place
         for item in columns
-        for place in _from(FieldPath().field(item.name), item.dataType, OnePerRow(named(item.name)))
+        for place in _from(FieldPath().field(item.name), item.dataType, OnePerRow(quoted_col(item.name)))
     )
 
 
-def _from(path: FieldPath, kind: spark.DataType, values: Values) -> Iterator[Place]:
-    yield Place(path, kind, values)
+def _from(path: FieldPath, kind: spark.DataType, values: Values) -> Iterator[ValuePath]:
+    yield ValuePath(path, kind, values)
     if isinstance(kind, spark.StructType):
         for item in kind.fields:
             yield from _from(path.field(item.name), item.dataType, values.part(item.name))

@@ -11,11 +11,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.paths import FieldPath
-from treaty.spark.columns import MALFORMED, all_of, named
+from treaty.spark.columns import MALFORMED_COLUMN, all_of, quoted_col
 from treaty.spark.profile.facts import Facts, Profile
 from treaty.spark.profile.name_hints import freshness_rank
-from treaty.spark.profile.text_types import moment
-from treaty.spark.profile.value_paths import ManyPerRow, OnePerRow, Place, Values, places_in
+from treaty.spark.profile.text_types import parse_timestamp
+from treaty.spark.profile.value_paths import ManyPerRow, OnePerRow, ValuePath, Values, list_value_paths
 
 _TEXT = (spark.StringType,)
 _NUMBERS = (
@@ -57,12 +57,12 @@ _METRICS = (
 )
 
 
-def first_look(frame: DataFrame) -> Profile:
+def collect_value_statistics(frame: DataFrame) -> Profile:
     """Find, in one job, how many values each place has, how many differ, and their bounds."""
-    places = places_in(frame.schema)
+    places = list_value_paths(frame.schema)
     questions = [(place.path, name, asked) for place in places for name, asked in _questions(place)]
     about_rows = [F.count(F.lit(1)), _malformed(frame)]
-    rows, malformed, *answers = ask(frame, [*about_rows, *(asked for _, _, asked in questions)])
+    rows, malformed, *answers = run_aggregates(frame, [*about_rows, *(asked for _, _, asked in questions)])
     found: dict[FieldPath, dict[str, Any]] = {}
     for (path, name, _), answer in zip(questions, answers, strict=True):
         found.setdefault(path, {})[name] = answer
@@ -70,7 +70,7 @@ def first_look(frame: DataFrame) -> Profile:
     return Profile(frame.schema, rows, malformed, facts)
 
 
-def _questions(place: Place) -> Iterator[tuple[str, Column]]:
+def _questions(place: ValuePath) -> Iterator[tuple[str, Column]]:
     yield from ((metric.name, metric.asked(place.values)) for metric in _METRICS if isinstance(place.kind, metric.of))
     if isinstance(place.values, OnePerRow) and isinstance(place.kind, _COUNTED):
         yield "distinct", place.values.distinct()
@@ -80,10 +80,10 @@ def _questions(place: Place) -> Iterator[tuple[str, Column]]:
         if isinstance(place.kind, _MOMENTS):
             yield "newest", place.values.greatest(lambda value: F.unix_micros(value.cast("timestamp")))
         elif isinstance(place.kind, _TEXT):
-            yield "newest", place.values.greatest(lambda value: F.unix_micros(moment(value)))
+            yield "newest", place.values.greatest(lambda value: F.unix_micros(parse_timestamp(value)))
 
 
-def _facts(place: Place, found: dict[FieldPath, dict[str, Any]], rows: int) -> Facts:
+def _facts(place: ValuePath, found: dict[FieldPath, dict[str, Any]], rows: int) -> Facts:
     answers = dict(found[place.path])
     around = found[place.path.parent]["present"] if len(place.path.steps) > 1 else rows
     places = answers.pop("seen", around)
@@ -91,18 +91,18 @@ def _facts(place: Place, found: dict[FieldPath, dict[str, Any]], rows: int) -> F
 
 
 def _malformed(frame: DataFrame) -> Column:
-    return F.count(named(MALFORMED)) if MALFORMED in frame.schema.names else F.lit(0)
+    return F.count(quoted_col(MALFORMED_COLUMN)) if MALFORMED_COLUMN in frame.schema.names else F.lit(0)
 
 
-VALUE = "value"
-PLACE = "place"
+VALUE_COLUMN = "value"
+PATH_COLUMN = "place"
 _MOST_AT_ONCE = 600
 """With more aggregates in one job, planning and compiling take longer than another scan."""
 _MOST_PLACES = 100
 """Spark keeps this many groups in memory; with more it would sort all values."""
 
 
-def ask(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
+def run_aggregates(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
     """Return the value of each aggregate over the frame, in one job or, for very wide data, a few."""
     answers: list[Any] = []
     for start in range(0, len(aggregates), _MOST_AT_ONCE):
@@ -112,9 +112,9 @@ def ask(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
     return answers
 
 
-def ask_of_texts(
-    frame: DataFrame, places: Sequence[Place], aggregates: dict[str, Column]
-) -> Iterator[tuple[Place, dict[str, Any]]]:
+def aggregate_texts(
+    frame: DataFrame, places: Sequence[ValuePath], aggregates: dict[str, Column]
+) -> Iterator[tuple[ValuePath, dict[str, Any]]]:
     """Yield the value of each aggregate over the texts of each place: aggregates of `value`, and of the `place`.
 
     The texts of all places are put below each other, so that each question is planned and compiled once, not once for
@@ -124,25 +124,27 @@ def ask_of_texts(
     for start in range(0, len(places), _MOST_PLACES):
         some = list(enumerate(places))[start : start + _MOST_PLACES]
         pairs = F.flatten(F.array(*[_pairs(place, number) for number, place in some]))
-        below = frame.select(F.explode(pairs).alias("pair")).select("pair.*").where(F.col(VALUE).isNotNull())
-        for row in below.groupBy(PLACE).agg(*named_aggregates).collect():
-            yield places[row[PLACE]], {name: row[name] for name in aggregates}
+        below = frame.select(F.explode(pairs).alias("pair")).select("pair.*").where(F.col(VALUE_COLUMN).isNotNull())
+        for row in below.groupBy(PATH_COLUMN).agg(*named_aggregates).collect():
+            yield places[row[PATH_COLUMN]], {name: row[name] for name in aggregates}
 
 
-def _pairs(place: Place, number: int) -> Column:
+def _pairs(place: ValuePath, number: int) -> Column:
     """Return what a row has at a place: the number of the place with each text."""
-    pairs = place.values.each(lambda value: F.struct(F.lit(number).alias(PLACE), value.cast("string").alias(VALUE)))
-    return F.coalesce(pairs, F.array().cast(f"array<struct<{PLACE}:int,{VALUE}:string>>"))
+    pairs = place.values.each(
+        lambda value: F.struct(F.lit(number).alias(PATH_COLUMN), value.cast("string").alias(VALUE_COLUMN))
+    )
+    return F.coalesce(pairs, F.array().cast(f"array<struct<{PATH_COLUMN}:int,{VALUE_COLUMN}:string>>"))
 
 
 def is_unique(frame: DataFrame, columns: Sequence[str]) -> bool:
     """Tell, exactly, whether no two rows have the same values in some columns and each row has them all."""
-    whole = all_of(named(column).isNotNull() for column in columns)
-    shared = frame.groupBy(*map(named, columns)).agg(F.count(F.lit(1)).alias("rows"))
+    whole = all_of(quoted_col(column).isNotNull() for column in columns)
+    shared = frame.groupBy(*map(quoted_col, columns)).agg(F.count(F.lit(1)).alias("rows"))
     return shared.where((F.col("rows") > F.lit(1)) | ~whole).limit(1).count() == 0
 
 
-def folders_of(frame: DataFrame) -> tuple[str, ...]:
+def partition_folders(frame: DataFrame) -> tuple[str, ...]:
     """Return the names that stand before a `=` in the path of the frame's first file: what it is partitioned by."""
     for file in frame.inputFiles()[:1]:
         return tuple(part.partition("=")[0] for part in file.split("/")[:-1] if "=" in part)

@@ -1,20 +1,29 @@
 """Reading data by what a person calls them: files, tables, databases; so that nothing in them is lost."""
 
-from treaty.spark.columns import MALFORMED
+from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.data_reader import Data, open_data, read_data
-from treaty.spark.readers.read_errors import explained
-from treaty.spark.readers.sources import Database, DataFormat, Files, Source, Table, needs, options_for, parse_source
+from treaty.spark.readers.read_errors import explain_errors
+from treaty.spark.readers.sources import (
+    Database,
+    DataFormat,
+    Files,
+    Source,
+    Table,
+    options_for,
+    parse_source,
+    required_packages,
+)
 
 __all__ = [
-    "MALFORMED",
+    "MALFORMED_COLUMN",
     "Data",
     "DataFormat",
     "Database",
     "Files",
     "Source",
     "Table",
-    "explained",
-    "needs",
+    "explain_errors",
+    "required_packages",
     "open_data",
     "options_for",
     "parse_source",

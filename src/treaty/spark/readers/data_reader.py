@@ -12,9 +12,9 @@ from pyspark.sql import types as spark_types
 from treaty.contracts.model import SchemaObject
 from treaty.errors import NotFound
 from treaty.spark.readers.csv_reader import read_csv
-from treaty.spark.readers.file_listing import Listed, listed, partition_names
+from treaty.spark.readers.file_listing import FileListing, list_files, partition_columns
 from treaty.spark.readers.json_reader import read_json_lines
-from treaty.spark.readers.read_errors import explained
+from treaty.spark.readers.read_errors import explain_errors
 from treaty.spark.readers.sources import Database, DataFormat, Source, Table, parse_source
 
 _NONE: Mapping[str, str] = {}
@@ -59,7 +59,7 @@ def open_data(
 ) -> Data:
     """Open files, a table or a database; columns that are not declared are there too, and so are malformed rows."""
     source = parse_source(source, data_format, table) if isinstance(source, str) else source
-    with explained(source):
+    with explain_errors(source):
         data = _opened(spark, source, declared, options)
         data.frame.schema  # noqa: B018  (over Connect, it is only now that anybody looks whether the data are there)
         return data
@@ -70,7 +70,7 @@ def _opened(spark: SparkSession, source: Source, declared: SchemaObject | None, 
         return Data(spark.table(source.name))
     if isinstance(source, Database):
         return Data(_from_database(spark, source, options))
-    files = listed(spark, source)
+    files = list_files(spark, source)
     form = files.kind.format
     untyped = form is DataFormat.CSV or (form is DataFormat.JSON_LINES and declared is not None)
     return Data(_READERS[form](spark, files, declared, options), form, untyped)
@@ -84,13 +84,13 @@ def _from_database(spark: SparkSession, source: Database, options: Mapping[str, 
 
 
 def _read_typed(
-    spark: SparkSession, files: Listed, declared: SchemaObject | None, options: Mapping[str, str]
+    spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
 ) -> DataFrame:
     """Read files that know their types, and all columns of all of them."""
     several = {"mergeSchema": "true"} if files.count > 1 else {}
     reader = spark.read.format(files.kind.format).options(**{**several, **options})
     frame = reader.load(files.path)
-    partitions = partition_names(spark, files.path) if declared is not None else []
+    partitions = partition_columns(spark, files.path) if declared is not None else []
     if not partitions:
         return frame
     # the names of folders are texts: 007 is not 7 unless the contract says so
@@ -103,7 +103,7 @@ def _read_typed(
 
 _READERS: Mapping[
     DataFormat,
-    Callable[[SparkSession, Listed, SchemaObject | None, Mapping[str, str]], DataFrame],
+    Callable[[SparkSession, FileListing, SchemaObject | None, Mapping[str, str]], DataFrame],
 ] = {
     DataFormat.PARQUET: _read_typed,
     DataFormat.ORC: _read_typed,

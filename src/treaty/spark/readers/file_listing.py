@@ -11,8 +11,16 @@ from pathlib import Path, PurePosixPath
 from pyspark.sql import SparkSession, is_remote
 
 from treaty.errors import InvalidDocument, NotFound
-from treaty.spark.readers.read_errors import explained
-from treaty.spark.readers.sources import LONGEST_MARK, DataFormat, Files, Kind, ending_of, kind_of, misnamed
+from treaty.spark.readers.read_errors import explain_errors
+from treaty.spark.readers.sources import (
+    MAGIC_BYTES_LENGTH,
+    DataFormat,
+    FileKind,
+    Files,
+    describe_mismatch,
+    file_ending,
+    file_kind,
+)
 
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 _OF_A_TABLE = {"_delta_log": "a Delta table, which is not read", "metadata": "an Iceberg table; name it in its catalog"}
@@ -20,16 +28,16 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Listed:
+class FileListing:
     """Files of one format, and the path that Spark reads them by."""
 
     path: str
     shown: str
-    kind: Kind
+    kind: FileKind
     count: int
 
 
-def listed(spark: SparkSession, source: Files) -> Listed:
+def list_files(spark: SparkSession, source: Files) -> FileListing:
     """Look at what is behind a path, and tell its format; what Spark could not read or would pass over is refused."""
     here = _local(source.path)
     if here is None:
@@ -41,12 +49,12 @@ def listed(spark: SparkSession, source: Files) -> Listed:
         path = _GLOB.sub(lambda mark: f"\\{mark[0]}", str(here))
     if not names:
         raise NotFound(f"there are no data files in {source}; files whose names begin with _ or . do not count")
-    kind = Kind(source.format) if source.format else _kind([name for name, _ in names], source)
+    kind = FileKind(source.format) if source.format else _kind([name for name, _ in names], source)
     if here is not None:
         _refuse_misnamed([name for name, size in names if size], kind.format)
     if kind.format not in (DataFormat.JSON_LINES, DataFormat.CSV) and not any(size for _, size in names):
         raise InvalidDocument(f"{source} is empty: a {kind.format} file has at least its schema in it")
-    return Listed(path, source.path, kind, len(names))
+    return FileListing(path, source.path, kind, len(names))
 
 
 def _local(text: str) -> Path | None:
@@ -63,7 +71,7 @@ def _local(text: str) -> Path | None:
 
 def _by_spark(spark: SparkSession, path: str) -> list[tuple[str, int]]:
     """List files as Spark sees them, without reading any."""
-    with explained(path):
+    with explain_errors(path):
         found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
         return [(row["path"], row["length"]) for row in found.select("path", "length").collect()]
 
@@ -90,12 +98,12 @@ def _refuse_tables(place: Path, source: Files) -> None:
             raise InvalidDocument(f"{source} is the folder of {what}")
 
 
-def _kind(names: list[str], source: Files) -> Kind:
-    kinds = {kind_of(name) for name in names}
+def _kind(names: list[str], source: Files) -> FileKind:
+    kinds = {file_kind(name) for name in names}
     found = kinds.pop()
     if not kinds and found is not None:
         return found
-    seen = Counter(ending_of(name) or PurePosixPath(name).name for name in names)
+    seen = Counter(file_ending(name) or PurePosixPath(name).name for name in names)
     said = ", ".join(f"{ending} ({count})" for ending, count in seen.most_common(_SHOWN))
     what = "files of several formats" if kinds else "files of a format that their names do not tell"
     raise InvalidDocument(
@@ -106,11 +114,11 @@ def _kind(names: list[str], source: Files) -> Kind:
 def _refuse_misnamed(names: list[str], expected: DataFormat) -> None:
     for name in names:
         with Path(name).open("rb") as file:
-            found = misnamed(name, expected, file.read(LONGEST_MARK))
+            found = describe_mismatch(name, expected, file.read(MAGIC_BYTES_LENGTH))
         if found:
             raise InvalidDocument(f"{name} is read as {expected}, but is {found}")
 
 
-def partition_names(spark: SparkSession, path: str) -> list[str]:
+def partition_columns(spark: SparkSession, path: str) -> list[str]:
     """Return the columns that folders give; it takes a listing, and reads nothing."""
     return [name for name in spark.read.text(path).columns if name != "value"]

@@ -13,13 +13,13 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import MALFORMED, named, settled
-from treaty.spark.readers.file_listing import Listed, partition_names
-from treaty.spark.readers.malformed_rows import whole
+from treaty.spark.columns import MALFORMED_COLUMN, evaluate_once, quoted_col
+from treaty.spark.readers.file_listing import FileListing, partition_columns
+from treaty.spark.readers.malformed_rows import keep_malformed_rows
 from treaty.spark.schema import column_name
 
 _STRICT = {"allowSingleQuotes": "false"}
-_OPTIONS = {**_STRICT, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
+_OPTIONS = {**_STRICT, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED_COLUMN}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class _Seen:
 
 
 def read_json_lines(
-    spark: SparkSession, files: Listed, declared: SchemaObject | None, options: Mapping[str, str]
+    spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
 ) -> DataFrame:
     """Read JSON lines with what is declared of them as texts, and with what else is in them; or as they are.
 
@@ -44,25 +44,25 @@ def read_json_lines(
     seen = _look(spark, files)
     _refuse_what_is_no_record(seen, files)
     same = str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
-    refuse_twins(seen.structure, same)
-    structure = seen.structure if declared is None else with_declared(declared.fields, seen.structure, same)
-    if MALFORMED in structure.names:
+    refuse_ambiguous_names(seen.structure, same)
+    structure = seen.structure if declared is None else merge_declared(declared.fields, seen.structure, same)
+    if MALFORMED_COLUMN in structure.names:
         raise InvalidDocument(
-            f"{files.shown} has records with {MALFORMED!r}, a name that Spark needs itself; rename it"
+            f"{files.shown} has records with {MALFORMED_COLUMN!r}, a name that Spark needs itself; rename it"
         )
     fields = {item.name: item.dataType for item in structure}
-    fields.update(dict.fromkeys([*partition_names(spark, files.path), MALFORMED], TEXT))
+    fields.update(dict.fromkeys([*partition_columns(spark, files.path), MALFORMED_COLUMN], TEXT))
     if len(fields) == 1:
         raise InvalidDocument(f"{files.shown} has no records, and nothing says what they would be")
     schema = spark_types.StructType([spark_types.StructField(name, kind) for name, kind in fields.items()])
     if seen.too_much:
         return _line_by_line(spark, files, structure, schema, {**_OPTIONS, **options})
-    return whole(spark.read.schema(schema).options(**{**_OPTIONS, **options}).json(files.path))
+    return keep_malformed_rows(spark.read.schema(schema).options(**{**_OPTIONS, **options}).json(files.path))
 
 
 def _line_by_line(
     spark: SparkSession,
-    files: Listed,
+    files: FileListing,
     structure: spark_types.StructType,
     schema: spark_types.StructType,
     options: Mapping[str, str],
@@ -71,21 +71,21 @@ def _line_by_line(
 
     Spark's reader of files would make rows of a list. Parsing text by text, numbers may lose zeros that say nothing.
     """
-    marked = spark_types.StructType([*structure.fields, spark_types.StructField(MALFORMED, TEXT)])
+    marked = spark_types.StructType([*structure.fields, spark_types.StructField(MALFORMED_COLUMN, TEXT)])
     lines = _lines(spark, files)
     parsed = F.from_json("line", marked.json(), dict(options))
-    read = lines.select("*", settled(parsed).alias("read"), settled(_too_much()).alias("much"))
+    read = lines.select("*", evaluate_once(parsed).alias("read"), evaluate_once(_too_much()).alias("much"))
     inside = set(structure.names)
     columns = [
-        F.when(~F.col("much"), F.col("read").getField(name)).alias(name) if name in inside else named(name)
+        F.when(~F.col("much"), F.col("read").getField(name)).alias(name) if name in inside else quoted_col(name)
         for name in schema.names
-        if name != MALFORMED
+        if name != MALFORMED_COLUMN
     ]
-    line = F.when(F.col("much"), F.col("line")).otherwise(F.col("read").getField(MALFORMED))
-    return read.select(*columns, line.alias(MALFORMED))
+    line = F.when(F.col("much"), F.col("line")).otherwise(F.col("read").getField(MALFORMED_COLUMN))
+    return read.select(*columns, line.alias(MALFORMED_COLUMN))
 
 
-def _lines(spark: SparkSession, files: Listed) -> DataFrame:
+def _lines(spark: SparkSession, files: FileListing) -> DataFrame:
     """Return the lines that hold something, beside the columns that folders give."""
     line = F.when(F.startswith("value", F.lit("\ufeff")), F.substr("value", F.lit(2))).otherwise(F.col("value"))
     return spark.read.text(files.path).withColumn("line", F.trim(line)).drop("value").where("line != ''")
@@ -103,7 +103,7 @@ def _too_much() -> Column:
     return is_list | (~ends & F.from_json("line", "MAP<STRING, STRING>", _STRICT).isNotNull())
 
 
-def _look(spark: SparkSession, files: Listed) -> _Seen:
+def _look(spark: SparkSession, files: FileListing) -> _Seen:
     whole_line = F.from_json(_wrapped(), "record VARIANT, end STRING", _STRICT).alias("parsed")
     parsed = _lines(spark, files).select("line", whole_line, _too_much().alias("much"))
     too_much = F.col("much")
@@ -114,12 +114,12 @@ def _look(spark: SparkSession, files: Listed) -> _Seen:
         F.count(record).alias("records"),
         F.count_if(too_much).alias("too_much"),
     ).collect()[0]
-    structure = variant_type(found["structure"])
+    structure = parse_variant_type(found["structure"])
     known = structure if isinstance(structure, spark_types.StructType) else spark_types.StructType()
     return _Seen(known, found["lines"], found["records"], found["too_much"])
 
 
-def _refuse_what_is_no_record(seen: _Seen, files: Listed) -> None:
+def _refuse_what_is_no_record(seen: _Seen, files: FileListing) -> None:
     if seen.lines and not seen.records:
         raise InvalidDocument(
             f"{files.shown} has no JSON record on any line; if it is one document with a list, write each record on a "
@@ -130,11 +130,11 @@ def _refuse_what_is_no_record(seen: _Seen, files: Listed) -> None:
 TEXT = spark.StringType()
 _OPEN = ("json", "object")
 """What may hold any JSON, and is kept as it is written."""
-Same = Callable[[str], str]
+NameKey = Callable[[str], str]
 """What two names have in common when they name the same column: themselves, or their lower case."""
 
 
-def with_declared(fields: tuple[Field, ...], found: spark.DataType | None, same: Same) -> spark.StructType:
+def merge_declared(fields: tuple[Field, ...], found: spark.DataType | None, same: NameKey) -> spark.StructType:
     """Return the structure of declared fields, with the parts that only the data have.
 
     Every value is a text, so that a number keeps its digits and a wrong one can be judged. A field that the data spell
@@ -150,11 +150,11 @@ def with_declared(fields: tuple[Field, ...], found: spark.DataType | None, same:
     return spark.StructType([*parts, *more])
 
 
-def _declared(field: Field | None, found: spark.DataType | None, same: Same) -> spark.DataType:
+def _declared(field: Field | None, found: spark.DataType | None, same: NameKey) -> spark.DataType:
     """Return the structure of one field; a single value that is an object everywhere stays one, to be seen as wrong."""
     kind = field.type.name if field and field.type else "json"
     if field and kind == "object" and field.properties:
-        return with_declared(field.properties, found, same)
+        return merge_declared(field.properties, found, same)
     if field and kind in ("array", "vector"):
         element = found.elementType if isinstance(found, spark.ArrayType) else None
         return spark.ArrayType(_declared(field.items, element, same))
@@ -185,10 +185,10 @@ def _joined(kinds: Sequence[spark.DataType]) -> spark.DataType | None:
     return None
 
 
-def refuse_twins(kind: spark.DataType, same: Same) -> None:
+def refuse_ambiguous_names(kind: spark.DataType, same: NameKey) -> None:
     """Refuse names that Spark cannot tell apart."""
     if isinstance(kind, spark.ArrayType):
-        refuse_twins(kind.elementType, same)
+        refuse_ambiguous_names(kind.elementType, same)
     if isinstance(kind, spark.StructType):
         seen: dict[str, str] = {}
         for item in kind:
@@ -198,7 +198,7 @@ def refuse_twins(kind: spark.DataType, same: Same) -> None:
                     f"the data have {other!r} and {item.name!r}, which differ in case only; "
                     "make them one, or set spark.sql.caseSensitive to true"
                 )
-            refuse_twins(item.dataType, same)
+            refuse_ambiguous_names(item.dataType, same)
 
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z0-9_]+|DECIMAL\(\d+,\d+\)|[<>,:()])")
@@ -209,7 +209,7 @@ _PLAIN: dict[str, spark.DataType] = {
 }
 
 
-def variant_type(text: str) -> spark.DataType:
+def parse_variant_type(text: str) -> spark.DataType:
     """Read a type; what is nothing but null, or of several types, is a text."""
     return _Reading(_TOKEN.findall(text)).type()
 

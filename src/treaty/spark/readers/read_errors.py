@@ -31,7 +31,7 @@ _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
 
 
 @contextmanager
-def explained(what: object) -> Iterator[None]:
+def explain_errors(what: object) -> Iterator[None]:
     """Turn what Spark raises while it reads into an error that says what and where; everything is read lazily, so this
     goes around the actions too.
     """
@@ -41,21 +41,21 @@ def explained(what: object) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:
-        raise explanation(str(error), what) from error
+        raise explain_error(str(error), what) from error
     except (ConnectionError, Py4JNetworkError) as error:
         raise Unavailable(f"Spark ended while it read {what}; give it more memory with spark.memory") from error
 
 
-def explanation(message: str, what: object) -> TreatyError:
+def explain_error(message: str, what: object) -> TreatyError:
     """Return the error that stands for a message of Spark."""
-    told = causes(message)
+    told = error_causes(message)
     for mark, kind, says in _MEANINGS:
         if re.search(mark, message):
             return kind(says.format(what=what, reason=told[-1], first=told[0]))
     return InvalidDocument(f"cannot read {what}: {told[-1]}")
 
 
-def causes(message: str) -> list[str]:
+def error_causes(message: str) -> list[str]:
     """Return the causes from the outermost to the innermost; a message without any speaks for itself."""
     found = [_STATE.sub("", cause).strip() for cause in _CAUSE.findall(message)]
     told = [cause for cause in found if cause] or [_STATE.sub("", message.strip().split("\n")[0])]

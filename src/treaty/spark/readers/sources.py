@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from treaty.errors import InvalidDocument
-from treaty.spark.jars import Package, driver_of
+from treaty.spark.jars import Package, driver_packages
 from treaty.spark.session_options import SparkOptions
 
 
@@ -30,7 +30,7 @@ class DataFormat(StrEnum):
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """What the ending of a file's name says of it."""
 
     format: DataFormat
@@ -38,15 +38,15 @@ class Kind:
 
 
 _ENDINGS = {
-    ".parquet": Kind(DataFormat.PARQUET),
-    ".pq": Kind(DataFormat.PARQUET),
-    ".csv": Kind(DataFormat.CSV),
-    ".tsv": Kind(DataFormat.CSV, "\t"),
-    ".jsonl": Kind(DataFormat.JSON_LINES),
-    ".ndjson": Kind(DataFormat.JSON_LINES),
-    ".json": Kind(DataFormat.JSON_LINES),
-    ".avro": Kind(DataFormat.AVRO),
-    ".orc": Kind(DataFormat.ORC),
+    ".parquet": FileKind(DataFormat.PARQUET),
+    ".pq": FileKind(DataFormat.PARQUET),
+    ".csv": FileKind(DataFormat.CSV),
+    ".tsv": FileKind(DataFormat.CSV, "\t"),
+    ".jsonl": FileKind(DataFormat.JSON_LINES),
+    ".ndjson": FileKind(DataFormat.JSON_LINES),
+    ".json": FileKind(DataFormat.JSON_LINES),
+    ".avro": FileKind(DataFormat.AVRO),
+    ".orc": FileKind(DataFormat.ORC),
 }
 _COMPRESSED = frozenset({".gz", ".bz2", ".deflate", ".lz4", ".snappy"})
 
@@ -56,21 +56,21 @@ _FIRST_BYTES = {
     b"ORC": DataFormat.ORC,
 }
 _GZIP = b"\x1f\x8b"
-LONGEST_MARK = 4
+MAGIC_BYTES_LENGTH = 4
 
 
-def ending_of(name: str) -> str:
+def file_ending(name: str) -> str:
     """Return the ending that tells a file's format, without that of a compression."""
     path = PurePosixPath(name.lower())
     return PurePosixPath(path.stem).suffix if path.suffix in _COMPRESSED else path.suffix
 
 
-def kind_of(name: str) -> Kind | None:
+def file_kind(name: str) -> FileKind | None:
     """Return what a file's name says of its format."""
-    return _ENDINGS.get(ending_of(name))
+    return _ENDINGS.get(file_ending(name))
 
 
-def misnamed(name: str, expected: DataFormat, first: bytes) -> str | None:
+def describe_mismatch(name: str, expected: DataFormat, first: bytes) -> str | None:
     """Return what a file is by its first bytes, where it is not what is expected."""
     found = next((known for mark, known in _FIRST_BYTES.items() if first.startswith(mark)), None)
     if found not in (None, expected):
@@ -142,11 +142,11 @@ def parse_source(text: str, data_format: DataFormat | str | None = None, table: 
     return Files(text)
 
 
-def needs(source: Source | str, data_format: DataFormat | str | None = None) -> frozenset[Package]:
+def required_packages(source: Source | str, data_format: DataFormat | str | None = None) -> frozenset[Package]:
     """Return what a session must have to read a source."""
     source = parse_source(source, data_format) if isinstance(source, str) else source
     if isinstance(source, Database):
-        return driver_of(source.url)
+        return driver_packages(source.url)
     if isinstance(source, Files) and _is_avro(source):
         return frozenset({Package.AVRO})
     return frozenset()
@@ -154,7 +154,7 @@ def needs(source: Source | str, data_format: DataFormat | str | None = None) -> 
 
 def options_for(options: SparkOptions, sources: Sequence[Source]) -> SparkOptions:
     """Return a session that can read the sources, and starts without what they do not need."""
-    packages = frozenset[Package]().union(*map(needs, sources))
+    packages = frozenset[Package]().union(*map(required_packages, sources))
     catalogs = {source.parts[0] for source in sources if isinstance(source, Table)}
     catalog = options.catalog if options.catalog and options.catalog.name in catalogs else None
     return replace(options, packages=options.packages | packages, catalog=catalog)
@@ -178,7 +178,7 @@ def _format(said: DataFormat | str) -> DataFormat:
 
 
 def _is_file(text: str) -> bool:
-    return bool(_OF_A_PATH.search(text)) or kind_of(text) is not None or Path(text).exists()
+    return bool(_OF_A_PATH.search(text)) or file_kind(text) is not None or Path(text).exists()
 
 
 def _is_avro(source: Files) -> bool:
@@ -186,4 +186,4 @@ def _is_avro(source: Files) -> bool:
         return source.format is DataFormat.AVRO
     place = Path(source.path.removeprefix("file://")).expanduser()
     names = [file.name for file in place.rglob("*")] if place.is_dir() else [source.path]
-    return any((kind := kind_of(name)) is not None and kind.format is DataFormat.AVRO for name in names)
+    return any((kind := file_kind(name)) is not None and kind.format is DataFormat.AVRO for name in names)

@@ -21,7 +21,7 @@ _WEIGHTS = {UnknownFields.ALLOWED: Severity.INFO, UnknownFields.REFUSED: Severit
 
 
 @dataclass(frozen=True)
-class Difference:
+class SchemaDifference:
     """One thing that is declared in one way and found in another, with the kind of change it would be."""
 
     field: str
@@ -43,16 +43,18 @@ class Difference:
         }
 
 
-def differences(drift: Drift, unknown_fields: UnknownFields | None = None) -> tuple[Difference, ...]:
+def schema_differences(drift: Drift, unknown_fields: UnknownFields | None = None) -> tuple[SchemaDifference, ...]:
     """Return the differences, the gravest first; fields the contract does not know weigh as the run says."""
     found = [_difference(item, unknown_fields) for item in drift.judged]
     return tuple(sorted(found, key=lambda item: (item.severity.rank, item.field, item.kind)))
 
 
-def _difference(item: Judged, unknown_fields: UnknownFields | None) -> Difference:
+def _difference(item: Judged, unknown_fields: UnknownFields | None) -> SchemaDifference:
     change = item.change
     severity = _WEIGHTS[unknown_fields] if unknown_fields is not None and _is_unknown(change) else item.severity
-    return Difference(change.field or change.path, change.kind, severity, change.before, change.after, _says(item))
+    return SchemaDifference(
+        change.field or change.path, change.kind, severity, change.before, change.after, _says(item)
+    )
 
 
 def _is_unknown(change: Change) -> bool:
@@ -81,7 +83,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenQuarantine:
     """Where the quarantined rows were written, and how many."""
 
     path: str
@@ -94,10 +96,10 @@ class TestReport:
 
     data: str
     measures: Measures
-    drift: tuple[Difference, ...] = ()
+    drift: tuple[SchemaDifference, ...] = ()
     samples: tuple[Sample, ...] = ()
     allowed: Threshold = NO_ROWS
-    quarantine: Written | None = None
+    quarantine: WrittenQuarantine | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -189,7 +191,7 @@ class TestReport:
     @property
     def _apart(self) -> str:
         count = self.measures.quarantined
-        return f"{count:,} of {rows_of(self.measures.rows)} {'is' if count == 1 else 'are'} quarantined"
+        return f"{count:,} of {format_rows(self.measures.rows)} {'is' if count == 1 else 'are'} quarantined"
 
     def _drifted(self, severity: Severity, what: str) -> Iterator[str]:
         count = sum(item.severity is severity for item in self.drift)
@@ -197,7 +199,7 @@ class TestReport:
             yield f"{_counted(count, 'difference')} in schema {what}"
 
 
-def rows_of(count: int) -> str:
+def format_rows(count: int) -> str:
     """Write how many rows."""
     return _counted(count, "row")
 

@@ -7,32 +7,35 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from treaty.spark.checks import Threshold
-from treaty.spark.drift import Texts, schema_drift
+from treaty.spark.drift import TextTyping, schema_drift
 from treaty.spark.enforcement import Enforcement
-from treaty.spark.report.data_report import NO_ROWS, TestReport, Written, differences
+from treaty.spark.report.data_report import NO_ROWS, TestReport, WrittenQuarantine, schema_differences
 from treaty.spark.report.quarantine import Destination, write_quarantine
 from treaty.spark.report.samples import Sample, collect_samples
 
-Tell = Callable[[str], None]
+ReportStep = Callable[[str], None]
 """Takes a step as it begins, so that somebody who waits knows for what."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class DataTestOptions:
     """What one test asks for: as of when, how many samples, how many rows may be quarantined, and where they go."""
 
     now: datetime | None = None
     samples: int = 10
     allowed: Threshold = NO_ROWS
     quarantine: Destination | None = None
-    texts: Texts = Texts.TYPED
+    texts: TextTyping = TextTyping.TYPED
 
 
-def report_on(
-    enforcement: Enforcement, data: str = "the data", asked: Asked | None = None, tell: Tell | None = None
+def run_data_test(
+    enforcement: Enforcement,
+    data: str = "the data",
+    asked: DataTestOptions | None = None,
+    tell: ReportStep | None = None,
 ) -> TestReport:
     """Test data under a contract; one job measures all, and one more writes or samples what is bad."""
-    asked, tell = asked or Asked(), tell or _silently
+    asked, tell = asked or DataTestOptions(), tell or _silently
     if asked.quarantine is not None:
         asked.quarantine.refuse_unless_free()
     drift = schema_drift(
@@ -44,13 +47,13 @@ def report_on(
     if asked.quarantine is not None:
         tell(f"writing {measures.quarantined:,} rows to quarantine")
         bad = write_quarantine(bad if measures.quarantined else bad.limit(0), asked.quarantine, measures.quarantined)
-        written = Written(asked.quarantine.path, measures.quarantined)
+        written = WrittenQuarantine(asked.quarantine.path, measures.quarantined)
     samples: tuple[Sample, ...] = ()
     if measures.quarantined and asked.samples:
         tell("collecting samples")
         samples = collect_samples(bad, enforcement.schema, asked.samples)
     return TestReport(
-        data, measures, differences(drift, enforcement.policy.unknown_fields), samples, asked.allowed, written
+        data, measures, schema_differences(drift, enforcement.policy.unknown_fields), samples, asked.allowed, written
     )
 
 

@@ -13,8 +13,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from treaty.errors import Conflict, InvalidDocument, Unavailable
-from treaty.spark.columns import VIOLATIONS
-from treaty.spark.readers import explained
+from treaty.spark.columns import VIOLATIONS_COLUMN
+from treaty.spark.readers import explain_errors
 
 _FILE = "file:"
 _GLOB = frozenset("*?[]{}")
@@ -91,7 +91,7 @@ def write_quarantine(rows: DataFrame, to: Destination, expected: int) -> DataFra
 
 
 def _write(rows: DataFrame, path: str, to: Destination, mode: str) -> None:
-    with explained(f"the data, or write the quarantine {to.path}"):
+    with explain_errors(f"the data, or write the quarantine {to.path}"):
         try:
             rows.write.mode(mode).parquet(path)
         except PySparkException as error:
@@ -138,7 +138,7 @@ def _has_violations(file: Path) -> bool:
         parquet.seek(max(0, size - _PARQUET_END))
         length = int.from_bytes(parquet.read(4), "little")
         parquet.seek(max(0, size - _PARQUET_END - length))
-        return VIOLATIONS.encode() in parquet.read(length)
+        return VIOLATIONS_COLUMN.encode() in parquet.read(length)
 
 
 def _refuse_unless_writable(folder: Path) -> None:

@@ -10,9 +10,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from treaty.contracts.model import Field, SchemaObject
-from treaty.spark.columns import VIOLATIONS, any_of, named
-from treaty.spark.schema import child_of, column_name, is_classified
-from treaty.spark.violations import MASKED
+from treaty.spark.columns import VIOLATIONS_COLUMN, any_of, quoted_col
+from treaty.spark.schema import column_name, find_struct_field, is_classified
+from treaty.spark.violations import MASKED_VALUE
 
 _LONGEST = 200
 
@@ -38,7 +38,7 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> 
     # the least key is shown: a whole one, if any row has one, goes before those with a part that is missing
     missing = any_of(column.isNull() for _, column in key)
     keyed = F.struct(missing.alias("missing"), *[column.alias(f"k{place}") for place, (_, column) in enumerate(key)])
-    broken = quarantined.select(keyed.alias("key"), F.explode(VIOLATIONS).alias("violation"))
+    broken = quarantined.select(keyed.alias("key"), F.explode(VIOLATIONS_COLUMN).alias("violation"))
     values = broken.groupBy(F.col("violation.rule").alias("rule"), F.col("violation.value").alias("value")).agg(
         F.count(F.lit(1)).alias("rows"), F.min("key").alias("key")
     )
@@ -58,12 +58,12 @@ def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Co
     by_name = {field.name: field for field in schema.fields}
     for name in schema.primary_key:
         field = by_name[name]
-        found = child_of(quarantined.schema, column_name(field))
+        found = find_struct_field(quarantined.schema, column_name(field))
         if found is not None:
-            yield name, _shown(named(found.name), field)
+            yield name, _shown(quoted_col(found.name), field)
 
 
 def _shown(value: Column, field: Field) -> Column:
     if is_classified(field) or field.properties or field.children:
-        return F.when(value.isNotNull(), F.lit(MASKED))
+        return F.when(value.isNotNull(), F.lit(MASKED_VALUE))
     return F.substring(value.cast("string"), 1, _LONGEST)

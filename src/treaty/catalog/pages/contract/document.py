@@ -21,7 +21,7 @@ from treaty.contracts.short_form import write_short_form
 from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
-from treaty.formats import format_named
+from treaty.formats import get_format
 from treaty.registry.client.requests import version_path
 
 _SHOWN_LOSSES = 200
@@ -99,7 +99,7 @@ def _short(contract: Contract) -> Told:
 
 def _foreign(name: str, dialect: str | None = None) -> Callable[[Contract], Told]:
     def write(contract: Contract) -> Told:
-        written = format_named(name).write(contract, dialect=dialect)
+        written = get_format(name).write(contract, dialect=dialect)
         return written.text, tuple(str(loss) for loss in written.losses)
 
     return write

@@ -11,7 +11,7 @@ from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import TestReport
-from treaty.spark.report.data_report import rows_of
+from treaty.spark.report.data_report import format_rows
 from treaty.spark.report.samples import Sample
 
 _NO_XML = re.compile("[\ufffe\uffff]")
@@ -85,7 +85,7 @@ def _sample(one: Sample) -> str:
 def _result(report: TestReport, item: RuleMeasure) -> str:
     if item.broken is None:
         return phrases.found(item) or phrases.NO_VALUE
-    return f"{rows_of(item.broken)} ({phrases.share(item.broken, report.measures.rows)})"
+    return f"{format_rows(item.broken)} ({phrases.share(item.broken, report.measures.rows)})"
 
 
 def _unchecked_cases(report: TestReport) -> list[Xml.Element]:

@@ -9,7 +9,7 @@ from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
-from treaty.spark.report.data_report import rows_of
+from treaty.spark.report.data_report import format_rows
 
 _MARKS = {Outcome.PASSED: "✅", Outcome.WARNED: "⚠️", Outcome.FAILED: "❌"}
 _SEVERITY_MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "✓"}
@@ -35,7 +35,7 @@ def _parts(report: TestReport, held: Held) -> Iterator[str]:
     notes = [f"{escaped(one.what)} is unchecked: {escaped(one.why)}" for one in measures.unchecked]
     notes += [escaped(phrases.freshness(item)) for item in report.freshness]
     if report.quarantine is not None:
-        notes.append(f"{rows_of(report.quarantine.rows)} in quarantine at {code(report.quarantine.path)}")
+        notes.append(f"{format_rows(report.quarantine.rows)} in quarantine at {code(report.quarantine.path)}")
     yield "\n".join(f"- {note}" for note in notes)
 
 

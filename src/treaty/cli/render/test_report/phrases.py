@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import Kind
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.report.data_report import Outcome, TestReport, rows_of
+from treaty.spark.report.data_report import Outcome, TestReport, format_rows
 from treaty.spark.report.samples import Sample
 
 NO_VALUE = "null"
@@ -24,7 +24,7 @@ def verdict(report: TestReport) -> str:
         return f"{report.data} breaks {contract}: {'; '.join(report.reasons)}"
     held, rules = sum(item.held for item in measures.results), len(measures.results)
     judged = f"{held:,} of {rules:,} rules held" if rules else "no rules to hold"
-    said = f"{report.data} keeps {contract}: {rows_of(measures.rows)}, {judged}"
+    said = f"{report.data} keeps {contract}: {format_rows(measures.rows)}, {judged}"
     return said if not report.concerns else f"{said}; {'; '.join(report.concerns)}"
 
 
@@ -32,7 +32,7 @@ def counts(report: TestReport) -> str:
     """Say how many rows are valid and how many are quarantined."""
     measures = report.measures
     apart = share(measures.quarantined, measures.rows)
-    return f"{rows_of(measures.rows)}: {measures.valid:,} valid, {measures.quarantined:,} quarantined" + (
+    return f"{format_rows(measures.rows)}: {measures.valid:,} valid, {measures.quarantined:,} quarantined" + (
         f" ({apart})" if apart and measures.quarantined else ""
     )
 

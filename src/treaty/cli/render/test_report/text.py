@@ -18,7 +18,7 @@ from treaty.cli.render.test_report import Held, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
-from treaty.spark.report.data_report import rows_of
+from treaty.spark.report.data_report import format_rows
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OUTCOMES = {Outcome.PASSED: Severity.INFO, Outcome.WARNED: Severity.WARNING, Outcome.FAILED: Severity.ERROR}
@@ -124,7 +124,7 @@ def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
     if not report.drift:
         yield "Schema", "as declared"
     if report.quarantine is not None:
-        yield "Quarantine", f"{rows_of(report.quarantine.rows)} in {report.quarantine.path}"
+        yield "Quarantine", f"{format_rows(report.quarantine.rows)} in {report.quarantine.path}"
     for number, one in enumerate(report.measures.unchecked):
         yield "Unchecked" if number == 0 else "", f"{one.what}: {one.why}"
     for number, step in enumerate(phrases.next_steps(report)):

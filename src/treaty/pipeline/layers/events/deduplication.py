@@ -14,15 +14,15 @@ from treaty.pipeline.layers.events.event_table import ARRIVAL, DIGEST, OUTCOME, 
 from treaty.pipeline.layers.events.payloads import PAYLOAD, parsed
 from treaty.pipeline.layers.keys import of_keys, payload_digest
 from treaty.pipeline.project.declarations import Source
-from treaty.spark.columns import PRIVATE, all_of, named
-from treaty.spark.input_layout import prepare
-from treaty.spark.schema import column_name, spark_type, the_object
-from treaty.spark.uniqueness import HASH, is_whole, key_hash
-from treaty.spark.value_checks import holds_maps
+from treaty.spark.columns import INTERNAL_PREFIX, all_of, quoted_col
+from treaty.spark.input_layout import lay_out_input
+from treaty.spark.schema import column_name, select_object, spark_type
+from treaty.spark.uniqueness import KEY_HASH_COLUMN, has_complete_key, key_hash
+from treaty.spark.value_checks import contains_map
 
-_KNOWN = f"{PRIVATE}known_"
-_KNOWN_DIGEST = f"{PRIVATE}known_digest"
-_KNOWN_HASH = f"{PRIVATE}known_hash"
+_KNOWN = f"{INTERNAL_PREFIX}known_"
+_KNOWN_DIGEST = f"{INTERNAL_PREFIX}known_digest"
+_KNOWN_HASH = f"{INTERNAL_PREFIX}known_hash"
 
 
 def deduplicated(held: DataFrame, known: DataFrame | None, identity: Sequence[str]) -> DataFrame:
@@ -31,24 +31,25 @@ def deduplicated(held: DataFrame, known: DataFrame | None, identity: Sequence[st
     One with the same content is a duplicate, one with another is conflicting, and shows only in raw. Events that
     lack a part of the identity are never taken for each other.
     """
-    takes_part = (named(OUTCOME) == F.lit(Outcome.ACCEPTED.value)) & is_whole(identity)
+    takes_part = (quoted_col(OUTCOME) == F.lit(Outcome.ACCEPTED.value)) & has_complete_key(identity)
     # others are spread by where they came from, or they would all meet in one place
-    spread = F.when(~takes_part, F.xxhash64(*map(named, ARRIVAL)))
-    keyed = held.withColumn(HASH, F.coalesce(spread, key_hash(identity)))
+    spread = F.when(~takes_part, F.xxhash64(*map(quoted_col, ARRIVAL)))
+    keyed = held.withColumn(KEY_HASH_COLUMN, F.coalesce(spread, key_hash(identity)))
     joined = keyed.withColumn(_KNOWN_DIGEST, F.lit(None)) if known is None else _beside(keyed, known, identity)
-    together = Window.partitionBy(HASH, *map(named, identity)).orderBy(*map(named, ARRIVAL))
-    is_first = named(_KNOWN_DIGEST).isNull() & (F.row_number().over(together) == F.lit(1))
-    of_first = F.first(named(DIGEST)).over(together.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    standing = F.coalesce(named(_KNOWN_DIGEST), of_first)
-    again = F.when(named(DIGEST) == standing, F.lit(Outcome.DUPLICATE.value)).otherwise(
+    together = Window.partitionBy(KEY_HASH_COLUMN, *map(quoted_col, identity)).orderBy(*map(quoted_col, ARRIVAL))
+    is_first = quoted_col(_KNOWN_DIGEST).isNull() & (F.row_number().over(together) == F.lit(1))
+    of_first = F.first(quoted_col(DIGEST)).over(together.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    standing = F.coalesce(quoted_col(_KNOWN_DIGEST), of_first)
+    again = F.when(quoted_col(DIGEST) == standing, F.lit(Outcome.DUPLICATE.value)).otherwise(
         F.lit(Outcome.CONFLICTING.value)
     )
-    outcome = F.when(~takes_part | is_first, named(OUTCOME)).otherwise(again)
+    outcome = F.when(~takes_part | is_first, quoted_col(OUTCOME)).otherwise(again)
     marked = joined.withColumn(OUTCOME, outcome)
-    is_conflicting = named(OUTCOME) == F.lit(Outcome.CONFLICTING.value)
+    is_conflicting = quoted_col(OUTCOME) == F.lit(Outcome.CONFLICTING.value)
     fields = {*contract_columns(held.columns), DIGEST}
     shown = [
-        F.when(~is_conflicting, named(name)).alias(name) if name in fields else named(name) for name in held.columns
+        F.when(~is_conflicting, quoted_col(name)).alias(name) if name in fields else quoted_col(name)
+        for name in held.columns
     ]
     return marked.select(*shown)
 
@@ -61,16 +62,16 @@ def known_identities(accepted: DataFrame, raw: DataFrame, source: Source, contra
     identity = identity_of(source, contract)
     here = _identities(raw, source, contract, identity)
     columns = dict.fromkeys((*identity, DIGEST))
-    return of_keys(accepted.select(*map(named, columns)), here, identity)
+    return of_keys(accepted.select(*map(quoted_col, columns)), here, identity)
 
 
 def _identities(raw: DataFrame, source: Source, contract: Contract, identity: Sequence[str]) -> DataFrame:
     if tuple(identity) == BY_PAYLOAD:
-        return raw.select(payload_digest(named(PAYLOAD)).alias(DIGEST))
-    schema = the_object(contract)
+        return raw.select(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
+    schema = select_object(contract)
     narrow = replace(schema, properties=tuple(field for field in schema.fields if column_name(field) in identity))
-    read = prepare(parsed(raw, source, schema, identity), narrow, closed=False).frame
-    return read.select(*map(named, identity)).where(is_whole(identity))
+    read = lay_out_input(parsed(raw, source, schema, identity), narrow, closed=False).frame
+    return read.select(*map(quoted_col, identity)).where(has_complete_key(identity))
 
 
 def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> DataFrame:
@@ -78,11 +79,11 @@ def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> Data
     places = {name: f"{_KNOWN}{place}" for place, name in enumerate(identity)}
     others = known.select(
         key_hash(identity).alias(_KNOWN_HASH),
-        named(DIGEST).alias(_KNOWN_DIGEST),
-        *[named(name).alias(place) for name, place in places.items()],
+        quoted_col(DIGEST).alias(_KNOWN_DIGEST),
+        *[quoted_col(name).alias(place) for name, place in places.items()],
     )
-    same: list[Column] = [named(HASH) == named(_KNOWN_HASH)]
-    same += [named(name) == named(place) for name, place in places.items()]
+    same: list[Column] = [quoted_col(KEY_HASH_COLUMN) == quoted_col(_KNOWN_HASH)]
+    same += [quoted_col(name) == quoted_col(place) for name, place in places.items()]
     both = all_of(same)
     return keyed.join(others, both, "left").drop(_KNOWN_HASH, *places.values())
 
@@ -93,7 +94,7 @@ BY_PAYLOAD = (DIGEST,)
 
 def identity_of(source: Source, contract: Contract) -> tuple[str, ...]:
     """Return the columns of the identity: what the source says, else the key, else the place in the order, else all."""
-    fields = {field.name: field for field in the_object(contract).fields}
+    fields = {field.name: field for field in select_object(contract).fields}
     names = source.identity or _said_by(contract)
     unknown = [name for name in names if name not in fields]
     if unknown:
@@ -103,7 +104,7 @@ def identity_of(source: Source, contract: Contract) -> tuple[str, ...]:
         )
     for name in names:
         kind = spark_type(fields[name])
-        if kind is not None and holds_maps(kind):
+        if kind is not None and contains_map(kind):
             raise InvalidDocument(
                 f"{source.at or source.name}: identity has {name!r}, which holds a map, and maps cannot be compared; "
                 "name other fields"
@@ -112,7 +113,7 @@ def identity_of(source: Source, contract: Contract) -> tuple[str, ...]:
 
 
 def _said_by(contract: Contract) -> tuple[str, ...]:
-    key, ordering = the_object(contract).primary_key, contract.treaty.ordering
+    key, ordering = select_object(contract).primary_key, contract.treaty.ordering
     if key or ordering is None or not ordering.key or ordering.sequence is None:
         return key
     return (*ordering.key, ordering.sequence)

@@ -9,8 +9,8 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import MALFORMED, VIOLATIONS
-from treaty.spark.schema import struct_type, the_object
+from treaty.spark.columns import MALFORMED_COLUMN, VIOLATIONS_COLUMN
+from treaty.spark.schema import select_object, struct_type
 from treaty.spark.violations import VIOLATIONS_TYPE
 
 OUTCOME = "_outcome"
@@ -25,7 +25,7 @@ _ICEBERG = frozenset(
 """Columns that every Iceberg table has of itself."""
 _PLATFORM = {
     OUTCOME: spark.StringType(),
-    VIOLATIONS: VIOLATIONS_TYPE,
+    VIOLATIONS_COLUMN: VIOLATIONS_TYPE,
     FILE: spark.StringType(),
     POSITION: spark.LongType(),
     ARRIVED_AT: spark.TimestampType(),
@@ -46,8 +46,8 @@ class Outcome(StrEnum):
 
 def event_columns(contract: Contract) -> spark.StructType:
     """Return the columns of the table: nothing is required, since a row in quarantine has no values."""
-    fields = optional(struct_type(the_object(contract)))
-    refuse_taken(contract, [item.name for item in fields], {*_PLATFORM, MALFORMED})
+    fields = optional(struct_type(select_object(contract)))
+    refuse_taken(contract, [item.name for item in fields], {*_PLATFORM, MALFORMED_COLUMN})
     return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _PLATFORM.items())])
 
 

@@ -14,7 +14,7 @@ from treaty.contracts.model import Field, SchemaObject
 from treaty.pipeline.layers.events.event_table import ARRIVED_AT, FILE, POSITION, RAW_RUN
 from treaty.pipeline.layers.raw import COLUMNS
 from treaty.pipeline.project.declarations import Files, Format, Source
-from treaty.spark.columns import MALFORMED, PRIVATE, named, settled
+from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, evaluate_once, quoted_col
 from treaty.spark.schema import column_name, lenient_type, spark_type, struct_type
 
 PAYLOAD, HEADERS = "payload", "headers"
@@ -30,7 +30,7 @@ def parsed(
     beside: tuple[Column, ...] = (),
 ) -> DataFrame:
     """Return fields (all, or those wanted) as texts, what is malformed beside them, and pointers to the raw rows."""
-    kept = [*(named(name).alias(alias) for alias, name in POINTERS.items()), *beside]
+    kept = [*(quoted_col(name).alias(alias) for alias, name in POINTERS.items()), *beside]
     chosen = [field for field in schema.fields if wanted is None or column_name(field) in wanted]
     if (csv := _csv(source, schema)) is not None:
         return csv.records(raw, [column_name(field) for field in chosen], kept)
@@ -41,7 +41,9 @@ def parsed(
 def _with_bytes(records: DataFrame, fields: Sequence[Field]) -> DataFrame:
     """Return records that had types when they arrived, and were written down as JSON: bytes stand there in base64."""
     binary = {column_name(field) for field in fields if isinstance(spark_type(field), spark.BinaryType)}
-    columns = [_as_bytes(named(name)).alias(name) if name in binary else named(name) for name in records.columns]
+    columns = [
+        _as_bytes(quoted_col(name)).alias(name) if name in binary else quoted_col(name) for name in records.columns
+    ]
     return records.select(*columns)
 
 
@@ -57,7 +59,7 @@ def _is_text(source: Source) -> bool:
 def unknown_names_in(source: Source, schema: SchemaObject) -> Column:
     """Return the names in a raw row's payload that no field stands for."""
     csv = _csv(source, schema)
-    return unknown_in(without_mark(named(PAYLOAD)), schema.fields) if csv is None else csv.unknown()
+    return unknown_in(without_mark(quoted_col(PAYLOAD)), schema.fields) if csv is None else csv.unknown()
 
 
 def _csv(source: Source, schema: SchemaObject) -> CsvPayloads | None:
@@ -114,7 +116,7 @@ def _path(name: str) -> str:
     return f"$['{name}']"
 
 
-_TEXT, _TOKENS, _NAMES = f"{PRIVATE}text", f"{PRIVATE}tokens", f"{PRIVATE}names"
+_TEXT, _TOKENS, _NAMES = f"{INTERNAL_PREFIX}text", f"{INTERNAL_PREFIX}tokens", f"{INTERNAL_PREFIX}names"
 _QUOTED = r'"[^"]*+(?:""[^"]*+)*+"'
 
 
@@ -132,12 +134,14 @@ class CsvPayloads:
 
     def records(self, raw: DataFrame, wanted: Sequence[str], kept: list[Column]) -> DataFrame:
         """Return the wanted fields as texts, the text of what is malformed, and the columns to keep."""
-        texts = raw.select(self._text().alias(_TEXT), settled(self._names()).alias(_NAMES), *kept)
+        texts = raw.select(self._text().alias(_TEXT), evaluate_once(self._names()).alias(_NAMES), *kept)
         others = [name for name in texts.columns if name not in (_TEXT, _NAMES)]
-        read = texts.select("*", settled(_tokens(named(_TEXT), self.separator)).alias(_TOKENS))
-        values = [_of_name(named(_TOKENS), named(_NAMES), F.lit(name)).alias(name) for name in wanted]
-        malformed = F.when(~F.coalesce(_is_whole(self.separator), F.lit(False)), named(_TEXT)).alias(MALFORMED)
-        return read.select(*values, malformed, *map(named, others))
+        read = texts.select("*", evaluate_once(_tokens(quoted_col(_TEXT), self.separator)).alias(_TOKENS))
+        values = [_of_name(quoted_col(_TOKENS), quoted_col(_NAMES), F.lit(name)).alias(name) for name in wanted]
+        malformed = F.when(~F.coalesce(_is_whole(self.separator), F.lit(False)), quoted_col(_TEXT)).alias(
+            MALFORMED_COLUMN
+        )
+        return read.select(*values, malformed, *map(quoted_col, others))
 
     def unknown(self) -> Column:
         """Return the names that have a value and are none of the contract's."""
@@ -145,10 +149,10 @@ class CsvPayloads:
         return F.filter(names, lambda name: ~F.array_contains(known, name) & _of_name(tokens, names, name).isNotNull())
 
     def _text(self) -> Column:
-        return _without_return(without_mark(named(self.payload)))
+        return _without_return(without_mark(quoted_col(self.payload)))
 
     def _names(self) -> Column:
-        header = _tokens(_without_return(without_mark(named(self.headers).getItem(COLUMNS))), self.separator)
+        header = _tokens(_without_return(without_mark(quoted_col(self.headers).getItem(COLUMNS))), self.separator)
         return F.coalesce(F.transform(header, _value), F.array(*map(F.lit, self.fields)))
 
 
@@ -171,7 +175,7 @@ def _value(token: Column) -> Column:
 
 def _is_whole(separator: str) -> Column:
     """Tell whether a record has a value for every name, none of them torn, and nothing between them."""
-    tokens, text = named(_TOKENS), named(_TEXT)
+    tokens, text = quoted_col(_TOKENS), quoted_col(_TEXT)
     torn = F.exists(tokens, lambda token: F.startswith(token, F.lit('"')) & ~F.rlike(token, F.lit(f"^{_QUOTED}$")))
     covered = F.array_join(tokens, separator) == text
     return F.is_valid_utf8(text) & (F.size(tokens) == F.size(_NAMES)) & covered & ~torn
@@ -184,18 +188,20 @@ def _without_return(text: Column) -> Column:
 _RECORD, _END, _BAD = "record", "end", "bad"
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BAD, "allowSingleQuotes": "false"}
 _BYTE_ORDER_MARK = "\ufeff"
-_TEXT_JSON_PAYLOADS, _READ = f"{PRIVATE}text", f"{PRIVATE}read"
+_TEXT_JSON_PAYLOADS, _READ = f"{INTERNAL_PREFIX}text", f"{INTERNAL_PREFIX}read"
 
 
 def json_records(raw: DataFrame, payload: str, schema: SchemaObject, kept: list[Column]) -> DataFrame:
     """Return the fields of the contract as texts, the text of what is malformed, and the columns to keep."""
-    text = raw.select(without_mark(named(payload)).alias(_TEXT_JSON_PAYLOADS), *kept)
+    text = raw.select(without_mark(quoted_col(payload)).alias(_TEXT_JSON_PAYLOADS), *kept)
     others = [name for name in text.columns if name != _TEXT_JSON_PAYLOADS]
-    read = text.select("*", settled(_parsed(named(_TEXT_JSON_PAYLOADS), schema)).alias(_READ))
-    record = named(_READ).getField(_RECORD)
+    read = text.select("*", evaluate_once(_parsed(quoted_col(_TEXT_JSON_PAYLOADS), schema)).alias(_READ))
+    record = quoted_col(_READ).getField(_RECORD)
     fields = [record.getField(name).alias(name) for name in map(column_name, schema.fields)]
-    malformed = F.when(~_is_whole_json_payloads(named(_READ)), named(_TEXT_JSON_PAYLOADS)).alias(MALFORMED)
-    return read.select(*fields, malformed, *map(named, others))
+    malformed = F.when(~_is_whole_json_payloads(quoted_col(_READ)), quoted_col(_TEXT_JSON_PAYLOADS)).alias(
+        MALFORMED_COLUMN
+    )
+    return read.select(*fields, malformed, *map(quoted_col, others))
 
 
 def without_mark(payload: Column) -> Column:

@@ -21,11 +21,11 @@ from treaty.pipeline.layers.events.payloads import PAYLOAD, POINTERS, parsed, un
 from treaty.pipeline.layers.keys import content_digest, payload_digest
 from treaty.pipeline.project.declarations import Source
 from treaty.spark.checks import Kind
-from treaty.spark.columns import MALFORMED, VIOLATIONS, named
+from treaty.spark.columns import MALFORMED_COLUMN, VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.rules import Policy, Rule, Scope, UnknownFields
-from treaty.spark.schema import the_object
-from treaty.spark.violations import Reason, violations
+from treaty.spark.schema import select_object
+from treaty.spark.violations import Reason, violations_column
 
 _UNKNOWN = "_unknown"
 _UNKNOWN_RULE = Rule(Kind.UNKNOWN_FIELD.value, Kind.UNKNOWN_FIELD, "", "must have no fields the contract does not know")
@@ -42,22 +42,22 @@ def held_to_contract(raw: DataFrame, source: Source, contract: Contract) -> Data
     held = enforce(_read(raw, source, contract), contract, policy=_POLICY, carry=_carried(source, contract))
     stays = _stays(held)
     reasons = _reasons(held)
-    fields = [F.when(stays, named(name)).alias(name) for name in held.prepared.typed]
+    fields = [F.when(stays, quoted_col(name)).alias(name) for name in held.prepared.typed]
     outcome = F.when(stays, F.lit(Outcome.ACCEPTED.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
     return held.judged.select(
         *fields,
         outcome.alias(OUTCOME),
-        F.when(~stays, reasons).alias(VIOLATIONS),
-        *map(named, (FILE, POSITION, ARRIVED_AT, RAW_RUN)),
+        F.when(~stays, reasons).alias(VIOLATIONS_COLUMN),
+        *map(quoted_col, (FILE, POSITION, ARRIVED_AT, RAW_RUN)),
         F.when(stays, _digest(held)).alias(DIGEST),
     )
 
 
 def _read(raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
-    schema = the_object(contract)
+    schema = select_object(contract)
     beside: list[Column] = []
     if identity_of(source, contract) == BY_PAYLOAD:
-        beside.append(payload_digest(named(PAYLOAD)).alias(DIGEST))
+        beside.append(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
     if _is_closed(contract):
         beside.append(unknown_names_in(source, schema).alias(_UNKNOWN))
     return parsed(raw, source, schema, beside=tuple(beside))
@@ -83,11 +83,13 @@ def _reasons(held: Enforcement) -> Column:
     if _UNKNOWN in held.prepared.carried:
         found.append(Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", ")))
     unread = [reason for reason in found if reason.rule.kind is Kind.MALFORMED]
-    place = dict(held.prepared.inputs)[MALFORMED]
-    return F.when(named(place).isNotNull(), violations(unread, held.origin)).otherwise(violations(found, held.origin))
+    place = dict(held.prepared.inputs)[MALFORMED_COLUMN]
+    return F.when(quoted_col(place).isNotNull(), violations_column(unread, held.origin)).otherwise(
+        violations_column(found, held.origin)
+    )
 
 
 def _digest(held: Enforcement) -> Column:
     if DIGEST in held.prepared.carried:
-        return named(DIGEST)
-    return content_digest(held.judged.select(*map(named, held.prepared.typed)).schema)
+        return quoted_col(DIGEST)
+    return content_digest(held.judged.select(*map(quoted_col, held.prepared.typed)).schema)

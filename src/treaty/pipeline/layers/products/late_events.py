@@ -17,12 +17,12 @@ from treaty.pipeline.layers.events.event_table import ARRIVAL, ARRIVED_AT, RAW_R
 from treaty.pipeline.layers.products.product_table import COUNTS, EVENTS, GAPS, OUT_OF_ORDER
 from treaty.pipeline.layers.sql_queries import understood
 from treaty.pipeline.project.declarations import Product
-from treaty.spark.columns import PRIVATE, named
-from treaty.spark.schema import child_of, column_name, the_object
-from treaty.spark.uniqueness import is_whole
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
+from treaty.spark.schema import column_name, find_struct_field, select_object
+from treaty.spark.uniqueness import has_complete_key
 
-_SOURCE, _SEQUENCE, _LOWEST = f"{PRIVATE}source", f"{PRIVATE}sequence", f"{PRIVATE}lowest"
-_LATE = f"{PRIVATE}late"
+_SOURCE, _SEQUENCE, _LOWEST = f"{INTERNAL_PREFIX}source", f"{INTERNAL_PREFIX}sequence", f"{INTERNAL_PREFIX}lowest"
+_LATE = f"{INTERNAL_PREFIX}late"
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def history_of(told: Sequence[Told], key: Sequence[str]) -> DataFrame:
         for order, members in groups.items()
     ]
     together = reduce(lambda one, other: one.unionByName(other), parts)
-    return together.groupBy(*map(named, key)).agg(*[F.sum(name).alias(name) for name in COUNTS])
+    return together.groupBy(*map(quoted_col, key)).agg(*[F.sum(name).alias(name) for name in COUNTS])
 
 
 def _as_key(told: Told, key: Sequence[str]) -> list[Column]:
-    return [named(column).alias(name) for column, name in zip(told.key, key, strict=True)]
+    return [quoted_col(column).alias(name) for column, name in zip(told.key, key, strict=True)]
 
 
 def _unordered(members: Sequence[Told], key: Sequence[str]) -> DataFrame:
@@ -63,7 +63,7 @@ def _unordered(members: Sequence[Told], key: Sequence[str]) -> DataFrame:
         lambda one, other: one.unionByName(other), [item.events.select(*_as_key(item, key)) for item in members]
     )
     nothing = [F.lit(None).cast("bigint").alias(name) for name in (OUT_OF_ORDER, GAPS)]
-    return events.groupBy(*map(named, key)).agg(F.count(F.lit(1)).alias(EVENTS), *nothing)
+    return events.groupBy(*map(quoted_col, key)).agg(F.count(F.lit(1)).alias(EVENTS), *nothing)
 
 
 def _ordered(members: Sequence[Told], order: Order, key: Sequence[str]) -> DataFrame:
@@ -72,28 +72,28 @@ def _ordered(members: Sequence[Told], order: Order, key: Sequence[str]) -> DataF
 
 def _laid_out(told: Told, order: Order, key: Sequence[str]) -> DataFrame:
     columns = ordering_columns(told.contract)
-    parts = [named(column).alias(f"{PRIVATE}part_{place}") for place, column in enumerate(columns)]
+    parts = [quoted_col(column).alias(f"{INTERNAL_PREFIX}part_{place}") for place, column in enumerate(columns)]
     return told.events.select(
         *_as_key(told, key),
         *parts,
-        named(order.sequence).alias(_SEQUENCE),
+        quoted_col(order.sequence).alias(_SEQUENCE),
         F.lit(told.name).alias(_SOURCE),
         F.lit(_least(told.contract, order.sequence)).cast("bigint").alias(_LOWEST),
-        *map(named, ARRIVAL),
+        *map(quoted_col, ARRIVAL),
     )
 
 
 def _counted(frames: Sequence[DataFrame], order: Order, key: Sequence[str]) -> DataFrame:
     events = reduce(lambda one, other: one.unionByName(other), frames)
-    parts = [f"{PRIVATE}part_{place}" for place in range(len(order.key))]
+    parts = [f"{INTERNAL_PREFIX}part_{place}" for place in range(len(order.key))]
     marked = events.withColumn(_LATE, _is_late(parts, several=len(frames) > 1))
     has_gaps = order.is_within and _is_integer(marked.schema[_SEQUENCE].dataType)
-    each = marked.groupBy(*map(named, (*key, *parts))).agg(
+    each = marked.groupBy(*map(quoted_col, (*key, *parts))).agg(
         F.count(F.lit(1)).alias(EVENTS),
-        F.count_if(named(_LATE)).alias(OUT_OF_ORDER),
+        F.count_if(quoted_col(_LATE)).alias(OUT_OF_ORDER),
         (_missing() if has_gaps else F.lit(None).cast("bigint")).alias(GAPS),
     )
-    return each.groupBy(*map(named, key)).agg(*[F.sum(name).alias(name) for name in COUNTS])
+    return each.groupBy(*map(quoted_col, key)).agg(*[F.sum(name).alias(name) for name in COUNTS])
 
 
 def _is_integer(number: spark.DataType) -> bool:
@@ -105,23 +105,27 @@ def _is_late(parts: Sequence[str], *, several: bool) -> Column:
 
     Files of one source came in the order of their names; those of different sources, in the order of the runs.
     """
-    own = Window.partitionBy(*parts, _SOURCE).orderBy(*map(named, ARRIVAL)).rowsBetween(Window.unboundedPreceding, -1)
+    own = (
+        Window.partitionBy(*parts, _SOURCE)
+        .orderBy(*map(quoted_col, ARRIVAL))
+        .rowsBetween(Window.unboundedPreceding, -1)
+    )
     highest = F.max(_SEQUENCE).over(own)
     if several:
-        before = Window.partitionBy(*parts).orderBy(named(RAW_RUN)).rangeBetween(Window.unboundedPreceding, -1)
+        before = Window.partitionBy(*parts).orderBy(quoted_col(RAW_RUN)).rangeBetween(Window.unboundedPreceding, -1)
         highest = F.greatest(highest, F.max(_SEQUENCE).over(before))
-    return is_whole(parts) & (named(_SEQUENCE) < highest)
+    return has_complete_key(parts) & (quoted_col(_SEQUENCE) < highest)
 
 
 def _missing() -> Column:
     """Count the numbers that no event has, from the least that the contract allows (else the lowest) to the highest."""
-    sequence = named(_SEQUENCE).cast("bigint")
-    first = F.least(F.min(named(_LOWEST)), F.min(sequence))
+    sequence = quoted_col(_SEQUENCE).cast("bigint")
+    first = F.least(F.min(quoted_col(_LOWEST)), F.min(sequence))
     return F.max(sequence) - first + F.lit(1) - F.count_distinct(sequence)
 
 
 def _least(contract: Contract, sequence: str) -> int | None:
-    options = [field.options or EMPTY for field in the_object(contract).fields if column_name(field) == sequence]
+    options = [field.options or EMPTY for field in select_object(contract).fields if column_name(field) == sequence]
     said = options[0].get("minimum") if options else None
     return said if isinstance(said, int) else None
 
@@ -169,10 +173,10 @@ def going_on(
 
 
 def _column(contract: Contract, name: str) -> str:
-    return next((column_name(field) for field in the_object(contract).fields if field.name == name), name)
+    return next((column_name(field) for field in select_object(contract).fields if field.name == name), name)
 
 
-_LATEST = f"{PRIVATE}latest"
+_LATEST = f"{INTERNAL_PREFIX}latest"
 
 
 def latest_rows(events: DataFrame, product: Product, contract: Contract, of_events: Contract) -> DataFrame:
@@ -181,15 +185,15 @@ def latest_rows(events: DataFrame, product: Product, contract: Contract, of_even
     The sequence of the contract says what is latest, and the order of arrival where it does not.
     """
     key = _key(events, product, contract)
-    order = F.struct(*map(named, (*sequence_of(of_events), *ARRIVAL)))
-    whole = F.struct(*map(named, [*contract_columns(events.columns), ARRIVED_AT]))
-    each = events.groupBy(*map(named, key)).agg(F.max_by(whole, order).alias(_LATEST))
+    order = F.struct(*map(quoted_col, (*sequence_of(of_events), *ARRIVAL)))
+    whole = F.struct(*map(quoted_col, [*contract_columns(events.columns), ARRIVED_AT]))
+    each = events.groupBy(*map(quoted_col, key)).agg(F.max_by(whole, order).alias(_LATEST))
     latest = each.select(f"{_LATEST}.*")
     if product.deleted_when is not None:
         with understood(f"{product.at or product.name}: deleted_when"):
             latest = latest.where(~F.coalesce(F.expr(product.deleted_when), F.lit(False)))
-    wanted = [child_of(events.schema, column_name(field)) for field in the_object(contract).fields]
-    return latest.select(*[named(item.name) for item in wanted if item is not None])
+    wanted = [find_struct_field(events.schema, column_name(field)) for field in select_object(contract).fields]
+    return latest.select(*[quoted_col(item.name) for item in wanted if item is not None])
 
 
 def sequence_of(contract: Contract) -> tuple[str, ...]:
@@ -197,14 +201,14 @@ def sequence_of(contract: Contract) -> tuple[str, ...]:
     ordering = contract.treaty.ordering
     if ordering is None or ordering.sequence is None:
         return ()
-    by_name = {field.name: column_name(field) for field in the_object(contract).fields}
+    by_name = {field.name: column_name(field) for field in select_object(contract).fields}
     return (by_name.get(ordering.sequence, ordering.sequence),)
 
 
 def _key(events: DataFrame, product: Product, contract: Contract) -> Sequence[str]:
-    schema = the_object(contract)
+    schema = select_object(contract)
     by_name = {field.name: column_name(field) for field in schema.fields}
-    found = {name: child_of(events.schema, by_name[name]) for name in schema.primary_key}
+    found = {name: find_struct_field(events.schema, by_name[name]) for name in schema.primary_key}
     missing = [name for name, item in found.items() if item is None]
     if missing or not found:
         lacking = f"no field {missing[0]!r}" if missing else "no key to go by"

@@ -22,11 +22,11 @@ from treaty.pipeline.layers.products.product_table import (
 )
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Product
-from treaty.spark.columns import VIOLATIONS, named
+from treaty.spark.columns import VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import enforce
 from treaty.spark.rules import Policy, Scope
-from treaty.spark.uniqueness import is_whole
-from treaty.spark.violations import violations
+from treaty.spark.uniqueness import has_complete_key
+from treaty.spark.violations import violations_column
 
 
 def build_product(
@@ -69,22 +69,24 @@ def _derived(
 def _shown(frame: DataFrame, *, is_source: bool) -> DataFrame:
     """Return what SQL sees of an input: the fields of its contract, and of events when they arrived."""
     if not is_source:
-        return frame.select(*map(named, contract_columns(frame.columns)))
-    return frame.select(*map(named, [*of_events.contract_columns(frame.columns), of_events.ARRIVED_AT]))
+        return frame.select(*map(quoted_col, contract_columns(frame.columns)))
+    return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), of_events.ARRIVED_AT]))
 
 
 def _judged(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:
     held = enforce(rows, contract, policy=Policy(scope=Scope.ROWS))
     stays = held.stays
-    fields = [named(name) if name in key else F.when(stays, named(name)).alias(name) for name in held.prepared.typed]
+    fields = [
+        quoted_col(name) if name in key else F.when(stays, quoted_col(name)).alias(name) for name in held.prepared.typed
+    ]
     outcome = F.when(stays, F.lit(Outcome.VALID.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
     judged = held.judged.select(
         *fields,
         outcome.alias(OUTCOME),
-        F.when(~stays, violations(list(held.reasons()), held.origin)).alias(VIOLATIONS),
+        F.when(~stays, violations_column(list(held.reasons()), held.origin)).alias(VIOLATIONS_COLUMN),
         F.when(~stays, F.to_json(F.struct(*held.prepared.given_back()))).alias(GIVEN),
     )
-    return judged.where(is_whole(key))
+    return judged.where(has_complete_key(key))
 
 
 def _key_in(events: DataFrame, columns: Sequence[str]) -> Sequence[str]:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
 from treaty.pipeline.layers.audit import SAMPLES, Audit, is_row_rule
-from treaty.spark.columns import named
+from treaty.spark.columns import quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report.samples import collect_samples
@@ -71,7 +71,7 @@ def outgoing(judged: Enforcement) -> Outgoing:
         if judged.book.all[place].rule.severity is not Severity.ERROR
     ]
     counters = [F.count(F.lit(1)).alias(_ROWS), F.count_if(~judged.stays).alias(_BAD), *lesser]
-    rows = judged.judged.observe(counted, *counters).where(judged.stays).select(*map(named, judged.prepared.typed))
+    rows = judged.judged.observe(counted, *counters).where(judged.stays).select(*map(quoted_col, judged.prepared.typed))
     return Outgoing(judged, rows, counted)
 
 

@@ -14,8 +14,8 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.publications.redaction import redacted
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Delay, Publication
-from treaty.spark.columns import named
-from treaty.spark.schema import child_of, column_name, spark_type, the_object
+from treaty.spark.columns import quoted_col
+from treaty.spark.schema import column_name, find_struct_field, select_object, spark_type
 
 
 def build_publication(
@@ -56,15 +56,15 @@ def chosen_rows(inputs: Mapping[str, DataFrame], publication: Publication) -> Da
 
 def _laid_out(rows: DataFrame, publication: Publication, contract: Contract) -> DataFrame:
     have = rows.schema
-    return rows.select(*[_column(field, have, publication) for field in the_object(contract).fields])
+    return rows.select(*[_column(field, have, publication) for field in select_object(contract).fields])
 
 
 def _column(field: Field, have: spark.StructType, publication: Publication) -> Column:
     """Return the column of a field; an optional one that nobody gives is empty."""
     name = column_name(field)
-    found = child_of(have, name)
+    found = find_struct_field(have, name)
     if found is not None:
-        return named(found.name).alias(name)
+        return quoted_col(found.name).alias(name)
     if field.is_required:
         raise not_given(name, have.names, publication)
     return F.lit(None).cast(spark_type(field) or spark.StringType()).alias(name)
@@ -90,7 +90,7 @@ def visible(rows: DataFrame, delay: Delay, now: datetime, at: str = "") -> DataF
 
 def moment_column(have: spark.StructType, delay: Delay, at: str = "") -> str:
     """Return the column that a delay counts by, which must be a moment."""
-    found = child_of(have, delay.by)
+    found = find_struct_field(have, delay.by)
     if found is None or not isinstance(found.dataType, _MOMENTS):
         what = "which is not there" if found is None else f"which is {found.dataType.simpleString()}"
         where = f"{at}: " if at else ""
@@ -99,7 +99,7 @@ def moment_column(have: spark.StructType, delay: Delay, at: str = "") -> str:
 
 
 def _moment(rows: DataFrame, delay: Delay, at: str) -> Column:
-    return named(moment_column(rows.schema, delay, at)).cast("timestamp")
+    return quoted_col(moment_column(rows.schema, delay, at)).cast("timestamp")
 
 
 def _at(moment: datetime) -> Column:

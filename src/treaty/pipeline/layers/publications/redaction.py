@@ -16,8 +16,8 @@ from treaty.contracts.paths import ITEMS, MAP_VALUES, Step, parse_path
 from treaty.contracts.sql_quoting import name_sql, text_sql
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Publication, Redacted, Redaction
-from treaty.spark.columns import named
-from treaty.spark.schema import child_of
+from treaty.spark.columns import quoted_col
+from treaty.spark.schema import find_struct_field
 
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
 _BETWEEN = "\x1f"
@@ -39,7 +39,7 @@ def redacted(rows: DataFrame, publication: Publication, salt: str | None) -> Dat
     if not replaced:
         return rows
     return rows.select(
-        *[F.expr(replaced[name]).alias(name) if name in replaced else named(name) for name in rows.columns]
+        *[F.expr(replaced[name]).alias(name) if name in replaced else quoted_col(name) for name in rows.columns]
     )
 
 
@@ -53,7 +53,7 @@ def redactions_sql(have: spark.StructType, publication: Publication, salt: str |
                 "without one, values could be found by trying: set TREATY_HASH_SECRET"
             )
         first, *rest = _steps(redaction, publication)
-        column = child_of(have, first.text)
+        column = find_struct_field(have, first.text)
         if column is None or first.is_mark:
             raise _unknown(redaction, publication, first, have)
         value = replaced.get(column.name, name_sql(column.name))
@@ -82,7 +82,7 @@ class _Path:
             rest = rest if into.is_mark else steps
             inner = self.rewritten(f"x{depth}", kind.valueType, rest, depth + 1)
             return f"transform_values({value}, (k{depth}, x{depth}) -> {inner})"
-        if isinstance(kind, spark.StructType) and not into.is_mark and (part := child_of(kind, into.text)):
+        if isinstance(kind, spark.StructType) and not into.is_mark and (part := find_struct_field(kind, into.text)):
             return self._in_struct(value, kind, part, rest, depth)
         raise _unknown(self.redaction, self.publication, into, kind)
 

@@ -19,8 +19,8 @@ from treaty.pipeline.layers.publications.publication_rows import moment_column, 
 from treaty.pipeline.layers.publications.redaction import redactions_sql
 from treaty.pipeline.layers.sql_queries import understood, without_end
 from treaty.pipeline.project.declarations import Delay, Publication, Redaction
-from treaty.spark.schema import child_of, column_name, spark_type, the_object
-from treaty.spark.type_conversion import always_fits, same_type
+from treaty.spark.schema import column_name, find_struct_field, select_object, spark_type
+from treaty.spark.type_conversion import is_lossless, same_type
 
 _CHOSEN = "treaty_chosen"
 _OUR_LINES = 1
@@ -66,7 +66,7 @@ def view_query(
     given = ", ".join(f"{name_sql(name)} AS ({_standing(inputs[name])})" for name in publication.inputs)
     chosen = f"WITH {given}, {_CHOSEN} AS (\n{text}\n)"
     have = _schema(session, f"{chosen} SELECT * FROM {_CHOSEN}", publication)  # noqa: S608
-    fields = the_object(contract).fields
+    fields = select_object(contract).fields
     columns = ", ".join(_columns(fields, have, publication))
     named = f"{chosen} SELECT {columns} FROM {_CHOSEN}"  # noqa: S608
     typed = ", ".join(_typed(fields, _schema(session, named, publication), publication))
@@ -93,7 +93,7 @@ def _columns(fields: Sequence[Field], have: spark.StructType, publication: Publi
     replaced = redactions_sql(have, publication, None)
     for field in fields:
         name = column_name(field)
-        found = child_of(have, name)
+        found = find_struct_field(have, name)
         if found is not None:
             yield f"{replaced.get(found.name, name_sql(found.name))} AS {name_sql(name)}"
         elif field.is_required:
@@ -118,7 +118,7 @@ def _typed(fields: Sequence[Field], have: spark.StructType, publication: Publica
 
 
 def _fits(have: spark.DataType, want: spark.DataType) -> bool:
-    return isinstance(have, _NUMBERS) and isinstance(want, _NUMBERS) and always_fits(have, want)
+    return isinstance(have, _NUMBERS) and isinstance(want, _NUMBERS) and is_lossless(have, want)
 
 
 def _is_visible(have: spark.StructType, delay: Delay, at: str) -> str:

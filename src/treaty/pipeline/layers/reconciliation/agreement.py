@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.pipeline.project.declarations import Agreement
-from treaty.spark.value_checks import holds_maps
+from treaty.spark.value_checks import contains_map
 
 
 class Kind(StrEnum):
@@ -64,7 +64,7 @@ def comparable(one: spark.DataType, other: spark.DataType) -> Kind | None:
     if len(kinds) > 1:
         return None
     kind = kinds.pop()
-    return None if kind is Kind.OTHER and (holds_maps(one) or one != other) else kind
+    return None if kind is Kind.OTHER and (contains_map(one) or one != other) else kind
 
 
 def widened(value: Column, held: spark.DataType) -> Column:

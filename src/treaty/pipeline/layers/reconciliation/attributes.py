@@ -18,7 +18,7 @@ from treaty.pipeline.layers.reconciliation.evidence import Secrets, Shown
 from treaty.pipeline.layers.reconciliation.expressions import ATTRIBUTES, Formula, formula
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, Attribute, OnConflict
-from treaty.spark.columns import PRIVATE, any_of, named
+from treaty.spark.columns import INTERNAL_PREFIX, any_of, quoted_col
 from treaty.spark.schema import is_classified
 from treaty.spark.type_conversion import same_type
 
@@ -40,7 +40,7 @@ class Settled:
     @property
     def conflict(self) -> str:
         """The column that tells whether claims disagree."""
-        return f"{PRIVATE}conflict_{self.number}"
+        return f"{INTERNAL_PREFIX}conflict_{self.number}"
 
     @property
     def compares(self) -> bool:
@@ -88,7 +88,7 @@ def columns_of(item: Settled, claims: Mapping[str, Spoken]) -> Iterator[Column]:
 
 
 def _said(claim: str, column: str) -> Column:
-    return named(claim).getField(column)
+    return quoted_col(claim).getField(column)
 
 
 def _conflict(item: Settled, claims: Mapping[str, Spoken]) -> Column:

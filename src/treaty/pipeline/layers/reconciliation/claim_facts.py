@@ -12,7 +12,7 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import key_columns
 from treaty.pipeline.project.declarations import Claim, Reconciliation
 from treaty.pipeline.project_sql import parse_query
-from treaty.spark.schema import column_name, is_classified, struct_type, the_object
+from treaty.spark.schema import column_name, is_classified, select_object, struct_type
 from treaty.sql.lineage import lineage
 from treaty.sql.project_queries import Query
 from treaty.sql.relations import NameMeanings, Select, own_nodes
@@ -51,7 +51,7 @@ def _query(claim: Claim, product: Contract) -> Query | None:
     if claim.sql is None:
         return None
     try:
-        return parse_query(claim.sql, {claim.product: struct_type(the_object(product))})
+        return parse_query(claim.sql, {claim.product: struct_type(select_object(product))})
     except InvalidDocument:
         return None  # whoever runs it says so
 
@@ -83,7 +83,7 @@ def _multiplies(select: Select) -> bool:
 
 def _classified(query: Query | None, product: Contract) -> frozenset[str]:
     """Return the columns that show classified values; a query may give them under other names."""
-    fields = the_object(product).fields
+    fields = select_object(product).fields
     own = frozenset(column_name(field) for field in fields if is_classified(field))
     if query is None:
         return own

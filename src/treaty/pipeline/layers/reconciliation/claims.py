@@ -15,11 +15,11 @@ from treaty.pipeline.layers.reconciliation.evidence import Repeated, as_json
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Claim
-from treaty.spark.columns import PRIVATE, named
-from treaty.spark.schema import child_of
-from treaty.spark.type_conversion import always_fits, same_type
-from treaty.spark.uniqueness import is_whole
-from treaty.spark.value_checks import holds_maps
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
+from treaty.spark.schema import find_struct_field
+from treaty.spark.type_conversion import is_lossless, same_type
+from treaty.spark.uniqueness import has_complete_key
+from treaty.spark.value_checks import contains_map
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Spoken:
 
     def find(self, column: str) -> spark.StructField | None:
         """Return a column that the claim has."""
-        return child_of(self.columns, column)
+        return find_struct_field(self.columns, column)
 
 
 def spoken(subject: Subject, rows: Mapping[str, DataFrame], unique: Collection[str]) -> dict[str, Spoken]:
@@ -56,7 +56,7 @@ def key_values(subject: Subject, said: Spoken) -> list[Column]:
     """Return the key of a claim's rows, in the contract's types."""
     found = [said.find(column) for column in subject.key]
     return [
-        named(item.name).cast(subject.type_of(column))
+        quoted_col(item.name).cast(subject.type_of(column))
         for item, column in zip(found, subject.key, strict=True)
         if item is not None
     ]
@@ -67,7 +67,7 @@ def without_key(subject: Subject, claims: Mapping[str, Spoken]) -> DataFrame:
     counts = []
     for name, said in claims.items():
         own = [item.name for column in subject.key if (item := said.find(column))]
-        lacking = said.frame.where(~is_whole(own))
+        lacking = said.frame.where(~has_complete_key(own))
         counts.append(lacking.agg(F.count(F.lit(1)).alias("rows")).select(F.lit(name).alias("claim"), F.col("rows")))
     whole = counts[0]
     for one in counts[1:]:
@@ -81,20 +81,20 @@ def _check_key(subject: Subject, said: Spoken, column: str) -> None:
     if found is None:
         has = ", ".join(said.columns.names)
         raise subject.wrong(f"{claim} has no column {column!r}, which is of the key; it has: {has}")
-    if not (same_type(found.dataType, want) or always_fits(found.dataType, want)):
+    if not (same_type(found.dataType, want) or is_lossless(found.dataType, want)):
         have = found.dataType.simpleString()
         raise subject.wrong(
             f"{claim} has {column!r} as {have}, and the key is {want.simpleString()}; cast it in the claim's sql"
         )
 
 
-_KEY = f"{PRIVATE}key_"
-_NOTHING = f"{PRIVATE}speaks"
+_KEY = f"{INTERNAL_PREFIX}key_"
+_NOTHING = f"{INTERNAL_PREFIX}speaks"
 
 
 def repeated(number: int) -> Repeated:
     """Name the columns of the claim at this place."""
-    return Repeated(*(f"{PRIVATE}{part}_{number}" for part in ("rows", "least", "content")))
+    return Repeated(*(f"{INTERNAL_PREFIX}{part}_{number}" for part in ("rows", "least", "content")))
 
 
 def joined(subject: Subject, claims: Mapping[str, Spoken], used: Mapping[str, Sequence[str]]) -> DataFrame:
@@ -107,8 +107,8 @@ def joined(subject: Subject, claims: Mapping[str, Spoken], used: Mapping[str, Se
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.join(frame, keys, "full")
-    own = [named(key).alias(column) for key, column in zip(keys, subject.key, strict=True)]
-    return whole.select(*own, *[named(name) for name in whole.columns if name not in keys])
+    own = [quoted_col(key).alias(column) for key, column in zip(keys, subject.key, strict=True)]
+    return whole.select(*own, *[quoted_col(name) for name in whole.columns if name not in keys])
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class _Keyed:
 def _keyed(subject: Subject, said: Spoken, keys: Sequence[str], used: Sequence[str]) -> _Keyed:
     own = [value.alias(key) for value, key in zip(key_values(subject, said), keys, strict=True)]
     # a claim that is there but has nothing to say must not look like one that is not
-    parts = [named(name) for name in used] or [F.lit(True).alias(_NOTHING)]
+    parts = [quoted_col(name) for name in used] or [F.lit(True).alias(_NOTHING)]
     frame = said.frame.select(*own, F.struct(*parts).alias(said.claim.name)).dropna("any", subset=list(keys))
     return _Keyed(said, frame)
 
@@ -135,10 +135,10 @@ def _one_for_each_key(number: int, claim: _Keyed, keys: Sequence[str]) -> DataFr
     """Return one row for each key; of several, the greatest speaks, whatever order they come in."""
     if claim.said.is_unique:
         return claim.frame
-    names, value = repeated(number), named(claim.name)
+    names, value = repeated(number), quoted_col(claim.name)
     # maps have no order and no hash of their own
-    order = F.expr(as_json(name_sql(claim.name))) if holds_maps(claim.frame.schema[claim.name].dataType) else value
-    return claim.frame.groupBy(*map(named, keys)).agg(
+    order = F.expr(as_json(name_sql(claim.name))) if contains_map(claim.frame.schema[claim.name].dataType) else value
+    return claim.frame.groupBy(*map(quoted_col, keys)).agg(
         F.max_by(value, order).alias(claim.name),
         F.count(F.lit(1)).alias(names.rows),
         F.min_by(value, order).alias(names.least),

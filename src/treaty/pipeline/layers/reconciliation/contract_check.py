@@ -12,13 +12,13 @@ from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import ReasonClass
 from treaty.spark import Policy, enforce
-from treaty.spark.columns import PRIVATE, named, settled
+from treaty.spark.columns import INTERNAL_PREFIX, evaluate_once, quoted_col
 from treaty.spark.rules import Scope, UnknownFields
-from treaty.spark.violations import violations
+from treaty.spark.violations import violations_column
 
 _OUTCOME = "_outcome"
-_BROKEN = f"{PRIVATE}broken"
-_STAYS = f"{PRIVATE}stays"
+_BROKEN = f"{INTERNAL_PREFIX}broken"
+_STAYS = f"{INTERNAL_PREFIX}stays"
 _SHOWN = ("rule", "field", "value", "says")
 
 
@@ -26,15 +26,15 @@ def held_or_resolved(frame: DataFrame, subject: Subject) -> DataFrame:
     """Return every row with its outcome; rows against which nothing else stands are held to their contract."""
     policy = Policy(scope=Scope.ROWS, unknown_fields=UnknownFields.ALLOWED)
     held = enforce(frame, subject.contract, policy=policy, carry=(EXCEPTIONS,))
-    typed, before = list(map(named, held.prepared.typed)), named(EXCEPTIONS)
-    broken = F.when(~is_open(before) & ~held.stays, violations(list(held.reasons()), held.origin))
-    judged = held.judged.select(*typed, before, settled(broken).alias(_BROKEN))
-    found = F.when(named(_BROKEN).isNull(), before).otherwise(_with_breach(before, subject))
-    told = judged.select(*typed, settled(found).alias(EXCEPTIONS))
-    told = told.select(*typed, before, settled(~is_open(before)).alias(_STAYS))
-    outcome = F.when(named(_STAYS), F.lit(Outcome.RESOLVED.value)).otherwise(F.lit(Outcome.HELD.value))
+    typed, before = list(map(quoted_col, held.prepared.typed)), quoted_col(EXCEPTIONS)
+    broken = F.when(~is_open(before) & ~held.stays, violations_column(list(held.reasons()), held.origin))
+    judged = held.judged.select(*typed, before, evaluate_once(broken).alias(_BROKEN))
+    found = F.when(quoted_col(_BROKEN).isNull(), before).otherwise(_with_breach(before, subject))
+    told = judged.select(*typed, evaluate_once(found).alias(EXCEPTIONS))
+    told = told.select(*typed, before, evaluate_once(~is_open(before)).alias(_STAYS))
+    outcome = F.when(quoted_col(_STAYS), F.lit(Outcome.RESOLVED.value)).otherwise(F.lit(Outcome.HELD.value))
     columns = [
-        named(name) if name in subject.key else F.when(named(_STAYS), named(name)).alias(name)
+        quoted_col(name) if name in subject.key else F.when(quoted_col(_STAYS), quoted_col(name)).alias(name)
         for name in held.prepared.typed
     ]
     return told.select(*columns, outcome.alias(_OUTCOME), before)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from treaty.contracts.sql_quoting import name_sql, text_sql
-from treaty.spark.violations import MASKED
+from treaty.spark.violations import MASKED_VALUE
 
 _EXACT = {
     "ignoreNullFields": "false",
@@ -89,7 +89,7 @@ def _values(row: str, columns: Collection[str], hidden: Collection[str]) -> str:
 
 
 def _value(value: str, hidden: bool) -> str:
-    return f"CASE WHEN {value} IS NOT NULL THEN {text_sql(MASKED)} END" if hidden else value
+    return f"CASE WHEN {value} IS NOT NULL THEN {text_sql(MASKED_VALUE)} END" if hidden else value
 
 
 def repeated_evidence(

@@ -21,7 +21,7 @@ from treaty.pipeline.layers.reconciliation.evidence import (
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import FOUND, State
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, ReasonClass
-from treaty.spark.columns import PRIVATE, named, settled
+from treaty.spark.columns import INTERNAL_PREFIX, evaluate_once, quoted_col
 
 EXCEPTIONS = "_exceptions"
 
@@ -66,7 +66,7 @@ def doubted(frame: DataFrame, columns: Sequence[str], doubts: Sequence[Doubt]) -
     any_stands = " OR ".join(doubt.stands for doubt in doubts)
     # the list is built for few rows, though every row is asked
     found = f"CASE WHEN {any_stands} THEN array_compact(array({entries})) END" if doubts else _NONE
-    return frame.select(*map(named, columns), settled(F.expr(found)).alias(EXCEPTIONS))
+    return frame.select(*map(quoted_col, columns), evaluate_once(F.expr(found)).alias(EXCEPTIONS))
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def doubt_of_assertion(speakers: Speakers, assertion: Assertion, flag: str, show
     return Doubt(assertion.name, assertion.otherwise, statement, owner, name_sql(flag), claims, digest)
 
 
-_ACCEPTED = f"{PRIVATE}accepted"
-_KEY = f"{PRIVATE}accepted_key_"
+_ACCEPTED = f"{INTERNAL_PREFIX}accepted"
+_KEY = f"{INTERNAL_PREFIX}accepted_key_"
 
 
 def with_acceptances(frame: DataFrame, acceptances: DataFrame | None, key: Sequence[str]) -> DataFrame:
@@ -134,15 +134,15 @@ def with_acceptances(frame: DataFrame, acceptances: DataFrame | None, key: Seque
     if acceptances is None:
         return frame.withColumn(EXCEPTIONS, _stated(None))
     keys = [f"{_KEY}{place}" for place in range(len(key))]
-    own = [named(column).alias(name) for column, name in zip(key, keys, strict=True)]
+    own = [quoted_col(column).alias(name) for column, name in zip(key, keys, strict=True)]
     # the first acceptance stands, so they are compared by when they were given
     one = F.struct("accepted_at", "actor", "reason", "assertion", "claims_digest")
     given = acceptances.groupBy(*own).agg(F.collect_set(one).alias(_ACCEPTED))
     same = F.lit(True)
     for column, name in zip(key, keys, strict=True):
-        same = same & (named(column) == named(name))
+        same = same & (quoted_col(column) == quoted_col(name))
     joined = frame.join(given, same, "left")
-    return joined.withColumn(EXCEPTIONS, _stated(named(_ACCEPTED))).drop(*keys, _ACCEPTED)
+    return joined.withColumn(EXCEPTIONS, _stated(quoted_col(_ACCEPTED))).drop(*keys, _ACCEPTED)
 
 
 def is_open(exceptions: Column) -> Column:
@@ -159,7 +159,7 @@ def _stated(accepted: Column | None) -> Column:
             by = F.array_min(F.filter(accepted, lambda given: _is_about(given, one)))
         return exception(one, by)
 
-    return F.when(named(EXCEPTIONS).isNotNull(), F.transform(named(EXCEPTIONS), stated))
+    return F.when(quoted_col(EXCEPTIONS).isNotNull(), F.transform(quoted_col(EXCEPTIONS), stated))
 
 
 def _is_about(given: Column, one: Column) -> Column:

@@ -28,7 +28,7 @@ from treaty.pipeline.layers.reconciliation.reconciliation_tables import FOUND
 from treaty.pipeline.layers.reconciliation.subject import Subject, subject_of
 from treaty.pipeline.layers.sql_queries import understood
 from treaty.pipeline.project.declarations import Reconciliation
-from treaty.spark.columns import PRIVATE, named
+from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Reconciled:
     @property
     def exceptions(self) -> DataFrame:
         """One row for each key and assertion that is in doubt, accepted or not."""
-        one = f"{PRIVATE}one"
-        each = self.judged.select(*map(named, self.key), F.explode(named(EXCEPTIONS)).alias(one))
-        return each.select(*map(named, self.key), *[named(one).getField(name).alias(name) for name in FOUND])
+        one = f"{INTERNAL_PREFIX}one"
+        each = self.judged.select(*map(quoted_col, self.key), F.explode(quoted_col(EXCEPTIONS)).alias(one))
+        return each.select(*map(quoted_col, self.key), *[quoted_col(one).getField(name).alias(name) for name in FOUND])
 
     def over(self, judged: DataFrame) -> Reconciled:
         """Return the same over rows that were kept somewhere, so that they are worked out once."""
@@ -92,7 +92,7 @@ def _settled(frame: DataFrame, speakers: Speakers, formulas: Formulas) -> tuple[
             doubts += doubts_of_attribute(speakers, item, formulas.shown_of(item))
     flags = []
     for number, (assertion, formula) in enumerate(formulas.assertions):
-        flag = f"{PRIVATE}fails_{number}"
+        flag = f"{INTERNAL_PREFIX}fails_{number}"
         with understood(subject.place(assertion.name)):
             answer = frame.select(F.expr(formula.sql).alias(flag)).schema[flag].dataType
         if not isinstance(answer, spark.BooleanType | spark.NullType):

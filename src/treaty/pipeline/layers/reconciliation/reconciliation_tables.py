@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
 from treaty.pipeline.layers.events.event_table import optional
-from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.schema import column_name, select_object, spark_type
 
 CONTRACT = "contract"
 """The assertion that a settled row keeps its contract."""
@@ -56,7 +56,7 @@ class State(StrEnum):
 
 def key_fields(contract: Contract) -> tuple[Field, ...]:
     """Return the fields that hold the key, in its order."""
-    schema = the_object(contract)
+    schema = select_object(contract)
     by_name = {field.name: field for field in schema.fields}
     return tuple(by_name[name] for name in schema.primary_key)
 
@@ -69,7 +69,7 @@ def key_columns(contract: Contract) -> tuple[str, ...]:
 def reconciled_columns(contract: Contract) -> spark.StructType:
     """Return the columns of the table of reconciled keys; only keys are always filled."""
     key = key_columns(contract)
-    parts = [_part(field, nullable=column_name(field) not in key) for field in the_object(contract).fields]
+    parts = [_part(field, nullable=column_name(field) not in key) for field in select_object(contract).fields]
     return _with(parts, {"_outcome": _TEXT, "_run": spark.LongType()})
 
 

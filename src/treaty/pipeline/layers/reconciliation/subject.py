@@ -12,7 +12,7 @@ from treaty.contracts.model import Contract, Field
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, key_columns
 from treaty.pipeline.project.declarations import Attribute, Claim, Reconciliation
-from treaty.spark.schema import column_name, spark_type, the_object
+from treaty.spark.schema import column_name, select_object, spark_type
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Subject:
     @cached_property
     def fields(self) -> Mapping[str, Field]:
         """The contract's fields by their columns."""
-        return {column_name(field): field for field in the_object(self.contract).fields}
+        return {column_name(field): field for field in select_object(self.contract).fields}
 
     @cached_property
     def key(self) -> tuple[str, ...]:
