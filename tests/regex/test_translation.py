@@ -1,4 +1,4 @@
-"""What cannot be run safely is refused in words; what is slow as written is rewritten; what may be long is capped."""
+"""Patterns are simplified, limited to values of a safe length, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -16,48 +16,54 @@ REFUSED = {
     "x" * 1_001: "more than 1,000",
     "^(?:.*a.{12})*b$": r"very long on one value.*\(\[a-z\]\+,\)\* instead of",
     r"^(?:\b|a){3}$": "very long on one value",
+    "^(a|aa)+$": "very long on one value",
+    r"^(\w+\s?)+$": "very long on one value",
+    "^([a-z]+,?)*$": "very long on one value",
+    "^(([a-z])+.)+[A-Z]([a-z])+$": "very long on one value",
+    r"^(\d+[.,]?)+%$": "very long on one value",
+    "^.*a.*b.*c.*d.*e$": r"fewer \.\* in a row",
+    "^(.*?,){11}P": "very long on one value",
 }
 
-REWRITTEN = {
+SIMPLIFIED = {
     "(x+x+)+y": "xxy",
     "^(a+)+$": r"\Aa++\z",
     "^((ab)*)*$": r"\A(?:ab)*+\z",
     "(a|b|)*c": "c",
     "^(a|b)*$": r"\A[ab]*+\z",
     "^([a-c]+,)*[a-c]+$": r"\A(?:[abc]+\,)*+[abc]++\z",
-    "^([a-c]+,?)*$": r"\A(?:(?:[abc]+\,)*+[abc]*+)?\z",
     "^.*a.*b$": r"\A[^\x{a}]*a[^\x{a}]*b\z",
-    "^.*a.*b.*c": r"\A[^\x{a}a]*a[^\x{a}b]*b[^\x{a}c]*c",
     "^[a-c]+[b-d]+$": r"\A[abc]+[bcd]++\z",
 }
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
-def test_a_refusal_says_why_and_what_next(pattern: str) -> None:
+def test_refusal_gives_reason_and_advice(pattern: str) -> None:
     with pytest.raises(InvalidDocument, match=REFUSED[pattern]):
         translate(pattern)
 
 
-@pytest.mark.parametrize("pattern", REWRITTEN)
-def test_a_pattern_is_written_as_java_runs_it_best(pattern: str) -> None:
-    assert translate(pattern).text == REWRITTEN[pattern]
+@pytest.mark.parametrize("pattern", SIMPLIFIED)
+def test_pattern_is_simplified(pattern: str) -> None:
+    assert translate(pattern).text == SIMPLIFIED[pattern]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "longest"),
+    ("pattern", "max_length"),
     [
-        ("^[a-z]+$", [1_000_000]),  # one reading of every text
-        ("^ORD-[0-9]{8}$", [1_000_000]),
-        ("x[a-z]+@", [2_000, 153_846]),  # as many as there are places to begin, or one of its thirteen parts
-        ("^[ab]*[bc]*x{70}$", [2_000]),  # as many as there are places to part
-        ("^(?:(?:a|ab)(?:c|bcd))*$", [428, 95_238]),  # a call for each round, or none
+        ("^[a-z]+$", 1_000_000),  # one way to match
+        ("^ORD-[0-9]{8}$", 1_000_000),
+        ("x[a-z]+@", 6_324),  # a search can start at every x
+        ("^[ab]*[bc]*x{70}$", 6_324),  # two loops can divide the text anywhere
+        ("a.*b.*c", 391),
+        ("^(?:(?:a|ab)(?:c|bcd))*$", 428),  # a recursive call for each iteration
     ],
 )
-def test_the_longest_value_follows_from_how_many_readings_it_may_have(pattern: str, longest: list[int]) -> None:
-    assert [engine.longest for engine in translate(pattern).engines] == longest
+def test_maximum_length_depends_on_the_ways_to_match(pattern: str, max_length: int) -> None:
+    assert translate(pattern).max_length == max_length
 
 
-def test_the_lengths_that_match_are_known_where_both_ends_are_bound() -> None:
+def test_match_lengths_are_known_for_anchored_patterns() -> None:
     both, start = translate("^a{2,5}b$"), translate("^a{2,5}b")
     assert (both.shortest_match, both.longest_match) == (3, 6)
     assert (start.shortest_match, start.longest_match) == (3, None)

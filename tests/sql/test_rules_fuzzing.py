@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.sql.rule_cases import cases, read
 from treaty.errors import InvalidDocument
-from treaty.sql.allowed_functions import FUNCTIONS
+from treaty.sql.allowed_functions import RULE_FUNCTIONS
 from treaty.sql.checked_sql import AggregateMetric, RuleQuery, RuleSql
 
 _VIEWS = {"things": "things", "owners": "owners"}
@@ -117,4 +117,4 @@ def _assert_known(sql: str) -> None:
     assert ("-", "-") not in set(pairwise(found))
     for word, following in pairwise(found):
         if following == "(" and (word[0].isalpha() or word[0] in "`'_"):
-            assert word in FUNCTIONS or word in _BEFORE_PARENTHESES
+            assert word in RULE_FUNCTIONS or word in _BEFORE_PARENTHESES

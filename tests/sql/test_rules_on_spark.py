@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.sql.rule_cases import COLUMNS, OWNERS, ROWS, cases, read
-from treaty.sql.allowed_functions import FUNCTIONS, Role
+from treaty.sql.allowed_functions import RULE_FUNCTIONS, Role
 from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleQuery
 
 if TYPE_CHECKING:
@@ -25,17 +25,19 @@ def stocked(spark: SparkSession) -> SparkSession:
 
 
 def test_every_function_has_a_case() -> None:
-    assert sorted(_CALLS) == sorted(FUNCTIONS)
+    assert sorted(_CALLS) == sorted(RULE_FUNCTIONS)
 
 
 def test_calls_on_the_row_keep_their_meaning(stocked: SparkSession) -> None:
-    calls = [call for name, calls in _CALLS.items() if FUNCTIONS[name].role is not Role.AGGREGATE for call in calls]
+    calls = [
+        call for name, calls in _CALLS.items() if RULE_FUNCTIONS[name].role is not Role.AGGREGATE for call in calls
+    ]
 
     _same_values(stocked, calls)
 
 
 def test_aggregates_keep_their_meaning(stocked: SparkSession) -> None:
-    calls = [call for name, calls in _CALLS.items() if FUNCTIONS[name].role is Role.AGGREGATE for call in calls]
+    calls = [call for name, calls in _CALLS.items() if RULE_FUNCTIONS[name].role is Role.AGGREGATE for call in calls]
     before = stocked.table("things").where("id < 4").selectExpr(*calls).first()
     anew = [_aggregate(f"SELECT {call} FROM things WHERE id < 4") for call in calls]  # noqa: S608
     after = stocked.table("things").selectExpr(*anew).first()

@@ -1,4 +1,4 @@
-"""How many ways a backtracking engine may have to read one text, worked out from the states of a pattern."""
+"""Bound how many ways a backtracking engine can match one text, from the automaton of a pattern."""
 
 from __future__ import annotations
 
@@ -8,60 +8,64 @@ from dataclasses import dataclass
 from math import factorial
 from typing import TypeAlias
 
-from treaty.regex.automaton import BEFORE, START, Automaton, Here, Subsets
-from treaty.regex.character_sets import ANY, NOTHING, Characters
+from treaty.regex.automaton import BEFORE, START, Automaton, StateSet, StateSets
+from treaty.regex.character_sets import ANY, NOTHING, CharacterSet
 
-_MOST_WORK = 300_000
-_SAMPLE, _LONG_SAMPLE = 30, 150  # the ways grow with the text only where there is a degree
+_MAX_STEPS = 300_000
+_SAMPLE_LENGTH = 30
+_LONG_SAMPLE_LENGTH = 150
+"""Used where the number of ways does not grow with the text (degree 0)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Ways to read a text of n characters: some `ways` × n to the power of `degree`, if not exponentially many."""
+    """The number of ways to match a text of n characters: exponential, or about `ways` × n^`degree`."""
 
-    exponential: bool
+    is_exponential: bool
     degree: int = 0
     ways: int = 1
 
 
-EXPONENTIAL = Ambiguity(exponential=True)
+EXPONENTIAL = Ambiguity(is_exponential=True)
 
 
-def measure_ambiguity(states: Automaton, *, searched: bool) -> Ambiguity:
-    """Return how many ways there are; `searched` patterns are tried from every character of the text."""
+def measure_ambiguity(states: Automaton, *, is_search: bool) -> Ambiguity:
+    """Return a bound for the ways to match; a search starts at every character of the text."""
     if states.idle_loops:
         return EXPONENTIAL
-    graph = _Graph(states, searched=searched)
+    graph = _Graph(states, is_search=is_search)
     try:
-        if any(graph.reads_twice(component) for component in graph.cyclic):
+        if any(graph.is_exponential(component) for component in graph.cyclic):
             return EXPONENTIAL
         degree = graph.degree()
-    except _TooIntricate:
+    except _TooComplex:
         return EXPONENTIAL
-    length = _LONG_SAMPLE if degree == 0 else _SAMPLE
-    found = readings(states, searched=searched, length=length)
+    length = _LONG_SAMPLE_LENGTH if degree == 0 else _SAMPLE_LENGTH
+    found = count_readings(states, is_search=is_search, length=length)
     if found is None:
         return EXPONENTIAL
-    return Ambiguity(exponential=False, degree=degree, ways=max(1, round(found * factorial(degree) / length**degree)))
+    return Ambiguity(
+        is_exponential=False, degree=degree, ways=max(1, round(found * factorial(degree) / length**degree))
+    )
 
 
-class _TooIntricate(Exception):
-    """The pattern would take too long to judge."""
+class _TooComplex(Exception):
+    """The pattern takes too long to analyse."""
 
 
 class _Graph:
-    """The states of a pattern with one before them, which stands for the tries from every character."""
+    """The states of an automaton and a start state, which loops in a search."""
 
-    def __init__(self, states: Automaton, *, searched: bool) -> None:
+    def __init__(self, states: Automaton, *, is_search: bool) -> None:
         self.reads = (*states.reads, ANY)
         start = len(states.reads)
-        self.steps = (*states.steps, Counter([*states.first, *([start] if searched else [])]))
+        self.steps = (*states.steps, Counter([*states.first, *([start] if is_search else [])]))
         self.components = components([tuple(step) for step in self.steps])
         self.cyclic = [found for found in self.components if len(found) > 1 or self.steps[found[0]][found[0]]]
         self.work = 0
 
-    def reads_twice(self, component: tuple[int, ...]) -> bool:
-        """Tell whether one text leads from a state back to itself in two ways."""
+    def is_exponential(self, component: tuple[int, ...]) -> bool:
+        """Tell whether one text leads from a state back to itself in two ways: exponential ambiguity."""
         members = set(component)
         if any(ways > 1 for state in component for after, ways in self.steps[state].items() if after in members):
             return True
@@ -70,7 +74,7 @@ class _Graph:
         while pending:
             pair = pending.pop()
             if pair not in pairs:
-                pairs[pair] = [after for after in self._both(*pair) if members.issuperset(after)]
+                pairs[pair] = [after for after in self._common_steps(*pair) if members.issuperset(after)]
                 pending.extend(pairs[pair])
         numbers = {pair: number for number, pair in enumerate(pairs)}
         graph = [tuple(numbers[after] for after in found) for found in pairs.values()]
@@ -82,15 +86,15 @@ class _Graph:
         return False
 
     def degree(self) -> int:
-        """Return how many loops in a row can share a text, beyond the first."""
+        """Return how many consecutive loops can divide one text among them, minus one: polynomial ambiguity."""
         rank: dict[int, int] = {}
         for number, later in enumerate(self.cyclic):  # components come last to first
-            after = [rank[other] for other in range(number) if self._share(later, self.cyclic[other])]
+            after = [rank[other] for other in range(number) if self._share_text(later, self.cyclic[other])]
             rank[number] = 1 + max(after) if after else 0
         return max(rank.values(), default=0)
 
-    def _both(self, one: int, other: int) -> list[tuple[int, int]]:
-        self._count(len(self.steps[one]) * len(self.steps[other]))
+    def _common_steps(self, one: int, other: int) -> list[tuple[int, int]]:
+        self._add_work(len(self.steps[one]) * len(self.steps[other]))
         return [
             (after, beside)
             for after in self.steps[one]
@@ -98,31 +102,31 @@ class _Graph:
             if after == beside or self.reads[after].overlaps(self.reads[beside])
         ]
 
-    def _share(self, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-        common = self._read_by(before) & self._read_by(after)
+    def _share_text(self, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+        common = self._characters_of(before) & self._characters_of(after)
         if not common:
             return False
-        kept = {state for state, reads in enumerate(self.reads) if reads.overlaps(common)}
-        self._count(len(self.reads))
-        graph = [tuple(step for step in steps if step in kept) for steps in self.steps]
-        starts = [state for state in before if state in kept and state in reachable(graph, graph[state])]
-        ends = {state for state in after if state in kept}
+        states = {state for state, reads in enumerate(self.reads) if reads.overlaps(common)}
+        self._add_work(len(self.reads))
+        graph = [tuple(step for step in steps if step in states) for steps in self.steps]
+        starts = [state for state in before if state in states and state in reachable(graph, graph[state])]
+        ends = {state for state in after if state in states}
         return any(ends & reachable(graph, graph[state]) for state in starts)
 
-    def _read_by(self, component: tuple[int, ...]) -> Characters:
+    def _characters_of(self, component: tuple[int, ...]) -> CharacterSet:
         among = NOTHING
         for state in component:
             among |= self.reads[state]
         return among
 
-    def _count(self, work: int) -> None:
+    def _add_work(self, work: int) -> None:
         self.work += work
-        if self.work > _MOST_WORK:
-            raise _TooIntricate
+        if self.work > _MAX_STEPS:
+            raise _TooComplex
 
 
 def reachable(graph: Sequence[Sequence[int]], starts: Iterable[int]) -> set[int]:
-    """Return the nodes that can be reached, the starts with them."""
+    """Return the nodes that can be reached, including the starts."""
     found = set(starts)
     pending = list(found)
     while pending:
@@ -133,7 +137,7 @@ def reachable(graph: Sequence[Sequence[int]], starts: Iterable[int]) -> set[int]
 
 
 def components(graph: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return the nodes in groups that reach each other; a group comes after those it leads to."""
+    """Return the strongly connected components (Tarjan), each after those it leads to."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -170,31 +174,31 @@ def components(graph: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
 
 
 _Counts: TypeAlias = dict[int, int]
-_MOST_SETS = 200
-_MOST_WORK_COUNTING = 150_000
+_MAX_STATE_SETS = 200
+_MAX_COUNTING_STEPS = 150_000
 
 
-def readings(states: Automaton, *, searched: bool, length: int) -> int | None:
-    """Return a bound of the readings of any text of that length, or None where that is too much to work out."""
-    subsets = Subsets(states, searched=searched)
-    known: dict[Here, list[list[tuple[int, int]]]] = {}
-    counts: dict[Here, _Counts] = {START: {BEFORE: 1}}
+def count_readings(states: Automaton, *, is_search: bool, length: int) -> int | None:
+    """Return a bound for the ways to match any text of this length; None if it takes too long to compute."""
+    subsets = StateSets(states, is_search=is_search)
+    known: dict[StateSet, list[list[tuple[int, int]]]] = {}
+    counts: dict[StateSet, _Counts] = {START: {BEFORE: 1}}
     most, work = 1, 0
     for _ in range(length):
-        after: dict[Here, _Counts] = {}
+        after: dict[StateSet, _Counts] = {}
         for here, count in counts.items():
             if here not in known:
-                known[here] = subsets.ways(here)
+                known[here] = subsets.transitions(here)
             for ways in known[here]:
                 work += len(ways) + 1
                 there: _Counts = {}
                 for state, step in ways:
                     there[step] = there.get(step, 0) + count[state]
-                _keep_larger(after.setdefault(frozenset(there), there), there)
-        if not subsets.alphabet or work > _MOST_WORK_COUNTING:
+                _keep_maximum(after.setdefault(frozenset(there), there), there)
+        if not subsets.alphabet or work > _MAX_COUNTING_STEPS:
             return None
-        if len(after) > _MOST_SETS:
-            after = _joined(after)
+        if len(after) > _MAX_STATE_SETS:
+            after = _merge_counts(after)
         most = max([most, *(sum(count.values()) for count in after.values())])
         if after == counts:
             break
@@ -202,15 +206,15 @@ def readings(states: Automaton, *, searched: bool, length: int) -> int | None:
     return most
 
 
-def _joined(found: dict[Here, _Counts]) -> dict[Here, _Counts]:
-    """Return the counts as if the pattern were in all its states at once: never fewer."""
+def _merge_counts(found: dict[StateSet, _Counts]) -> dict[StateSet, _Counts]:
+    """Merge the counts of all state sets; the result is an upper bound."""
     joined: _Counts = {}
     for count in found.values():
-        _keep_larger(joined, count)
+        _keep_maximum(joined, count)
     return {frozenset(joined): joined}
 
 
-def _keep_larger(kept: _Counts, other: _Counts) -> None:
+def _keep_maximum(states: _Counts, other: _Counts) -> None:
     for state, count in other.items():
-        if kept.get(state, 0) < count:
-            kept[state] = count
+        if states.get(state, 0) < count:
+            states[state] = count

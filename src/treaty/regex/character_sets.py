@@ -14,7 +14,7 @@ _LAST = 0x10FFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Characters:
+class CharacterSet:
     """A set of characters: sorted ranges that neither touch nor hold surrogates; build one with `characters`."""
 
     ranges: tuple[tuple[int, int], ...]
@@ -28,26 +28,26 @@ class Characters:
     def __iter__(self) -> Iterator[str]:
         return chain.from_iterable(map(chr, range(first, last + 1)) for first, last in self.ranges)
 
-    def __or__(self, other: Characters) -> Characters:
-        return characters((*self.ranges, *other.ranges))
+    def __or__(self, other: CharacterSet) -> CharacterSet:
+        return character_set((*self.ranges, *other.ranges))
 
-    def __invert__(self) -> Characters:
+    def __invert__(self) -> CharacterSet:
         starts = (0, *(last + 1 for _, last in self.ranges))
         ends = (*(first - 1 for first, _ in self.ranges), _LAST)
-        return characters((start, end) for start, end in zip(starts, ends, strict=True) if start <= end)
+        return character_set((start, end) for start, end in zip(starts, ends, strict=True) if start <= end)
 
-    def __and__(self, other: Characters) -> Characters:
-        return characters(self._common(other))
+    def __and__(self, other: CharacterSet) -> CharacterSet:
+        return character_set(self._common(other))
 
-    def overlaps(self, other: Characters) -> bool:
+    def overlaps(self, other: CharacterSet) -> bool:
         """Tell whether a character is in both sets."""
         return next(self._common(other), None) is not None
 
-    def within(self, other: Characters) -> bool:
+    def within(self, other: CharacterSet) -> bool:
         """Tell whether every character is in the other set."""
         return not self.overlaps(~other)
 
-    def _common(self, other: Characters) -> Iterator[tuple[int, int]]:
+    def _common(self, other: CharacterSet) -> Iterator[tuple[int, int]]:
         mine, theirs = iter(self.ranges), iter(other.ranges)
         one, two = next(mine, None), next(theirs, None)
         while one and two:
@@ -60,7 +60,7 @@ class Characters:
                 two = next(theirs, None)
 
 
-def characters(ranges: Iterable[tuple[int, int]]) -> Characters:
+def character_set(ranges: Iterable[tuple[int, int]]) -> CharacterSet:
     """Return the set of the characters in any of the ranges; surrogates are no characters."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
@@ -68,12 +68,12 @@ def characters(ranges: Iterable[tuple[int, int]]) -> Characters:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
             joined.append((first, last))
-    return Characters(tuple(part for found in joined for part in _without_surrogates(*found)))
+    return CharacterSet(tuple(part for found in joined for part in _without_surrogates(*found)))
 
 
-def single(character: str) -> Characters:
+def single_character(character: str) -> CharacterSet:
     """Return the set of one character."""
-    return characters([(ord(character), ord(character))])
+    return character_set([(ord(character), ord(character))])
 
 
 def _without_surrogates(first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -87,14 +87,14 @@ def _without_surrogates(first: int, last: int) -> Iterator[tuple[int, int]]:
         yield high + 1, last
 
 
-NOTHING = characters(())
+NOTHING = character_set(())
 ANY = ~NOTHING
-ASCII = characters([(0, 0x7F)])
-LINE_FEED = single("\n")
-WORD = characters([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+ASCII = character_set([(0, 0x7F)])
+LINE_FEED = single_character("\n")
+WORD = character_set([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
 
 
-_NEGATED = re.compile(r"\\([DSWP])|(\[\[:)\^|(\\[pP]\{)\^")
+_NEGATION = re.compile(r"\\([DSWP])|(\[\[:)\^|(\\[pP]\{)\^")
 _UNICODE = re.compile(r"\\[pP]")
 _CASE_BIT = 0x20
 _BEYOND_ASCII = {"k": 0x212A, "s": 0x17F}
@@ -103,25 +103,25 @@ _WITH_CASE = r"[\p{Lu}\p{Ll}\p{Lt}\p{Mn}\p{Nl}\p{So}]"
 
 
 @lru_cache(maxsize=1_024)
-def named(item: str, *, folds: bool) -> Characters:
+def named_class(item: str, *, folds: bool) -> CharacterSet:
     r"""Return the characters of a named class such as `\d`, `\P{Greek}` or `[[:alpha:]]`."""
-    asked, negations = item, 0
-    while negation := _NEGATED.search(asked):
+    positive, negations = item, 0
+    while negation := _NEGATION.search(positive):
         letter, posix, braced = negation.groups()
         put = f"\\{letter.lower()}" if letter else posix or braced
-        asked, negations = asked.replace(negation[0], put, 1), negations + 1
-    text = _every_character() if _UNICODE.match(asked) else _ascii_in_either_case()
-    found = _found(f"(?i:{asked})" if folds else asked, text)
+        positive, negations = positive.replace(negation[0], put, 1), negations + 1
+    text = _every_character() if _UNICODE.match(positive) else _ascii_in_either_case()
+    found = _matching_characters(f"(?i:{positive})" if folds else positive, text)
     return ~found if negations % 2 else found
 
 
 @lru_cache(maxsize=4_096)
-def folded(among: Characters) -> Characters:
+def fold_case(among: CharacterSet) -> CharacterSet:
     """Return the characters together with those that differ from one of them by case alone."""
     if among.within(ASCII):
-        return characters((*among.ranges, *((code, code) for text in among for code in _other_cases(text))))
+        return character_set((*among.ranges, *((code, code) for text in among for code in _other_cases(text))))
     items = "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in among.ranges)
-    return among | _found(f"(?i:[{items}])", _every_character_with_case())
+    return among | _matching_characters(f"(?i:[{items}])", _every_character_with_case())
 
 
 def _other_cases(text: str) -> list[int]:
@@ -131,7 +131,7 @@ def _other_cases(text: str) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _every_character() -> tuple[str, ...]:
-    return tuple("".join(Characters((span,))) for span in ANY.ranges)
+    return tuple("".join(CharacterSet((span,))) for span in ANY.ranges)
 
 
 def _ascii_in_either_case() -> tuple[str, ...]:
@@ -140,13 +140,13 @@ def _ascii_in_either_case() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _every_character_with_case() -> tuple[str, ...]:
-    return ("".join(_found(_WITH_CASE, _every_character())),)
+    return ("".join(_matching_characters(_WITH_CASE, _every_character())),)
 
 
-def _found(pattern: str, texts: tuple[str, ...]) -> Characters:
+def _matching_characters(pattern: str, texts: tuple[str, ...]) -> CharacterSet:
     """Return the characters of sorted texts that match."""
     matches = (found[0] for text in texts for found in _re2().finditer(f"{pattern}+", text))
-    return characters(span for match in matches for span in _spans(match))
+    return character_set(span for match in matches for span in _spans(match))
 
 
 def _spans(match: str) -> list[tuple[int, int]]:

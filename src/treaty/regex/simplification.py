@@ -1,4 +1,4 @@
-"""Put nodes together so that the result says the same in the plainest way."""
+"""Simplify syntax trees without changing which texts a search finds; split off anchors; list short patterns."""
 
 from __future__ import annotations
 
@@ -6,238 +6,246 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import dropwhile
 
-from treaty.regex.character_sets import NOTHING, Characters
+from treaty.regex.character_sets import NOTHING, CharacterSet
 from treaty.regex.tree import (
     EMPTY,
     END,
     NEVER,
     START,
-    Again,
-    At,
-    Either,
+    Alternation,
+    Anchor,
+    CharacterClass,
+    Concatenation,
     Node,
-    One,
-    Then,
-    may_be_empty,
-    places,
-    takes_nothing,
+    Repetition,
+    can_be_empty,
+    has_anchor,
+    matches_empty,
 )
 
 
-def one(among: Characters) -> Node:
-    """Return one character of a set; of none, what never matches."""
-    return One(among) if among else NEVER
+def character_class(among: CharacterSet) -> Node:
+    """Return a node for one character of a set; an empty set never matches."""
+    return CharacterClass(among) if among else NEVER
 
 
-def then(parts: Iterable[Node]) -> Node:
-    """Return the parts one after the other, `x{2}x*` as `x{2,}`."""
+def concatenate(parts: Iterable[Node]) -> Node:
+    """Concatenate parts; merges neighbours, so that `x{2}x*` becomes `x{2,}`."""
     flat: list[Node] = []
     for part in parts:
-        for inner in part.parts if isinstance(part, Then) else (part,):
+        for inner in part.parts if isinstance(part, Concatenation) else (part,):
             if inner == NEVER:
                 return NEVER
-            joined = _joined(flat[-1], inner) if flat else None
+            joined = _merge_neighbours(flat[-1], inner) if flat else None
             flat[-1:] = [joined] if joined else [*flat[-1:], inner]
-    return flat[0] if len(flat) == 1 else Then(tuple(flat))
+    return flat[0] if len(flat) == 1 else Concatenation(tuple(flat))
 
 
-def either(options: Iterable[Node]) -> Node:
-    """Return one of the options: single characters as one set, nothing twice, an empty option as `(…)?`."""
-    flat = [inner for option in options for inner in (option.options if isinstance(option, Either) else (option,))]
-    empty = any(map(takes_nothing, flat))
+def alternate(options: Iterable[Node]) -> Node:
+    """Build an alternation: single characters become one class, duplicates go, an empty option becomes `(…)?`."""
+    flat = [inner for option in options for inner in (option.options if isinstance(option, Alternation) else (option,))]
+    empty = any(map(matches_empty, flat))
     if empty:
-        flat = [_not_empty(option) for option in flat if not _only_places(option)]
+        flat = [_without_empty(option) for option in flat if not _has_only_anchors(option)]
     among, others = NOTHING, []
     for option in dict.fromkeys(flat):
-        if isinstance(option, One):
+        if isinstance(option, CharacterClass):
             among |= option.among
         elif option != NEVER:
             others.append(option)
-    kept = [*([One(among)] if among else []), *others]
-    found = kept[0] if len(kept) == 1 else Either(tuple(kept))
+    remaining = [*([CharacterClass(among)] if among else []), *others]
+    found = remaining[0] if len(remaining) == 1 else Alternation(tuple(remaining))
     if empty:
-        return again(found, 0, 1) if kept else EMPTY
+        return repeat(found, 0, 1) if remaining else EMPTY
     return found
 
 
-def again(part: Node, least: int, most: int | None) -> Node:
-    """Return a part so many times: `(x+)+` as `x+`, `(x?y*)*` as `[xy]*`."""
+def repeat(part: Node, least: int, most: int | None) -> Node:
+    """Repeat a part; flattens nested loops, so that `(x+)+` becomes `x+` and `(x?y*)*` becomes `[xy]*`."""
     if most == 0 or part in (EMPTY, NEVER):
         return EMPTY if least == 0 or part == EMPTY else NEVER
-    if _only_places(part):
+    if _has_only_anchors(part):
         return part if least else EMPTY
     if (least, most) == (1, 1):
         return part
-    if takes_nothing(part):
+    if matches_empty(part):
         least = 0
     if most is None and least <= 1:
-        part = _without_mere_places(_within_a_loop(part)) if least == 0 else _within_a_loop(part)
+        part = _without_anchor_options(_loop_body(part)) if least == 0 else _loop_body(part)
         if part == NEVER:
             return EMPTY
-    if isinstance(part, Again) and (part.least <= 1 or (part.least == part.most and least == most)):
-        return Again(part.part, part.least * least, None if most is None or part.most is None else part.most * most)
-    if isinstance(part, Again) and part.most is None and least >= 1:
-        return Again(part.part, part.least * least, None)
-    return Again(part, least, most)
+    if isinstance(part, Repetition) and (part.least <= 1 or (part.least == part.most and least == most)):
+        return Repetition(
+            part.part, part.least * least, None if most is None or part.most is None else part.most * most
+        )
+    if isinstance(part, Repetition) and part.most is None and least >= 1:
+        return Repetition(part.part, part.least * least, None)
+    return Repetition(part, least, most)
 
 
-def _joined(before: Node, after: Node) -> Node | None:
-    """Return two neighbours that repeat the same part as one repetition."""
-    if before == after and isinstance(before, At):
+def _merge_neighbours(before: Node, after: Node) -> Node | None:
+    """Merge two neighbours that repeat the same part; None where they do not."""
+    if before == after and isinstance(before, Anchor):
         return before
-    one, other = _counted(before), _counted(after)
-    if one.part != other.part or places(one.part) or may_be_empty(one.part):
+    one, other = _as_repetition(before), _as_repetition(after)
+    if one.part != other.part or has_anchor(one.part) or can_be_empty(one.part):
         return None
     most = None if one.most is None or other.most is None else one.most + other.most
-    return Again(one.part, one.least + other.least, most)
+    return Repetition(one.part, one.least + other.least, most)
 
 
-def _counted(node: Node) -> Again:
-    return node if isinstance(node, Again) else Again(node, 1, 1)
+def _as_repetition(node: Node) -> Repetition:
+    return node if isinstance(node, Repetition) else Repetition(node, 1, 1)
 
 
-def _only_places(node: Node) -> bool:
-    return node != EMPTY and all(isinstance(part, At) for part in (node.parts if isinstance(node, Then) else (node,)))
+def _has_only_anchors(node: Node) -> bool:
+    return node != EMPTY and all(
+        isinstance(part, Anchor) for part in (node.parts if isinstance(node, Concatenation) else (node,))
+    )
 
 
-def _not_empty(option: Node) -> Node:
-    """Return an option without the empty text, where that is plain to say; the empty text stands beside it."""
+def _without_empty(option: Node) -> Node:
+    """Remove the empty text from an option where that is simple; the caller adds it to the alternation."""
     if option == EMPTY:
         return NEVER
-    if isinstance(option, Again) and option.least == 0 and not may_be_empty(option.part):
-        return again(option.part, 1, option.most)
+    if isinstance(option, Repetition) and option.least == 0 and not can_be_empty(option.part):
+        return repeat(option.part, 1, option.most)
     return option
 
 
-def _within_a_loop(part: Node) -> Node:
-    """Return a part that says the same when repeated at will, though it is neither empty nor a loop itself."""
-    if places(part):
+def _loop_body(part: Node) -> Node:
+    """Return a part that is equivalent inside an unlimited loop, but is neither empty nor a loop itself."""
+    if has_anchor(part):
         return part
     match part:
-        case Again(inner, least) if least <= 1 or may_be_empty(inner):
-            return _within_a_loop(inner)
-        case Either(options):
-            return either(map(_within_a_loop, options))
-        case Then(parts) if parts and may_be_empty(part):
-            return either(map(_within_a_loop, parts))
+        case Repetition(inner, least) if least <= 1 or can_be_empty(inner):
+            return _loop_body(inner)
+        case Alternation(options):
+            return alternate(map(_loop_body, options))
+        case Concatenation(parts) if parts and can_be_empty(part):
+            return alternate(map(_loop_body, parts))
     return part
 
 
-def _without_mere_places(part: Node) -> Node:
-    """Drop options that only ask for a place: a round of a loop that takes no character adds nothing."""
-    return either(option for option in part.options if not _only_places(option)) if isinstance(part, Either) else part
+def _without_anchor_options(part: Node) -> Node:
+    """Drop options that are only anchors: an iteration that consumes no character adds nothing."""
+    return (
+        alternate(option for option in part.options if not _has_only_anchors(option))
+        if isinstance(part, Alternation)
+        else part
+    )
 
 
-def simplified(node: Node) -> Node:
-    """Return a pattern that is found in the same texts."""
-    plain = _factored(_plain(node))
-    return _from_end(_from_start(plain))
+def simplify(node: Node) -> Node:
+    """Return a simpler tree that a search finds in the same texts."""
+    plain = _factor_anchors(_rebuild(node))
+    return _trim_end(_trim_start(plain))
 
 
-def _plain(node: Node) -> Node:
+def _rebuild(node: Node) -> Node:
     match node:
-        case One(among):
-            return one(among)
-        case At():
+        case CharacterClass(among):
+            return character_class(among)
+        case Anchor():
             return node
-        case Then(parts):
-            return then(map(_plain, parts))
-        case Either(options):
-            return either(map(_plain, options))
-        case Again(part, least, most):
-            return again(_plain(part), least, most)
+        case Concatenation(parts):
+            return concatenate(map(_rebuild, parts))
+        case Alternation(options):
+            return alternate(map(_rebuild, options))
+        case Repetition(part, least, most):
+            return repeat(_rebuild(part), least, most)
 
 
-def _factored(node: Node) -> Node:
-    r"""Take `\A` and `\z` out of options that all have them."""
-    if not isinstance(node, Either) or not node.options:
+def _factor_anchors(node: Node) -> Node:
+    r"""Move `\A` and `\z` out of an alternation whose options all have them."""
+    if not isinstance(node, Alternation) or not node.options:
         return node
-    options = [option.parts if isinstance(option, Then) else (option,) for option in node.options]
+    options = [option.parts if isinstance(option, Concatenation) else (option,) for option in node.options]
     begins = all(parts[:1] == (START,) for parts in options)
     options = [parts[begins:] for parts in options]
     ends = all(parts[-1:] == (END,) for parts in options)
-    middle = either(then(parts[: len(parts) - ends]) for parts in options)
-    return then((*([START] if begins else []), middle, *([END] if ends else [])))
+    middle = alternate(concatenate(parts[: len(parts) - ends]) for parts in options)
+    return concatenate((*([START] if begins else []), middle, *([END] if ends else [])))
 
 
-def _from_start(node: Node) -> Node:
-    """Drop what a search may skip at the start: `x*y` is found where `y` is, `x+y` where `xy` is."""
-    if isinstance(node, Then):
-        parts = tuple(dropwhile(takes_nothing, node.parts))
-        return then((_from_start(parts[0]), *parts[1:])) if parts else EMPTY
-    return _edge(node, _from_start, lambda edge, rest: (edge, rest))
+def _trim_start(node: Node) -> Node:
+    """Drop what a search can skip at the start: `x*y` is found where `y` is, `x+y` where `xy` is."""
+    if isinstance(node, Concatenation):
+        parts = tuple(dropwhile(matches_empty, node.parts))
+        return concatenate((_trim_start(parts[0]), *parts[1:])) if parts else EMPTY
+    return _trim_edge(node, _trim_start, lambda edge, rest: (edge, rest))
 
 
-def _from_end(node: Node) -> Node:
-    """Drop what a search may skip at the end."""
-    if isinstance(node, Then):
-        parts = tuple(dropwhile(takes_nothing, reversed(node.parts)))[::-1]
-        return then((*parts[:-1], _from_end(parts[-1]))) if parts else EMPTY
-    return _edge(node, _from_end, lambda edge, rest: (rest, edge))
+def _trim_end(node: Node) -> Node:
+    """Drop what a search can skip at the end."""
+    if isinstance(node, Concatenation):
+        parts = tuple(dropwhile(matches_empty, reversed(node.parts)))[::-1]
+        return concatenate((*parts[:-1], _trim_end(parts[-1]))) if parts else EMPTY
+    return _trim_edge(node, _trim_end, lambda edge, rest: (rest, edge))
 
 
-def _edge(node: Node, trimmed: Callable[[Node], Node], placed: Callable[[Node, Node], tuple[Node, Node]]) -> Node:
+def _trim_edge(node: Node, trim: Callable[[Node], Node], order: Callable[[Node, Node], tuple[Node, Node]]) -> Node:
     match node:
-        case Either(options) if options:
-            return either(map(trimmed, options))
-        case Again(part, least) if least > 0:
-            return then(placed(trimmed(part), again(part, least - 1, least - 1)))
-        case Again() if takes_nothing(node):
+        case Alternation(options) if options:
+            return alternate(map(trim, options))
+        case Repetition(part, least) if least > 0:
+            return concatenate(order(trim(part), repeat(part, least - 1, least - 1)))
+        case Repetition() if matches_empty(node):
             return EMPTY
     return node
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
-    """What a pattern asks between the start and the end of a text, and whether it is bound to them."""
+class Anchors:
+    r"""A pattern without `\A` and `\z` at its ends, and whether it had them."""
 
-    begins: bool
+    at_start: bool
     middle: Node
-    ends: bool
+    at_end: bool
 
     @property
-    def inner_places(self) -> bool:
-        """Whether a place is asked for elsewhere than at both ends of the text."""
-        return places(self.middle)
+    def has_inner_anchor(self) -> bool:
+        """Whether there is an anchor between the ends."""
+        return has_anchor(self.middle)
 
 
-def anchored(tree: Node) -> Anchored:
-    r"""Take `\A` and `\z` off a pattern."""
-    parts = tree.parts if isinstance(tree, Then) else (tree,)
+def split_anchors(tree: Node) -> Anchors:
+    r"""Split `\A` and `\z` off the ends of a pattern."""
+    parts = tree.parts if isinstance(tree, Concatenation) else (tree,)
     begins = parts[:1] == (START,)
     parts = parts[begins:]
     ends = parts[-1:] == (END,)
-    return Anchored(begins, then(parts[: len(parts) - ends]), ends)
+    return Anchors(begins, concatenate(parts[: len(parts) - ends]), ends)
 
 
 MAX_LISTED_TEXTS = 128
 
 
-def texts_of(node: Node) -> tuple[str, ...] | None:
-    """Return every text that a pattern matches in full, or None if they are many or depend on a place."""
+def list_texts(node: Node) -> tuple[str, ...] | None:
+    """Return every text that a pattern matches in full; None if there are many or they depend on an anchor."""
     match node:
-        case One(among):
+        case CharacterClass(among):
             return tuple(among) if len(among) <= MAX_LISTED_TEXTS else None
-        case At():
+        case Anchor():
             return None
-        case Then(parts):
-            return _one_after_the_other(parts)
-        case Either(options):
-            found = [texts_of(option) for option in options]
+        case Concatenation(parts):
+            return _list_concatenated(parts)
+        case Alternation(options):
+            found = [list_texts(option) for option in options]
             texts = tuple(dict.fromkeys(text for some in found for text in some or ()))
             return None if None in found or len(texts) > MAX_LISTED_TEXTS else texts
-        case Again(_, _, None):
+        case Repetition(_, _, None):
             return None
-        case Again(part, least, most):
-            found = [_one_after_the_other((part,) * times) for times in range(least, (most or 0) + 1)]
+        case Repetition(part, least, most):
+            found = [_list_concatenated((part,) * times) for times in range(least, (most or 0) + 1)]
             texts = tuple(dict.fromkeys(text for some in found for text in some or ()))
             return None if None in found or len(texts) > MAX_LISTED_TEXTS else texts
 
 
-def _one_after_the_other(parts: tuple[Node, ...]) -> tuple[str, ...] | None:
+def _list_concatenated(parts: tuple[Node, ...]) -> tuple[str, ...] | None:
     texts: tuple[str, ...] = ("",)
     for part in parts:
-        found = texts_of(part)
+        found = list_texts(part)
         if found is None or len(texts) * len(found) > MAX_LISTED_TEXTS:
             return None
         texts = tuple(text + more for text in texts for more in found)

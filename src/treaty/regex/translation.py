@@ -1,4 +1,8 @@
-"""A contract's pattern as Java's engine may safely run it: the same answers, and no value that stalls it."""
+"""Translate a RE2 pattern to java.util.regex: the same matches, and no value that stalls the backtracking engine.
+
+A pattern that could take exponential time is refused. Where the time grows with a power of the length, or the engine
+recurses for each round of a loop, `JavaPattern.max_length` limits the values that may be matched.
+"""
 
 from __future__ import annotations
 
@@ -10,140 +14,78 @@ from treaty.contracts.values import brief
 from treaty.errors import InvalidDocument
 from treaty.regex.ambiguity import Ambiguity, measure_ambiguity
 from treaty.regex.automaton import Path, build_automaton
-from treaty.regex.determinizing import one_reading
-from treaty.regex.java_syntax import Rendering
-from treaty.regex.parser import parsed
-from treaty.regex.simplification import anchored, simplified, then
-from treaty.regex.stack_depth import longest_by_stack, possessive_loops
-from treaty.regex.tree import END, START, Node, Then, lengths, places
+from treaty.regex.java_syntax import JavaWriter
+from treaty.regex.parser import parse_pattern
+from treaty.regex.simplification import simplify, split_anchors
+from treaty.regex.stack_depth import max_length_for_stack, possessive_loops
+from treaty.regex.tree import Node, lengths
 
 MAX_VALUE_LENGTH = 1_000_000
-_MOST_STEPS = 2_000_000  # some 10 ms
-_SHORT, _TOO_SHORT = 250, 100
-_COPIED = (1, 64, 256)
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """A text for `rlike`, and the longest value in characters that may reach it."""
-
-    text: str
-    longest: int
+_MAX_STEPS = 20_000_000
+"""Steps that one value may take in the engine, about 100 ms."""
+_MIN_USEFUL_LENGTH = 100
+"""A pattern that is safe only for shorter values is refused."""
+_UNROLLED_STATES = (1, 64, 256)
+"""How far counted repetitions are unrolled, coarsest first: a finer automaton gives a better bound and costs more."""
 
 
 @dataclass(frozen=True, slots=True)
 class JavaPattern:
-    """A pattern for `rlike`, perhaps with another text for longer values, and the lengths of what it matches."""
+    """A pattern for `rlike`, the longest value that may be matched with it, and the lengths of what it matches."""
 
-    engines: tuple[Engine, ...]
+    text: str
+    max_length: int
     shortest_match: int
     longest_match: int | None
-
-    @property
-    def text(self) -> str:
-        """What values of usual length are matched with."""
-        return self.engines[0].text
-
-    @property
-    def longest(self) -> int:
-        """The longest value in characters that may be matched at all."""
-        return self.engines[-1].longest
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    tree: Node
-    possessive: frozenset[Path]
-    longest: int
-
-    @property
-    def engine(self) -> Engine:
-        """The pattern in Java's syntax."""
-        rendering = Rendering(self.possessive, searched=not anchored(self.tree).begins)
-        return Engine(rendering.text(self.tree), self.longest)
+    """None where the pattern is not anchored at both ends, or has no upper limit."""
 
 
 @lru_cache(maxsize=4_096)
-def plain_tree(pattern: str) -> Node:
-    """Read a pattern and say what it asks in the plainest way."""
-    return simplified(parsed(pattern))
+def simplified_tree(pattern: str) -> Node:
+    """Parse a pattern and return the simplest tree that is found in the same texts."""
+    return simplify(parse_pattern(pattern))
 
 
 @lru_cache(maxsize=4_096)
 def translate(pattern: str) -> JavaPattern:
-    """Translate a pattern from RE2 syntax to Java's; values longer than `longest` must not reach it."""
-    tree = plain_tree(pattern)
-    bounds = anchored(tree)
+    """Translate a RE2 pattern to Java's syntax; longer values than `max_length` must not be matched with it."""
+    tree = simplified_tree(pattern)
+    anchors = split_anchors(tree)
     shortest, most = lengths(tree)
-    longest_match = most if bounds.begins and bounds.ends else None
-    enough = _at_most(MAX_VALUE_LENGTH // 4, longest_match)
-    judged = [_judged(tree, enough)]
-    if judged[0].longest < enough:
-        rewritten = _rewritten(tree) or _rewritten_in_parts(tree, enough)
-        judged += [rewritten] if rewritten and rewritten.longest > judged[0].longest else []
-    safe = [found for found in judged if found.longest >= _at_most(_SHORT, longest_match)] or judged[-1:]
-    if safe[-1].longest < _at_most(_TOO_SHORT, longest_match):
-        raise InvalidDocument(
-            f"pattern {brief(pattern)!r} can take very long on one value, as its repetitions fit a text in many ways; "
-            "let what is repeated end with a character that stands nowhere else in it, "
-            "such as ([a-z]+,)* instead of ([a-z]+,?)*"
-        )
-    return JavaPattern(tuple(found.engine for found in safe), shortest, longest_match)
-
-
-def _judged(tree: Node, enough: int) -> _Judged:
-    searched = not anchored(tree).begins
-    best = 0
-    for copied in _COPIED:
-        states = build_automaton(tree, copied)
-        best = max(best, _longest(measure_ambiguity(states, searched=searched)))
-        if best >= enough or states.exact:
-            break
-    return _bounded(tree, best)
-
-
-def _rewritten(tree: Node) -> _Judged | None:
-    """Return the pattern with one reading for every text, where that can be written."""
-    bounds, states = anchored(tree), build_automaton(tree)
-    if bounds.inner_places or not states.exact:
-        return None
-    found = one_reading(states, searched=not bounds.begins, to_the_end=bounds.ends)
-    if found is None:
-        return None
-    rewritten = then((START, found, *([END] if bounds.ends else [])))
-    # With one reading for every text, a part of a text has at most one for each state that it may end in.
-    ways = len(build_automaton(rewritten).reads)
-    return _bounded(rewritten, _longest(Ambiguity(exponential=False, ways=max(ways, 1))))
-
-
-def _rewritten_in_parts(tree: Node, enough: int) -> _Judged | None:
-    """Return the pattern with one reading for each of its parts, where that can be written."""
-    rewritten = then(map(_with_one_reading, tree.parts)) if isinstance(tree, Then) else tree
-    return _judged(rewritten, enough) if rewritten != tree else None
-
-
-def _with_one_reading(part: Node) -> Node:
-    states = build_automaton(part)
-    if places(part) or not states.exact or not measure_ambiguity(states, searched=False).exponential:
-        return part
-    return one_reading(states, searched=False, to_the_end=True) or part
-
-
-def _bounded(tree: Node, longest: int) -> _Judged:
-    bounds = anchored(tree)
+    longest_match = most if anchors.at_start and anchors.at_end else None
     possessive = frozenset[Path]()
-    if not bounds.inner_places:
-        possessive = possessive_loops(tree, build_automaton(tree), to_the_end=bounds.ends)
-    return _Judged(tree, possessive, min(longest, longest_by_stack(tree, possessive)))
+    if not anchors.has_inner_anchor:
+        possessive = possessive_loops(tree, build_automaton(tree), to_the_end=anchors.at_end)
+    max_length = min(_max_length_for_time(tree, longest_match), max_length_for_stack(tree, possessive))
+    if max_length < _capped(_MIN_USEFUL_LENGTH, longest_match):
+        raise InvalidDocument(
+            f"pattern {brief(pattern)!r} can take very long on one value, because its repetitions can match the same "
+            "text in many ways; end each repeated part with a character that occurs nowhere else in it, "
+            "such as ([a-z]+,)* instead of ([a-z]+,?)*, or use fewer .* in a row"
+        )
+    text = JavaWriter(possessive, is_search=not anchors.at_start).text(tree)
+    return JavaPattern(text, max_length, shortest, longest_match)
 
 
-def _longest(found: Ambiguity) -> int:
-    if found.exponential:
+def _max_length_for_time(tree: Node, longest_match: int | None) -> int:
+    """Return how long a value may be so that the engine takes at most `_MAX_STEPS` steps."""
+    is_search = not split_anchors(tree).at_start
+    best = 0
+    for unrolled in _UNROLLED_STATES:
+        automaton = build_automaton(tree, unrolled)
+        best = max(best, _max_length_of(measure_ambiguity(automaton, is_search=is_search)))
+        if best >= _capped(MAX_VALUE_LENGTH, longest_match) or automaton.is_exact:
+            break
+    return best
+
+
+def _max_length_of(ambiguity: Ambiguity) -> int:
+    if ambiguity.is_exponential:
         return 0
-    power = found.degree + 1
-    steps = _MOST_STEPS * factorial(power) / found.ways
+    power = ambiguity.degree + 1
+    steps = _MAX_STEPS * factorial(power) / ambiguity.ways
     return min(MAX_VALUE_LENGTH, int(steps ** (1 / power)))
 
 
-def _at_most(limit: int, longest_match: int | None) -> int:
+def _capped(limit: int, longest_match: int | None) -> int:
     return limit if longest_match is None else min(limit, longest_match)

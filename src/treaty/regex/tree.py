@@ -1,4 +1,4 @@
-"""What a pattern says: characters, one after the other, one or the other, again and again, at a place."""
+"""The syntax tree of a pattern."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from treaty.regex.character_sets import Characters
+from treaty.regex.character_sets import CharacterSet
 
 
-class Place(Enum):
-    """A place in a text that a pattern may ask for."""
+class AnchorKind(Enum):
+    """A position in a text that a pattern can require."""
 
     TEXT_START = r"\A"
     TEXT_END = r"\z"
@@ -22,109 +22,109 @@ class Place(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class One:
+class CharacterClass:
     """One character of a set."""
 
-    among: Characters
+    among: CharacterSet
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """A place, no character."""
+class Anchor:
+    """A position; matches no character."""
 
-    place: Place
+    kind: AnchorKind
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
-    """Parts one after the other; none at all is the empty text."""
+class Concatenation:
+    """Parts in sequence; without parts, the empty text."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
-    """One of several options; none at all matches nothing."""
+class Alternation:
+    """One of several options; without options, nothing matches."""
 
     options: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """A part so many times; without `most`, any number."""
+class Repetition:
+    """A part repeated `least` to `most` times; None is unlimited."""
 
     part: Node
     least: int
     most: int | None
 
 
-Node: TypeAlias = One | At | Then | Either | Again
+Node: TypeAlias = CharacterClass | Anchor | Concatenation | Alternation | Repetition
 
-EMPTY = Then(())
-NEVER = Either(())
-START = At(Place.TEXT_START)
-END = At(Place.TEXT_END)
+EMPTY = Concatenation(())
+NEVER = Alternation(())
+START = Anchor(AnchorKind.TEXT_START)
+END = Anchor(AnchorKind.TEXT_END)
 
 
-def inside(node: Node) -> Iterator[Node]:
-    """Yield a node and everything in it."""
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all its descendants."""
     yield node
     match node:
-        case Then(parts) | Either(parts):
+        case Concatenation(parts) | Alternation(parts):
             for part in parts:
-                yield from inside(part)
-        case Again(part):
-            yield from inside(part)
+                yield from walk(part)
+        case Repetition(part):
+            yield from walk(part)
 
 
-def places(node: Node) -> bool:
-    """Tell whether a node asks for a place anywhere."""
-    return any(isinstance(found, At) for found in inside(node))
+def has_anchor(node: Node) -> bool:
+    """Tell whether a node contains an anchor."""
+    return any(isinstance(found, Anchor) for found in walk(node))
 
 
-def may_be_empty(node: Node) -> bool:
-    """Tell whether a node can match without a character; a place counts as such."""
+def can_be_empty(node: Node) -> bool:
+    """Tell whether a node can match without consuming a character, perhaps only at some positions."""
     match node:
-        case One():
+        case CharacterClass():
             return False
-        case At():
+        case Anchor():
             return True
-        case Then(parts):
-            return all(map(may_be_empty, parts))
-        case Either(options):
-            return any(map(may_be_empty, options))
-        case Again(part, least):
-            return least == 0 or may_be_empty(part)
+        case Concatenation(parts):
+            return all(map(can_be_empty, parts))
+        case Alternation(options):
+            return any(map(can_be_empty, options))
+        case Repetition(part, least):
+            return least == 0 or can_be_empty(part)
 
 
-def takes_nothing(node: Node) -> bool:
-    """Tell whether a node matches the empty text wherever it stands."""
+def matches_empty(node: Node) -> bool:
+    """Tell whether a node matches the empty text at every position."""
     match node:
-        case One() | At():
+        case CharacterClass() | Anchor():
             return False
-        case Then(parts):
-            return all(map(takes_nothing, parts))
-        case Either(options):
-            return any(map(takes_nothing, options))
-        case Again(part, least):
-            return least == 0 or takes_nothing(part)
+        case Concatenation(parts):
+            return all(map(matches_empty, parts))
+        case Alternation(options):
+            return any(map(matches_empty, options))
+        case Repetition(part, least):
+            return least == 0 or matches_empty(part)
 
 
 def lengths(node: Node) -> tuple[int, int | None]:
-    """Return the fewest and the most characters a node matches; None is any number."""
+    """Return the fewest and the most characters a node matches; None is unlimited."""
     match node:
-        case One():
+        case CharacterClass():
             return 1, 1
-        case At():
+        case Anchor():
             return 0, 0
-        case Then(parts):
+        case Concatenation(parts):
             found = [lengths(part) for part in parts]
             return sum(least for least, _ in found), _sum([most for _, most in found])
-        case Either(options):
+        case Alternation(options):
             found = [lengths(option) for option in options] or [(0, 0)]
             tops = [most for _, most in found]
             return min(least for least, _ in found), None if None in tops else max(top or 0 for top in tops)
-        case Again(part, times, most):
+        case Repetition(part, times, most):
             short, long = lengths(part)
             if long == 0:
                 return 0, 0

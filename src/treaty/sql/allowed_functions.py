@@ -38,7 +38,7 @@ def _family(names: str, role: Role = Role.ROW, *, grows: bool = False) -> dict[s
     return family
 
 
-FUNCTIONS: dict[str, Function] = {
+RULE_FUNCTIONS: dict[str, Function] = {
     # texts
     **_family("ascii/1 bit_length/1 btrim/1-2 char/1 char_length/1 character_length/1 chr/1 contains/2 endswith/2"),
     **_family(
@@ -98,7 +98,7 @@ FUNCTIONS: dict[str, Function] = {
     **_family("percent_rank/0 rank/0 row_number/0", Role.WINDOW),
 }
 
-TWINS = {
+NULL_SAFE_NAMES = {
     "avg": "try_avg",
     "element_at": "try_element_at",
     "mean": "try_avg",
@@ -107,7 +107,7 @@ TWINS = {
 }
 """The function that gives null where this one would fail the run."""
 
-TEMPLATES: dict[tuple[str, int], str] = {
+CALL_TEMPLATES: dict[tuple[str, int], str] = {
     **{(name, 1): f"TRY_CAST({{0}} AS {name.upper()})" for name in ("bigint", "boolean", "date", "double", "float")},
     **{
         (name, 1): f"TRY_CAST({{0}} AS {name.upper()})"
@@ -122,7 +122,7 @@ TEMPLATES: dict[tuple[str, int], str] = {
 }
 """Calls that are written otherwise, so that they give null where they would fail the run."""
 
-TRUTHS = frozenset(
+BOOLEAN_FUNCTIONS = frozenset(
     {
         *_family(
             "aggregate/3 any/1 array_contains/2 arrays_overlap/2 bool_and/1 bool_or/1 boolean/1 coalesce/1 contains/2"
@@ -187,7 +187,7 @@ _index = _whole(-10_000, 10_000, but=0)
 _digits, _length, _format = _whole(0, 38), _whole(0, 1_000), _text
 is_amount = _whole(-10_000, 10_000)
 
-LITERALS: dict[tuple[str, int], tuple[Fits, str]] = {
+LITERAL_ARGUMENTS: dict[tuple[str, int], tuple[Fits, str]] = {
     **{
         (name, 1): (_digits, "a number of digits from 0 to 38")
         for name in ("bround", "ceil", "ceiling", "floor", "round")
@@ -217,7 +217,7 @@ LITERALS: dict[tuple[str, int], tuple[Fits, str]] = {
 }
 """By function and place of the argument: what it must be, in a test and in words."""
 
-WHY_NOT = {
+REFUSED_FUNCTIONS = {
     name: (what, then)
     for names, what, then in (
         ("reflect java_method try_reflect", "calls Java", "use Spark's own functions"),

@@ -8,22 +8,22 @@ from typing import Any
 from sqlglot import exp
 
 from treaty.sql.allowed_functions import (
+    CALL_TEMPLATES,
     FOLDS,
-    FUNCTIONS,
     LAMBDAS,
-    LITERALS,
-    TEMPLATES,
-    TWINS,
+    LITERAL_ARGUMENTS,
+    NULL_SAFE_NAMES,
+    REFUSED_FUNCTIONS,
+    RULE_FUNCTIONS,
     UNIT_BETWEEN,
     UNIT_FIRST,
-    WHY_NOT,
     Function,
     Role,
     is_amount,
 )
 from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.row_counts import is_plain_star
-from treaty.sql.text_patterns import like_sql, matched
+from treaty.sql.text_patterns import render_like, render_regex_match
 from treaty.sql.values import UNITS
 
 _MOST_LAMBDAS = 2
@@ -34,7 +34,7 @@ _EXPRESSIONS = frozenset({"regexp", "regexp_like", "rlike"})
 def function_of(node: Any) -> tuple[str, Function] | None:
     """Return the name and function that a node calls, if a rule may call it."""
     name = node.this.lower() if isinstance(node, exp.Anonymous) and isinstance(node.this, str) else ""
-    return (name, FUNCTIONS[name]) if name in FUNCTIONS else None
+    return (name, RULE_FUNCTIONS[name]) if name in RULE_FUNCTIONS else None
 
 
 def is_aggregate(node: Any) -> bool:
@@ -56,21 +56,21 @@ def _allowed(w: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
     called = function_of(node)
     if called is None:
         name = str(getattr(node.this, "name", node.this))
-        what, then = WHY_NOT.get(name.lower(), ("is not among the functions of rules", _others(name)))
+        what, then = REFUSED_FUNCTIONS.get(name.lower(), ("is not among the functions of rules", _others(name)))
         raise w.refuse(node, f"calls {name}, which {what},", then)
     name, function = called
     count = len(node.expressions)
     if count < function.fewest or (function.most is not None and count > function.most):
         raise w.refuse(node, f"calls {name} with {count} arguments", f"it takes {_counts(function)}")
     for place, argument in enumerate(node.expressions):
-        fits, words = LITERALS.get((name, place), (None, ""))
+        fits, words = LITERAL_ARGUMENTS.get((name, place), (None, ""))
         if fits and not fits(argument):
             raise w.refuse(argument, f"calls {name} with another argument {place + 1}", f"it must be {words}")
     return name, function
 
 
 def _others(name: str) -> str:
-    close = get_close_matches(name.lower(), FUNCTIONS, n=3, cutoff=0.75)
+    close = get_close_matches(name.lower(), RULE_FUNCTIONS, n=3, cutoff=0.75)
     return (
         f"use {' or '.join(close)}" if close else "use one of Spark's plain functions on texts, numbers, dates or lists"
     )
@@ -85,14 +85,14 @@ def _counts(function: Function) -> str:
 def _on_row(w: Renderer, node: exp.Anonymous, name: str, function: Function) -> str:
     arguments = node.expressions
     if name in _PATTERNS:
-        return like_sql(w, node, w.sql(arguments[0]), arguments[1], folds=_PATTERNS[name])
+        return render_like(w, node, w.sql(arguments[0]), arguments[1], folds=_PATTERNS[name])
     if name in _EXPRESSIONS:
-        return matched(w, node, w.sql(arguments[0]), arguments[1])
+        return render_regex_match(w, node, w.sql(arguments[0]), arguments[1])
     inner = w.inside(is_growing=True) if function.grows else w
     w.notes.growth += function.grows
     written = _lambda_arguments(inner, node, name) if name in LAMBDAS else _arguments(inner, name, arguments)
-    template = TEMPLATES.get((name, len(written)))
-    return template.format(*written) if template else f"{TWINS.get(name, name)}({', '.join(written)})"
+    template = CALL_TEMPLATES.get((name, len(written)))
+    return template.format(*written) if template else f"{NULL_SAFE_NAMES.get(name, name)}({', '.join(written)})"
 
 
 def _arguments(w: Renderer, name: str, arguments: list[Any]) -> list[str]:
@@ -144,7 +144,7 @@ def _aggregate(w: Renderer, node: exp.Anonymous, name: str, only_rows: str | Non
     is_all = name == "count" and not distinct and len(arguments) == 1 and is_plain_star(arguments[0])
     written = "*" if is_all else inner.several(arguments)
     rows = f" FILTER (WHERE {only_rows})" if only_rows else ""
-    return f"{TWINS.get(name, name)}({distinct}{written}){rows}"
+    return f"{NULL_SAFE_NAMES.get(name, name)}({distinct}{written}){rows}"
 
 
 def _filtered(w: Renderer, node: exp.Filter) -> str:
@@ -156,7 +156,7 @@ def _filtered(w: Renderer, node: exp.Filter) -> str:
     return _aggregate(w, call, name, f"({w.only_rows} AND {condition})" if w.only_rows else condition)
 
 
-def windowed(w: Renderer, node: Any) -> str:
+def render_windowed_call(w: Renderer, node: Any) -> str:
     """Write the function in front of OVER."""
     called = function_of(node)
     if called is not None and called[1].role is Role.WINDOW:
@@ -174,7 +174,7 @@ CALL_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
 }
 
 
-def order_sql(w: Renderer, node: exp.Order) -> str:
+def render_order(w: Renderer, node: exp.Order) -> str:
     """Write ORDER BY."""
     items = []
     for item in node.expressions:
@@ -192,9 +192,9 @@ def _window(w: Renderer, node: exp.Window) -> str:
     inner = w.inside(may=Allowed.NOTHING, only_rows=None)
     parts = [f"PARTITION BY {inner.several(node.args['partition_by'])}"] if node.args.get("partition_by") else []
     order, spec = node.args.get("order"), node.args.get("spec")
-    parts += [order_sql(inner, order)] if order is not None else []
+    parts += [render_order(inner, order)] if order is not None else []
     parts += [_span(w, spec)] if spec is not None else []
-    return f"{windowed(w, node.this)} OVER ({' '.join(parts)})"
+    return f"{render_windowed_call(w, node.this)} OVER ({' '.join(parts)})"
 
 
 def _span(w: Renderer, node: exp.WindowSpec) -> str:

@@ -11,7 +11,7 @@ from treaty.sql.key_joins import Equal, KeyColumns, KeyDependency, KeysMixed, Ro
 from treaty.sql.project_queries import Query
 from treaty.sql.relations import (
     Combined,
-    Kind,
+    JoinKind,
     NameMeanings,
     Place,
     Relation,
@@ -152,7 +152,7 @@ class KeyAnalysis:
         """Return how the rows stand that FROM and WHERE leave."""
         where = select.node.args.get("where")
         found = list(self._equal(where.this)) if where is not None else []
-        is_inner = all(join.kind is Kind.INNER for join in select.joins)
+        is_inner = all(join.kind is JoinKind.INNER for join in select.joins)
         everywhere = found + [pair for join in select.joins for pair in self._equal(join.on)] if is_inner else []
         if select.first is None:
             return KeyDependency(RowScope.EVERYWHERE)
@@ -229,7 +229,7 @@ def _held_to(rows: OfPlaces, around: OfPlaces | None, equal: list[Equal[Place]])
     if around is None or rows.home is not RowScope.ONE_KEY or around.home is RowScope.EVERYWHERE:
         return rows
     try:
-        join_dependencies(rows, around, Kind.SEMI, equal, ("", ""), "")
+        join_dependencies(rows, around, JoinKind.SEMI, equal, ("", ""), "")
     except KeysMixed:
         return rows
     return KeyDependency(RowScope.AROUND, rows.key)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
-from treaty.sql.relations import Kind
+from treaty.sql.relations import JoinKind
 
 P = TypeVar("P", bound=Hashable)
 """What names a column: its place in a source, or its number in an output."""
@@ -65,14 +65,14 @@ class KeyDependency(Generic[P]):
     key: tuple[KeyColumns[P], ...] = ()
 
 
-_KEEPS_LEFT = frozenset({Kind.LEFT, Kind.FULL, Kind.SEMI, Kind.ANTI})
-_KEEPS_RIGHT = frozenset({Kind.RIGHT, Kind.FULL})
+_KEEPS_LEFT = frozenset({JoinKind.LEFT, JoinKind.FULL, JoinKind.SEMI, JoinKind.ANTI})
+_KEEPS_RIGHT = frozenset({JoinKind.RIGHT, JoinKind.FULL})
 
 
 def join_dependencies(
     left: KeyDependency[P],
     right: KeyDependency[P],
-    kind: Kind,
+    kind: JoinKind,
     equal: Sequence[Equal[P]],
     names: tuple[str, str],
     key: str,
@@ -114,20 +114,20 @@ def _held_equal(equal: Sequence[Equal[P]], left: KeyColumns[P], right: KeyColumn
     return None
 
 
-def _both(left: KeyColumns[P], right: KeyColumns[P], kind: Kind, pair: Equal[P] | None) -> KeyColumns[P]:
-    if kind is Kind.INNER:
+def _both(left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: Equal[P] | None) -> KeyColumns[P]:
+    if kind is JoinKind.INNER:
         seen = frozenset({pair.one, pair.other}) if pair is not None else frozenset()
         found = left.beside(right)
         return KeyColumns(found.maybe, found.covers | seen)
-    if kind is Kind.LEFT:
+    if kind is JoinKind.LEFT:
         return left.perhaps(right)
-    if kind is Kind.RIGHT:
+    if kind is JoinKind.RIGHT:
         return right.perhaps(left)
-    return left.or_else(right) if kind is Kind.FULL else left
+    return left.or_else(right) if kind is JoinKind.FULL else left
 
 
 def _with_everywhere(
-    left: KeyDependency[P], right: KeyDependency[P], kind: Kind, names: tuple[str, str]
+    left: KeyDependency[P], right: KeyDependency[P], kind: JoinKind, names: tuple[str, str]
 ) -> KeyDependency[P]:
     """Join with rows that are the same for every key; they must not show by themselves."""
     keeps, keyed = (_KEEPS_LEFT, right) if left.home is RowScope.EVERYWHERE else (_KEEPS_RIGHT, left)

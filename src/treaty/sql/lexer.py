@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from treaty.contracts.sql_quoting import name_problem
-from treaty.sql.refusing import refused
+from treaty.contracts.values import brief
+from treaty.errors import InvalidDocument
 
 MAX_RULE_LENGTH = 10_000
 MAX_LEXEMES = 2_000
@@ -62,17 +63,19 @@ _PREFIXES = frozenset({"-", "+", "~", "!", "NOT"})
 def lexemes(text: str) -> tuple[Lexeme, ...]:
     """Cut a rule's SQL into lexemes; refuse what is too long, too deep or not Spark's SQL."""
     if len(text) > MAX_RULE_LENGTH:
-        raise refused(text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "write several rules")
+        raise rule_error(
+            text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "write several rules"
+        )
     found = tuple(_scan(text))
     while found and found[-1].value == ";" and found[-1].kind is Kind.SIGN:
         found = found[:-1]
     second = next((lexeme for lexeme in found if lexeme.value == ";" and lexeme.kind is Kind.SIGN), None)
     if second is not None:
-        raise refused(text, second.at, "has more than one statement", "write one SELECT or one condition")
+        raise rule_error(text, second.at, "has more than one statement", "write one SELECT or one condition")
     if not found:
-        raise refused(text, None, "says nothing", "write one SELECT or one condition")
+        raise rule_error(text, None, "says nothing", "write one SELECT or one condition")
     if len(found) > MAX_LEXEMES:
-        raise refused(text, None, f"has more than {MAX_LEXEMES:,} words and signs", "write several rules")
+        raise rule_error(text, None, f"has more than {MAX_LEXEMES:,} words and signs", "write several rules")
     _refuse_depth(text, found)
     return found
 
@@ -89,7 +92,7 @@ def _scan(text: str) -> Iterator[Lexeme]:
         elif kind not in ("space", "line"):
             lexeme = _lexeme(text, kind, match[0], at)
             if before is not None and before.kind is lexeme.kind is Kind.TEXT:
-                raise refused(text, at, "has two texts side by side", r"write one text; a quote inside it is \'")
+                raise rule_error(text, at, "has two texts side by side", r"write one text; a quote inside it is \'")
             before = lexeme
             yield lexeme
         at = end
@@ -101,7 +104,7 @@ def _end_of_comment(text: str, at: int) -> int:
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return at + mark.end()
-    raise refused(text, at, "has a comment without an end", "close it with */")
+    raise rule_error(text, at, "has a comment without an end", "close it with */")
 
 
 def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
@@ -112,7 +115,7 @@ def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
         if _WHOLE_PLACEHOLDER.fullmatch(name):
             return Lexeme(Kind.PLACEHOLDER, name, at)
         if problem := name_problem(name):
-            raise refused(text, at, f"has {problem}", "use another name")
+            raise rule_error(text, at, f"has {problem}", "use another name")
         return Lexeme(Kind.NAME, name, at)
     if kind == "bytes":
         return Lexeme(Kind.BYTES, found[2:-1].upper(), at)
@@ -125,7 +128,7 @@ def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
 
 def _text(text: str, value: str | None, at: int) -> Lexeme:
     if value is None or any("\ud800" <= character <= "\udfff" for character in value):
-        raise refused(text, at, "has half a character", r"write the whole character, or its code as \U0001F600")
+        raise rule_error(text, at, "has half a character", r"write the whole character, or its code as \U0001F600")
     if _WHOLE_PLACEHOLDER.fullmatch(value):
         return Lexeme(Kind.PLACEHOLDER, value, at)
     return Lexeme(Kind.TEXT, value, at)
@@ -139,22 +142,22 @@ def _number(text: str, found: str, at: int) -> Lexeme:
     else:
         is_fit = sum(map(str.isdigit, digits)) <= _MOST_DIGITS and float(digits) < float("inf")
     if not is_fit:
-        raise refused(text, at, "has a number that Spark cannot hold", f"write at most {_MOST_DIGITS} digits")
+        raise rule_error(text, at, "has a number that Spark cannot hold", f"write at most {_MOST_DIGITS} digits")
     return Lexeme(Kind.NUMBER, digits + suffix, at)
 
 
 def _unknown_character(text: str, at: int) -> Exception:
     if text[at] in "'\"`":
-        return refused(text, at, "has a quote without its end", "close it")
+        return rule_error(text, at, "has a quote without its end", "close it")
     if text[at] in "${":
         return _variable(text, at)
     if text[at].isalnum():
-        return refused(text, at, "has a name of unusual characters", "put it in backticks")
-    return refused(text, at, f"has the sign {text[at]!r}, which no rule needs", "leave it out")
+        return rule_error(text, at, "has a name of unusual characters", "put it in backticks")
+    return rule_error(text, at, f"has the sign {text[at]!r}, which no rule needs", "leave it out")
 
 
 def _variable(text: str, at: int) -> Exception:
-    return refused(text, at, "has a variable", "only placeholders such as {object} and {property} are filled in")
+    return rule_error(text, at, "has a variable", "only placeholders such as {object} and {property} are filled in")
 
 
 def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
@@ -164,7 +167,7 @@ def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
         depth = max(0, depth + (word in ("(", "[", "CASE")) - (word in (")", "]", "END")))
         run = run + 1 if word in _PREFIXES else 0
         if depth > MAX_NESTING or run > _LONGEST_RUN:
-            raise refused(
+            raise rule_error(
                 text, lexeme.at, f"nests deeper than {MAX_NESTING} levels", "write it flatter, or as several rules"
             )
 
@@ -191,3 +194,13 @@ def _character(found: re.Match[str]) -> str:
     if found["octal"]:
         return chr(int(found["octal"], 8))
     return _NAMED.get(found["one"], found["one"])
+
+
+_SHOWN = 40
+
+
+def rule_error(text: str, at: int | None, what: str, then: str) -> InvalidDocument:
+    """Return the refusal of a rule's SQL, pointing at the character where the trouble starts."""
+    if at is None or not 0 <= at < len(text):
+        return InvalidDocument(f"the SQL of the rule {what} ({brief(text, _SHOWN)!r}); {then}")
+    return InvalidDocument(f"the SQL of the rule {what} at character {at + 1} ({brief(text[at:], _SHOWN)!r}); {then}")

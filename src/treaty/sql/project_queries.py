@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from treaty.sql.column_types import Column
-from treaty.sql.project_parser import SqlText, error_from_findings, parse_expression, parse_select
+from treaty.sql.parser import SqlText, error_from_findings, parse_expression, parse_select
 from treaty.sql.relations import Names, Relation, Source, Table
 from treaty.sql.scopes import Frame, QueryReader, resolve_expression
 from treaty.sql.select_resolution import resolve_query as read_relation

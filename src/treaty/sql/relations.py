@@ -65,7 +65,7 @@ class Reference:
     steps: tuple[str, ...] = ()
 
 
-class Kind(StrEnum):
+class JoinKind(StrEnum):
     """How rows of two sides come together."""
 
     INNER = "JOIN"
@@ -76,7 +76,7 @@ class Kind(StrEnum):
     ANTI = "LEFT ANTI JOIN"
 
 
-HIDING = frozenset({Kind.SEMI, Kind.ANTI})
+RIGHT_HIDING_JOINS = frozenset({JoinKind.SEMI, JoinKind.ANTI})
 """Joins whose right side nobody sees."""
 
 
@@ -85,7 +85,7 @@ class Join:
     """A source that is joined to all before it."""
 
     source: Source
-    kind: Kind
+    kind: JoinKind
     on: exp.Expr | None = None
     shared: tuple[tuple[tuple[Place, ...], Place], ...] = ()
     """Columns of the left and of the right that USING or NATURAL holds equal."""

@@ -13,9 +13,9 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.sql_quoting import name_problem, name_sql
 from treaty.errors import InvalidDocument
 from treaty.sql.checked_sql import RuleScope
-from treaty.sql.frames import Derived, RuleFrame
-from treaty.sql.refusing import refused
-from treaty.sql.rule_parser import place_of
+from treaty.sql.lexer import rule_error
+from treaty.sql.parser import offset_of
+from treaty.sql.rule_scopes import Derived, RuleFrame
 
 MAX_RENDER_DEPTH = 100
 MAX_SQL_LENGTH = 100_000
@@ -125,7 +125,7 @@ class Renderer:
 
     def refuse(self, node: Any, what: str, then: str) -> InvalidDocument:
         """Return the refusal that points at a node."""
-        return refused(self.notes.text, place_of(node) if isinstance(node, exp.Expr) else None, what, then)
+        return rule_error(self.notes.text, offset_of(node) if isinstance(node, exp.Expr) else None, what, then)
 
 
 def _said(node: Any) -> str:

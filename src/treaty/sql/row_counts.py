@@ -9,17 +9,17 @@ from sqlglot import exp
 _COALESCING = frozenset({"coalesce", "ifnull", "nvl"})
 
 
-def counted(node: exp.Expr) -> list[exp.Expr] | None:
+def count_conditions(node: exp.Expr) -> list[exp.Expr] | None:
     """Return the conditions that a row must meet to be counted by an expression, or None where it is no plain count."""
     node = _bare(node)
     if isinstance(node, exp.Filter):
-        inner = counted(node.this)
+        inner = count_conditions(node.this)
         return None if inner is None else [*inner, node.expression.this]
     if not isinstance(node, exp.Anonymous) or not isinstance(node.this, str):
         return None
     name, arguments = node.this.lower(), node.expressions
     if name in _COALESCING and len(arguments) == 2 and _is_number(arguments[1], "0"):
-        return counted(arguments[0])
+        return count_conditions(arguments[0])
     if len(arguments) != 1:
         return None
     return _COUNTS[name](_bare(arguments[0])) if name in _COUNTS else None

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from treaty.contracts.model import Field
 from treaty.contracts.paths import FieldPath
-from treaty.sql.frames import (
+from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
+from treaty.sql.rule_scopes import (
     RuleFrame,
     RuleSource,
     Shape,
@@ -19,7 +20,6 @@ from treaty.sql.frames import (
     nearest,
     shape_of,
 )
-from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from treaty.contracts.model import Field
 from treaty.sql.checked_sql import table_mark
-from treaty.sql.frames import Derived, RuleFrame, RuleSource, source_of
-from treaty.sql.function_calls import order_sql
+from treaty.sql.function_calls import render_order
 from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.rule_columns import column_and_source
+from treaty.sql.rule_scopes import Derived, RuleFrame, RuleSource, source_of
 
 MOST_SELECTS = 12
 _MOST_ROWS = 1_000_000
@@ -21,12 +21,12 @@ _ANYTHING = Allowed.AGGREGATE | Allowed.WINDOW | Allowed.QUERY
 _SETS: dict[type[exp.Expr], str] = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
-def derive(w: Renderer, node: Any) -> Derived:
+def render_query(w: Renderer, node: Any) -> Derived:
     """Write a query, and return it with the columns it gives."""
     w.known(node)
     inner = w.deeper(node)
     if isinstance(node, exp.Subquery):
-        return derive(inner, node.this)
+        return render_query(inner, node.this)
     w.notes.selects += 1
     if w.notes.selects > MOST_SELECTS:
         raise w.refuse(node, f"has more than {MOST_SELECTS} queries inside each other", "write several rules")
@@ -51,7 +51,7 @@ def _with(w: Renderer, node: exp.Query) -> tuple[Renderer, str]:
             raise w.refuse(item, "has an odd WITH", "write it like WITH name AS (SELECT …), each name once")
         if w.notes.scope.table((name,)) is not None:
             raise w.refuse(item, f"gives a query the name of the table {name!r}", "choose another name")
-        query = derive(w.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
+        query = render_query(w.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
         spelt = w.name(item, f"with_{w.notes.selects}_{name}")
         queries[name.lower()] = replace(query, sql=spelt)
         texts.append(f"{spelt} AS ({query.sql})")
@@ -59,7 +59,7 @@ def _with(w: Renderer, node: exp.Query) -> tuple[Renderer, str]:
 
 
 def _set(w: Renderer, node: exp.SetOperation) -> Derived:
-    left, right = derive(w, node.this), derive(w, node.expression)
+    left, right = render_query(w, node.this), render_query(w, node.expression)
     if len(left.fields) != len(right.fields):
         raise w.refuse(node, "joins queries of different width", "give both the same columns")
     words = _SETS[type(node)] + ("" if node.args.get("distinct") else " ALL")
@@ -71,7 +71,7 @@ def _set(w: Renderer, node: exp.SetOperation) -> Derived:
 
 def _select(w: Renderer, node: exp.Select) -> Derived:
     start = len(w.notes.outside)
-    tables, frame = tables_sql(w, node, derive)
+    tables, frame = render_tables(w, node, render_query)
     rows = w.inside(frame=frame, may=Allowed.QUERY, only_rows=None, is_growing=False, variables={}, lambdas=0)
     given = _projections(rows.inside(may=_ANYTHING), node)
     names = tuple(field.name for field in given.fields if field.name)
@@ -126,7 +126,7 @@ def _grouping(w: Renderer, node: exp.Group) -> str:
 
 def _order_and_limit(w: Renderer, node: exp.Select) -> list[str]:
     order, limit = node.args.get("order"), node.args.get("limit")
-    texts = [order_sql(w, order)] if order is not None else []
+    texts = [render_order(w, order)] if order is not None else []
     if limit is not None:
         count = limit.expression
         is_count = isinstance(count, exp.Literal) and count.name.isdigit() and int(count.name) <= _MOST_ROWS
@@ -142,7 +142,7 @@ def _refuse_loose_correlation(w: Renderer, node: exp.Select, frame: RuleFrame, r
     around = [source for level in frame.outer.levels() for source in level.sources]
     where = node.args.get("where")
     is_correlated = any(id(source) in reached for source in around)
-    if is_correlated and (where is None or not tied(w, where.this, frame.sources, around)):
+    if is_correlated and (where is None or not is_joined_by_equality(w, where.this, frame.sources, around)):
         then = "write WHERE inner.id = outer.id, AND whatever else"
         raise w.refuse(node, "has a query inside that compares every row with every other", then)
 
@@ -151,7 +151,7 @@ def _subquery(w: Renderer, node: exp.Expr) -> str:
     if not w.may & Allowed.QUERY:
         then = "write the rule as SELECT count(*) FROM {object} WHERE …, without lambdas or aggregates around it"
         raise w.refuse(node, "has a query where a value of the row is needed", then)
-    query = derive(w, node.this if isinstance(node, exp.Exists) else node)
+    query = render_query(w, node.this if isinstance(node, exp.Exists) else node)
     if not isinstance(node, exp.Exists) and not isinstance(node.parent, exp.In) and len(query.fields) != 1:
         raise w.refuse(node, "has a query of several columns for a value", "select one column")
     return f"(EXISTS ({query.sql}))" if isinstance(node, exp.Exists) else f"({query.sql})"
@@ -193,7 +193,7 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 }
 
 
-def tables_sql(w: Renderer, node: exp.Select, derive: Derive) -> tuple[str, RuleFrame]:
+def render_tables(w: Renderer, node: exp.Select, derive: Derive) -> tuple[str, RuleFrame]:
     """Write FROM and the joins, and return the frame in which the rest of the query stands."""
     first = node.args.get("from_")
     if first is None:
@@ -287,7 +287,7 @@ def _join(w: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: De
         raise w.refuse(node, "joins without a condition", "write JOIN … ON a.id = b.id")
     sql, source = _table(w, node.this, derive)
     inside = w.inside(frame=RuleFrame((*sources, source)))
-    if not tied(inside, on, [source], sources):
+    if not is_joined_by_equality(inside, on, [source], sources):
         raise w.refuse(
             node, "joins without an equality of columns of both tables", "write ON a.id = b.id, AND whatever else"
         )
@@ -300,7 +300,9 @@ def _refuse_same_alias(w: Renderer, node: exp.Join, sources: Sequence[RuleSource
         raise w.refuse(node, "has two tables of one name", "give each its own, such as orders AS a")
 
 
-def tied(w: Renderer, condition: exp.Expr, one: Sequence[RuleSource], other: Sequence[RuleSource]) -> bool:
+def is_joined_by_equality(
+    w: Renderer, condition: exp.Expr, one: Sequence[RuleSource], other: Sequence[RuleSource]
+) -> bool:
     """Tell whether a condition holds two groups of tables together by an equality of columns."""
     here, there = {id(source) for source in one}, {id(source) for source in other}
     for item in _conjuncts(condition):

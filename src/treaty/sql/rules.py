@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from treaty.sql import function_calls, operators, rule_columns, rule_queries, text_patterns, values
-from treaty.sql.allowed_functions import TRUTHS
+from treaty.sql.allowed_functions import BOOLEAN_FUNCTIONS
 from treaty.sql.checked_sql import (
     AggregateMetric,
     RowCondition,
@@ -18,14 +18,13 @@ from treaty.sql.checked_sql import (
     RuleScope,
     RuleSql,
 )
-from treaty.sql.frames import RuleFrame, source_of
 from treaty.sql.function_calls import function_of, is_aggregate
-from treaty.sql.lexer import Kind, Lexeme, lexemes
-from treaty.sql.refusing import refused
+from treaty.sql.lexer import Kind, Lexeme, lexemes, rule_error
+from treaty.sql.parser import parse_rule_tree
 from treaty.sql.rendering import Allowed, NodeRenderers, Renderer, RuleFacts
-from treaty.sql.row_counts import counted
-from treaty.sql.rule_parser import tree
+from treaty.sql.row_counts import count_conditions
 from treaty.sql.rule_queries import own_source
+from treaty.sql.rule_scopes import RuleFrame, source_of
 
 RENDERERS: NodeRenderers = {
     **operators.OPERATOR_RENDERERS,
@@ -50,9 +49,9 @@ def parse_rule(query: str, scope: RuleScope) -> RuleSql:
     notes = RuleFacts(query, scope, RENDERERS)
     found = tuple(filled(query, lexemes(query), scope))
     try:
-        return _read(notes, tree(query, found))
+        return _read(notes, parse_rule_tree(query, found))
     except RecursionError:
-        raise refused(query, None, "nests too deep", "write it flatter, or as several rules") from None
+        raise rule_error(query, None, "nests too deep", "write it flatter, or as several rules") from None
 
 
 def parse_row_value(text: str, scope: RuleScope) -> RowValue:
@@ -60,12 +59,12 @@ def parse_row_value(text: str, scope: RuleScope) -> RowValue:
     notes = RuleFacts(text, scope, RENDERERS)
     found = tuple(filled(text, lexemes(text), scope))
     try:
-        node = tree(text, found)
+        node = parse_rule_tree(text, found)
         if isinstance(node, exp.Query):
-            raise refused(text, None, "is a query", "write one expression over the fields of a row")
+            raise rule_error(text, None, "is a query", "write one expression over the fields of a row")
         value = Renderer(notes, RuleFrame((source_of(scope.object),))).sql(node)
     except RecursionError:
-        raise refused(text, None, "nests too deep", "write it flatter") from None
+        raise rule_error(text, None, "nests too deep", "write it flatter") from None
     return RowValue(expression=value, **_read_of(notes))
 
 
@@ -81,7 +80,7 @@ def _read(notes: RuleFacts, node: exp.Expr) -> RuleSql:
     rows = Renderer(notes, RuleFrame((source,)))
     where = [item.this for item in [select.args.get("where")] if item is not None]
     result = select.expressions[0].unalias()
-    conditions = counted(result)
+    conditions = count_conditions(result)
     if conditions is not None:
         met = [rows.sql(condition) for condition in [*where, *conditions]] or ["true"]
         return RowCount(condition=met[0] if len(met) == 1 else f"({' AND '.join(met)})", **_read_of(notes))
@@ -108,9 +107,11 @@ def _simple(node: exp.Expr) -> exp.Select | None:
 
 
 def _query(notes: RuleFacts, node: exp.Query) -> RuleQuery:
-    query = rule_queries.derive(Renderer(notes, RuleFrame(())), node)
+    query = rule_queries.render_query(Renderer(notes, RuleFrame(())), node)
     if len(query.fields) != 1:
-        raise refused(notes.text, None, f"selects {len(query.fields)} columns", "select the one value that is compared")
+        raise rule_error(
+            notes.text, None, f"selects {len(query.fields)} columns", "select the one value that is compared"
+        )
     return RuleQuery(template=query.sql, tables=tuple(notes.tables), **_read_of(notes))
 
 
@@ -119,7 +120,7 @@ def _refuse_no_truth(rows: Renderer, node: exp.Expr) -> None:
     bare = node.unnest()
     called = function_of(bare)
     is_other = isinstance(bare, _NO_TRUTHS) or (
-        called is not None and not is_aggregate(bare) and called[0] not in TRUTHS
+        called is not None and not is_aggregate(bare) and called[0] not in BOOLEAN_FUNCTIONS
     )
     if is_other:
         raise rows.refuse(node, "is no condition", "write what must be true of a row, such as amount > 0, or SELECT …")
@@ -149,16 +150,16 @@ def filled(text: str, found: Sequence[Lexeme], scope: RuleScope) -> Iterator[Lex
             place += 1
         else:
             known = ", ".join(f"{{{name}}}" for name in sorted(OBJECT | FIELD))
-            raise refused(text, lexeme.at, f"has the unknown placeholder {lexeme.value}", f"use one of: {known}")
+            raise rule_error(text, lexeme.at, f"has the unknown placeholder {lexeme.value}", f"use one of: {known}")
 
 
 def _field(text: str, lexeme: Lexeme, scope: RuleScope) -> Iterator[Lexeme]:
     if scope.field is None:
         then = "name the field, or move the rule below its field"
-        raise refused(text, lexeme.at, f"has {lexeme.value}, but the rule stands on no field", then)
+        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but the rule stands on no field", then)
     if any(step.is_mark for step in scope.field.steps):
         then = f"write the rule on the object, with exists(…) or forall(…) over {scope.field.steps[0].text}"
-        raise refused(text, lexeme.at, f"has {lexeme.value}, but {scope.field} stands inside a list or map", then)
+        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but {scope.field} stands inside a list or map", then)
     for number, step in enumerate(scope.field.steps):
         if number:
             yield Lexeme(Kind.SIGN, ".", lexeme.at)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from treaty.contracts.findings import Finding
 from treaty.sql.column_types import ColumnType, NoSuchField, element, step
 from treaty.sql.functions import KNOWN, words
-from treaty.sql.project_parser import SqlText
+from treaty.sql.parser import SqlText
 from treaty.sql.relations import Names, Output, Place, Reference, Relation, Source, is_known
 
 

@@ -7,9 +7,9 @@ from sqlglot import exp
 from treaty.sql.column_types import Column
 from treaty.sql.functions import words
 from treaty.sql.relations import (
-    HIDING,
+    RIGHT_HIDING_JOINS,
     Join,
-    Kind,
+    JoinKind,
     Place,
     Relation,
     Renamed,
@@ -21,19 +21,19 @@ from treaty.sql.relations import (
 from treaty.sql.scopes import Frame, QueryReader, nearest, resolve_expression
 
 _KINDS = {
-    ("", ""): Kind.INNER,
-    ("", "INNER"): Kind.INNER,
-    ("", "CROSS"): Kind.INNER,
-    ("LEFT", ""): Kind.LEFT,
-    ("LEFT", "OUTER"): Kind.LEFT,
-    ("RIGHT", ""): Kind.RIGHT,
-    ("RIGHT", "OUTER"): Kind.RIGHT,
-    ("FULL", ""): Kind.FULL,
-    ("FULL", "OUTER"): Kind.FULL,
-    ("", "SEMI"): Kind.SEMI,
-    ("LEFT", "SEMI"): Kind.SEMI,
-    ("", "ANTI"): Kind.ANTI,
-    ("LEFT", "ANTI"): Kind.ANTI,
+    ("", ""): JoinKind.INNER,
+    ("", "INNER"): JoinKind.INNER,
+    ("", "CROSS"): JoinKind.INNER,
+    ("LEFT", ""): JoinKind.LEFT,
+    ("LEFT", "OUTER"): JoinKind.LEFT,
+    ("RIGHT", ""): JoinKind.RIGHT,
+    ("RIGHT", "OUTER"): JoinKind.RIGHT,
+    ("FULL", ""): JoinKind.FULL,
+    ("FULL", "OUTER"): JoinKind.FULL,
+    ("", "SEMI"): JoinKind.SEMI,
+    ("LEFT", "SEMI"): JoinKind.SEMI,
+    ("", "ANTI"): JoinKind.ANTI,
+    ("LEFT", "ANTI"): JoinKind.ANTI,
 }
 _PARTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Table: words("this alias db catalog"),
@@ -140,12 +140,12 @@ def _join(reading: QueryReader, node: exp.Join, frame: Frame) -> Join:
     found = _KINDS.get((side, kind))
     if found is None:
         reading.problem("sql-unsupported", f"{side} {kind} JOIN cannot be followed", "use an ordinary join", node)
-        found = Kind.INNER
+        found = JoinKind.INNER
     names = _shared_names(reading, node, frame, source)
     shared = tuple(_shared(reading, node, frame, source, name) for name in names)
     if node.args.get("on") is not None:
         resolve_expression(reading, node.args["on"], frame.with_source(source))
-    if found not in HIDING:
+    if found not in RIGHT_HIDING_JOINS:
         _lay_out(frame, source, found, names, [pair for pair in shared if pair])
     return Join(source, found, node.args.get("on"), tuple(pair for pair in shared if pair), node)
 
@@ -175,14 +175,14 @@ def _shared(
 def _lay_out(
     frame: Frame,
     source: Source,
-    kind: Kind,
+    kind: JoinKind,
     names: list[str],
     shared: list[tuple[tuple[Place, ...], Place]],
 ) -> None:
     """Put the columns that both sides share first, once, as Spark does; then the others of either side."""
     merged: list[tuple[str, tuple[Place, ...]]] = []
     for name, (left, right) in zip(names, shared, strict=False):
-        places = {Kind.RIGHT: (right,), Kind.FULL: (*left, right)}.get(kind, left)
+        places = {JoinKind.RIGHT: (right,), JoinKind.FULL: (*left, right)}.get(kind, left)
         merged.append((name, places))
     frame.add(source)
     if merged:

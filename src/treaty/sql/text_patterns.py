@@ -26,7 +26,7 @@ _SIMPLE = re.compile("[^%]*%?[^%]*|%[^%]+%", re.DOTALL)
 
 def _like(w: Renderer, node: exp.Like | exp.ILike, escape: str = "\\") -> str:
     subject = operand(w, node.this, *PREDICATES)
-    sql = like_sql(w, node, subject, node.expression, escape, folds=isinstance(node, exp.ILike))
+    sql = render_like(w, node, subject, node.expression, escape, folds=isinstance(node, exp.ILike))
     return f"(NOT {sql})" if node.args.get("negate") else sql
 
 
@@ -39,7 +39,7 @@ def _escape(w: Renderer, node: exp.Escape) -> str:
     return _like(w, node.this, mark.name)
 
 
-def like_sql(w: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
+def render_like(w: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
     """Write whether a text is like a literal pattern."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
         raise w.refuse(node, "has LIKE with a pattern that is no literal", "write the pattern as a text")
@@ -99,7 +99,7 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\x{{{ord(found[0]):x}}}"
 
 
-def matched(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
+def render_regex_match(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
     """Write whether a text matches a literal pattern in RE2 syntax; too long a text for it does not."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
         raise w.refuse(node, "has RLIKE with a pattern that is no literal", "write the pattern as a text")
@@ -107,11 +107,11 @@ def matched(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
         java = translate(pattern.name)
     except InvalidDocument as error:
         raise w.refuse(pattern, f"has a pattern that cannot be used ({error})", "write another in RE2 syntax") from None
-    return f"if(length({subject}) > {java.longest}, false, {subject} RLIKE {text_sql(java.text)})"
+    return f"if(length({subject}) > {java.max_length}, false, {subject} RLIKE {text_sql(java.text)})"
 
 
 def _rlike(w: Renderer, node: exp.RegexpLike) -> str:
-    return matched(w, node, operand(w, node.this, *PREDICATES), node.expression)
+    return render_regex_match(w, node, operand(w, node.this, *PREDICATES), node.expression)
 
 
 PATTERN_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {

@@ -34,7 +34,7 @@ _AMOUNT = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,6})?")
 _PARTS_OF_TIME = frozenset({*UNITS, "YEAROFWEEK", "DAYOFWEEK", "DOW", "DAYOFWEEK_ISO", "DOW_ISO", "DOY"})
 
 
-def type_name(w: Renderer, node: exp.DataType) -> str:
+def render_type(w: Renderer, node: exp.DataType) -> str:
     """Write the type that a value is cast to."""
     name = _TYPES.get(node.this) if isinstance(node.this, exp.DType) else None
     sizes = [size.this.name for size in node.expressions if isinstance(size, exp.DataTypeParam)]
@@ -51,7 +51,7 @@ def type_name(w: Renderer, node: exp.DataType) -> str:
 
 def _cast(w: Renderer, node: exp.Cast) -> str:
     """Write a cast that gives null where a value does not fit; a literal must fit."""
-    name = type_name(w, node.args["to"])
+    name = render_type(w, node.args["to"])
     inner = node.this
     if isinstance(inner, exp.Literal) and inner.is_string and name in _TIMES:
         refuse_no_time(w, inner, _TIMES[name])

@@ -19,8 +19,8 @@ from treaty.compatibility.terms.comparison import Bounds, instant
 from treaty.compatibility.terms.field_values import text_length, value_range
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
-from treaty.regex.parser import parsed
-from treaty.regex.tree import Again, At, Either, Node, One, Then
+from treaty.regex.parser import parse_pattern
+from treaty.regex.tree import Alternation, Anchor, CharacterClass, Concatenation, Node, Repetition
 
 _BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,
@@ -174,7 +174,7 @@ def text_generator(field: Field) -> TextGenerator:
     options = field.options or EMPTY
     pattern, named = options.get("pattern"), options.get("format")
     if isinstance(pattern, str):
-        tree = parsed(pattern)
+        tree = parse_pattern(pattern)
         return lambda random, number: _walked(tree, random)
     if isinstance(named, str) and named in _FORMATS:
         return _FORMATS[named]
@@ -227,16 +227,16 @@ def _word(random: Random, length: int) -> str:
 def _walked(node: Node, random: Random) -> str:
     """Walk a pattern and write down what it asks for."""
     match node:
-        case One(among):
+        case CharacterClass(among):
             return _character(among.ranges, random)
-        case Then(parts):
+        case Concatenation(parts):
             return "".join(_walked(part, random) for part in parts)
-        case Either(options):
+        case Alternation(options):
             return _walked(random.choice(options), random) if options else ""
-        case Again(part, least, most):
+        case Repetition(part, least, most):
             upper = least + _MOST_REPEATS if most is None else min(most, least + _MOST_REPEATS)
             return "".join(_walked(part, random) for _ in range(random.randint(least, upper)))
-        case At():
+        case Anchor():
             return ""
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from treaty.contracts.findings import Severity
 from treaty.pipeline.project_sql import parse_expression
 from treaty.sql.functions import AGGREGATES, WINDOWS
-from treaty.sql.project_parser import error_from_findings
+from treaty.sql.parser import error_from_findings
 from treaty.sql.project_queries import Expression
 from treaty.sql.relations import Reference
 from treaty.sql.repeatability import find_unrepeatable

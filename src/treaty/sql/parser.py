@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
 from treaty.sql.functions import words
+from treaty.sql.lexer import Kind, Lexeme, rule_error
 
 _KEPT = ("CAST", "EXTRACT", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST")
 """Functions with words between their arguments."""
@@ -161,3 +162,121 @@ def _unreadable(text: SqlText, error: SqlglotError) -> InvalidDocument:
 @cache
 def _dialect() -> _Plain:
     return _Plain()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TYPES = _words(
+    """
+    BIGINT BINARY BOOLEAN BYTE CHAR DATE DEC DECIMAL DOUBLE FLOAT INT INTEGER LONG NUMERIC REAL SHORT SMALLINT STRING
+    TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TINYINT VARCHAR
+    """
+)
+_KEYWORDS = {"GROUP BY", "ORDER BY", "PARTITION BY"} | _words(
+    """
+    ALL AND ANTI AS ASC BETWEEN CASE CROSS CURRENT_DATE CURRENT_TIMESTAMP DESC DISTINCT DIV ELSE END ESCAPE EXCEPT
+    EXISTS FALSE FILTER FROM FULL HAVING ILIKE IN INNER INTERSECT INTERVAL IS JOIN LEFT LIKE LIMIT MINUS NOT NULL ON OR
+    OUTER OVER RANGE RECURSIVE REGEXP RIGHT RLIKE ROWS SELECT SEMI THEN TRUE UNION USING WHEN WHERE WITH
+    """
+)
+_STAND_INS = {Kind.NAME: "`q`", Kind.TEXT: "'t'", Kind.BYTES: "x'00'", Kind.NUMBER: "0"}
+"""What sqlglot's tokenizer is shown in place of a quoted name, a text, bytes or a number; the parser gets the value."""
+_AFTER_WHICH_A_TYPE_STANDS = frozenset({TokenType.ALIAS, TokenType.DCOLON})
+_QUERY_STARTS = frozenset({"SELECT", "WITH"})
+
+
+class _PlainTokenizer(Spark.Tokenizer):
+    """Spark's tokenizer with the keywords that a rule may need; any other word is a name."""
+
+    KEYWORDS: ClassVar[dict[str, TokenType]] = {
+        word: kind
+        for word, kind in Spark.Tokenizer.KEYWORDS.items()
+        if not word[0].isalpha() or word in _KEYWORDS | _TYPES
+    }
+    COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+class _PlainParserRuleParser(SparkParser):
+    """Spark's parser without its translations of functions and without statements."""
+
+    FUNCTIONS: ClassVar = {}
+    STATEMENT_PARSERS: ClassVar = {}
+    ARRAY_CONSTRUCTORS: ClassVar = {}
+    FUNCTION_PARSERS: ClassVar = {
+        name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in ("CAST", "TRY_CAST", "EXTRACT")
+    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+
+
+class _PlainRuleParser(Spark):
+    Tokenizer = _PlainTokenizer
+    Parser = _PlainParserRuleParser
+
+
+def parse_rule_tree(text: str, found: Sequence[Lexeme]) -> exp.Expr:
+    """Return the syntax tree of one query or one condition."""
+    parser = _PlainParserRuleParser(dialect=_dialect_rule_parser(), error_level=ErrorLevel.IMMEDIATE)
+    try:
+        tokens = _tokens_rule_parser(text, found)
+        trees = parser.parse(tokens, text) if _is_query(found) else parser.parse_into(exp.Condition, tokens, text)
+    except InvalidDocument:
+        raise
+    except SqlglotError as error:
+        raise _unreadable_rule_parser(text, error) from None
+    except Exception:  # whatever a foreign parser trips over is one text that cannot be read
+        raise _unreadable_rule_parser(text) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise _unreadable_rule_parser(text)
+    return trees[0]
+
+
+def offset_of(node: exp.Expr) -> int | None:
+    """Return where a node, or the first thing inside it, stands in the text."""
+    return min((item.meta["start"] for item in node.walk() if "start" in item.meta), default=None)
+
+
+def _is_query(found: Sequence[Lexeme]) -> bool:
+    first = next((lexeme for lexeme in found if lexeme.value != "("), found[0])
+    return first.kind is Kind.WORD and first.value.upper() in _QUERY_STARTS
+
+
+def _tokens_rule_parser(text: str, found: Sequence[Lexeme]) -> list[Token]:
+    """Let sqlglot name the keywords, and put the values and places of the lexemes into its tokens."""
+    shown: list[str] = []
+    by_place: dict[int, Lexeme] = {}
+    length = 0
+    for lexeme in found:
+        by_place[length] = lexeme
+        shown.append(_STAND_INS.get(lexeme.kind, lexeme.value))
+        length += len(shown[-1]) + 1
+    tokens: list[Token] = []
+    for token in _dialect_rule_parser().tokenize(" ".join(shown)):
+        known = by_place.get(token.start)
+        if known is None:
+            raise _unreadable_rule_parser(text)
+        value = known.value if known.kind in _STAND_INS else token.text
+        tokens.append(Token(token.token_type, value, 1, known.at, known.at, known.at))
+    return [_as_function_rule_parser(tokens, number) for number in range(len(tokens))]
+
+
+def _as_function_rule_parser(tokens: list[Token], number: int) -> Token:
+    """Return the token, a type's name before a parenthesis being a function: the parser would read its inside twice."""
+    token = tokens[number]
+    is_called = number + 1 < len(tokens) and tokens[number + 1].token_type is TokenType.L_PAREN
+    is_type = number > 0 and tokens[number - 1].token_type in _AFTER_WHICH_A_TYPE_STANDS
+    if token.text.upper() in _TYPES and is_called and not is_type:
+        return Token(TokenType.VAR, token.text, 1, token.col, token.start, token.end)
+    return token
+
+
+def _unreadable_rule_parser(text: str, error: SqlglotError | None = None) -> Exception:
+    details = getattr(error, "errors", None) or [{}]
+    then = "write one SELECT over the contract's tables, or one condition on a row, in Spark's SQL"
+    return rule_error(text, details[0].get("col"), "cannot be read", then)
+
+
+@cache
+def _dialect_rule_parser() -> _PlainRuleParser:
+    return _PlainRuleParser()
