@@ -35,7 +35,7 @@ def test_what_does_not_come_across_is_named(treaty: Treaty, write: Write) -> Non
 
     assert result.output.startswith("-- dialect: spark\nCREATE TABLE orders (")
     assert "lost: order_id: primaryKey true (spark has no PRIMARY KEY)\n" in result.errors
-    assert "lost: version 1.0.0 (a table definition has no place for it)\n" in result.errors
+    assert "lost: version 1.0.0 (a table definition cannot express it)\n" in result.errors
 
 
 def test_one_of_several_contracts_is_named_by_its_id(treaty: Treaty, write: Write) -> None:
@@ -81,7 +81,10 @@ def test_python_is_not_run(treaty: Treaty, write: Write) -> None:
     result = treaty("convert", write("models.py", "open('made', 'w')"), "--to", "odcs")
 
     assert result.code == 1
-    assert "models.py: Python code is not run to read the models in it; print its schema" in result.errors
+    assert (
+        "models.py: Python files are not executed, so their models cannot be read; print the schema of the model"
+        in result.errors
+    )
     assert not Path("made").exists()
 
 

@@ -70,8 +70,8 @@ def test_a_field_that_became_optional_is_optional() -> None:
     ("kept", "message"),
     [
         (3, r"total: the note 'treaty' is '3', not a mapping; remove it"),
-        ({"instead": []}, r"total: 'instead' in the note 'treaty' is no mapping of mappings; remove it"),
-        ({"properties": [1]}, r"total: the note 'treaty' has a key of the wrong shape; remove it"),
+        ({"instead": []}, r"total: 'instead' in the note 'treaty' is not a mapping of mappings; remove it"),
+        ({"properties": [1]}, r"total: a key of the note 'treaty' has the wrong type; remove it"),
         ({"colour": "red"}, r"unknown key 'colour' at schema\[0\].properties\[1\]"),
     ],
 )

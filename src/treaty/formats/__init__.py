@@ -1,4 +1,4 @@
-"""Foreign schemas as contracts, in and out: one place for each format, every loss by name."""
+"""Read and write contracts in foreign schema formats. Whatever cannot be converted is reported as a loss."""
 
 from treaty.formats.results import Loss, ReadResult, WriteResult
 from treaty.formats.supported_formats import FORMATS, Format, detect_format, get_format

@@ -1,4 +1,4 @@
-"""Telling a foreign schema from other files by a look at its name and text; nothing is parsed."""
+"""Detect the format of a schema file from its name and text, without parsing it."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 FormatTest: TypeAlias = Callable[[str, str], bool]
-"""Takes the path in lower case, and the text."""
+"""Takes the path in lower case and the text of a file; true if the file is in the format."""
 
-_A_LOOK = 20_000
-_CREATES = re.compile(
+_MAX_INSPECTED_CHARS = 20_000
+_CREATE_TABLE = re.compile(
     r"^[^\S\n]*create\s+(?:or\s+(?:replace|refresh)\s+)?(?:[a-z]+\s+){0,3}table\b[^;(]{0,400}\(",
     re.IGNORECASE | re.MULTILINE,
 )
-_A_CONTRACT = re.compile(
+_CONTRACT_KEY = re.compile(
     r"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:)""", re.MULTILINE
 )
-_OF_JSON_SCHEMA = re.compile(r"""["']?\$schema["']?\s*:\s*["']?https?://json-schema\.org/""")
-_DESCRIBES = re.compile(r"""["']?(?:properties|\$ref|anyOf|oneOf)["']?\s*:""")
-_MODELS = re.compile(r"^models:[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*-[^\S\n]+", re.MULTILINE)
-_STRUCT = re.compile(r'"type"\s*:\s*"struct"')
+_JSON_SCHEMA_URI = re.compile(r"""["']?\$schema["']?\s*:\s*["']?https?://json-schema\.org/""")
+_SCHEMA_KEYWORD = re.compile(r"""["']?(?:properties|\$ref|anyOf|oneOf)["']?\s*:""")
+_DBT_MODELS = re.compile(r"^models:[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*-[^\S\n]+", re.MULTILINE)
+_STRUCT_TYPE = re.compile(r'"type"\s*:\s*"struct"')
 
 
 def contains_text(word: str) -> FormatTest:
-    """Tell a format by its suffix, of a file that is not empty."""
+    """Return a test for files that contain a text; the suffix of the file identifies the format."""
     return lambda path, text: word in text
 
 
 def never(path: str, text: str) -> bool:
-    """Tell nothing: such files are read only where somebody asks for it."""
+    """Detect nothing: files of this format are read only on request."""
     return False
 
 
 def is_json_schema(path: str, text: str) -> bool:
-    """Tell a JSON Schema by the address of its dialect, or by a name like orders.schema.json."""
-    look = text[:_A_LOOK]
-    named = path.endswith((".schema.json", ".schema.yaml", ".schema.yml"))
-    told = _OF_JSON_SCHEMA.search(look) is not None or (named and path.endswith(".json"))
+    """Detect a JSON Schema by its `$schema` URI or by a file name such as orders.schema.json."""
+    head = text[:_MAX_INSPECTED_CHARS]
+    has_schema_suffix = path.endswith((".schema.json", ".schema.yaml", ".schema.yml"))
+    is_schema = _JSON_SCHEMA_URI.search(head) is not None or (has_schema_suffix and path.endswith(".json"))
     return (
-        told
-        and _DESCRIBES.search(look) is not None
-        and not _A_CONTRACT.search(look)
-        and not is_spark_schema(path, look)
+        is_schema
+        and _SCHEMA_KEYWORD.search(head) is not None
+        and not _CONTRACT_KEY.search(head)
+        and not is_spark_schema(path, head)
     )
 
 
 def is_sql_ddl(path: str, text: str) -> bool:
-    """Tell DDL by a table that it creates with columns."""
-    return _CREATES.search(text) is not None
+    """Detect DDL by a CREATE TABLE statement with columns."""
+    return _CREATE_TABLE.search(text) is not None
 
 
 def is_dbt_schema(path: str, text: str) -> bool:
-    """Tell the properties of dbt models by their list of models."""
-    return _MODELS.search(text) is not None and not _A_CONTRACT.search(text[:_A_LOOK])
+    """Detect a dbt properties file by its list of models."""
+    return _DBT_MODELS.search(text) is not None and not _CONTRACT_KEY.search(text[:_MAX_INSPECTED_CHARS])
 
 
 def is_spark_schema(path: str, text: str) -> bool:
-    """Tell a StructType by its type, its fields and what each says of null."""
-    look = text[:_A_LOOK]
-    return _STRUCT.search(look) is not None and '"fields"' in look and '"nullable"' in look
+    """Detect a StructType by its keys `type`, `fields` and `nullable`."""
+    head = text[:_MAX_INSPECTED_CHARS]
+    return _STRUCT_TYPE.search(head) is not None and '"fields"' in head and '"nullable"' in head

@@ -1,4 +1,4 @@
-"""A part of a contract as flat keys and values: those of ODCS, options and custom properties each for itself."""
+"""Flatten a contract, object or field into ODCS keys; options and custom properties get a key each."""
 
 from __future__ import annotations
 
@@ -15,82 +15,82 @@ ContractPart = TypeVar("ContractPart", Contract, SchemaObject, Field)
 
 CHILD_KEYS = ("items", "map_key", "map_value")
 OPTION_PREFIX = "logicalTypeOptions."
-_OPTIONS = "logicalTypeOptions"
-_CUSTOM = "customProperties."
-_ALL_CUSTOM = "customProperties"
+_OPTIONS_KEY = "logicalTypeOptions"
+_CUSTOM_PREFIX = "customProperties."
+_CUSTOM_KEY = "customProperties"
 
 
 def flatten(part: Contract | SchemaObject | Field) -> dict[str, Json]:
-    """Return what a part says of itself, without the fields inside it."""
-    said = {key: thaw(value) for key, name in _table(part).items() if (value := getattr(part, name)) is not None}
-    said |= thaw(part.more)
-    said |= {f"{OPTION_PREFIX}{name}": value for name, value in said.pop(_OPTIONS, {}).items()}
-    entries = said.pop(_ALL_CUSTOM, [])
+    """Return the terms of a part by key, without its nested fields."""
+    terms = {key: thaw(value) for key, name in _key_table(part).items() if (value := getattr(part, name)) is not None}
+    terms |= thaw(part.more)
+    terms |= {f"{OPTION_PREFIX}{name}": value for name, value in terms.pop(_OPTIONS_KEY, {}).items()}
+    entries = terms.pop(_CUSTOM_KEY, [])
     names = [entry.get("property") for entry in entries]
-    if len({str(name) for name in names}) == len(names) and all(_is_plain(entry) for entry in entries):
+    if len({str(name) for name in names}) == len(names) and all(_has_only_value(entry) for entry in entries):
         own = _own_names(part)
-        said |= {
-            name if name in own else f"{_CUSTOM}{name}": entry["value"]
+        terms |= {
+            name if name in own else f"{_CUSTOM_PREFIX}{name}": entry["value"]
             for name, entry in zip(names, entries, strict=True)
         }
     elif entries:
-        said[_ALL_CUSTOM] = entries
-    return said
+        terms[_CUSTOM_KEY] = entries
+    return terms
 
 
-def unflatten(part: ContractPart, said: dict[str, Json]) -> ContractPart:
-    """Return the part as saying exactly this, with the fields inside it as they are."""
-    rest, own = dict(said), _own_names(part)
-    options = {key.removeprefix(OPTION_PREFIX): rest.pop(key) for key in said if key.startswith(OPTION_PREFIX)}
-    entries = list(rest.pop(_ALL_CUSTOM, []))
-    for key in said:
-        if key in own or key.startswith(_CUSTOM):
-            entries.append({"property": key.removeprefix(_CUSTOM), "value": rest.pop(key)})
+def unflatten(part: ContractPart, terms: dict[str, Json]) -> ContractPart:
+    """Return the part with exactly these terms; its nested fields stay unchanged."""
+    rest, own = dict(terms), _own_names(part)
+    options = {key.removeprefix(OPTION_PREFIX): rest.pop(key) for key in terms if key.startswith(OPTION_PREFIX)}
+    entries = list(rest.pop(_CUSTOM_KEY, []))
+    for key in terms:
+        if key in own or key.startswith(_CUSTOM_PREFIX):
+            entries.append({"property": key.removeprefix(_CUSTOM_PREFIX), "value": rest.pop(key)})
     if options:
-        rest[_OPTIONS] = options
+        rest[_OPTIONS_KEY] = options
     if entries:
-        rest[_ALL_CUSTOM] = entries
-    known = {name: freeze(rest.pop(key, None)) for key, name in _table(part).items()}
+        rest[_CUSTOM_KEY] = entries
+    known = {name: freeze(rest.pop(key, None)) for key, name in _key_table(part).items()}
     return replace(part, **known, more=FrozenMap(rest))
 
 
 def flatten_children(field: Field) -> dict[str, Json]:
-    """Return the fields inside a field, each as flat keys with the fields inside it."""
-    found: dict[str, Json] = {}
+    """Return the nested fields of a field, each flattened together with its own nested fields."""
+    children: dict[str, Json] = {}
     if field.properties is not None:
-        found["properties"] = [flatten(child) | flatten_children(child) for child in field.properties]
+        children["properties"] = [flatten(child) | flatten_children(child) for child in field.properties]
     for name in CHILD_KEYS:
         child = getattr(field, name)
         if child is not None:
-            found[name] = flatten(child) | flatten_children(child)
-    return found
+            children[name] = flatten(child) | flatten_children(child)
+    return children
 
 
-def unflatten_children(field: Field, said: dict[str, Json]) -> Field:
-    """Return the field with exactly these fields inside it, as `inside` says them."""
-    properties = said.get("properties")
-    items, key, value = (_whole(said[name]) if name in said else None for name in CHILD_KEYS)
-    named = None if properties is None else tuple(map(_whole, properties))
+def unflatten_children(field: Field, terms: dict[str, Json]) -> Field:
+    """Return the field with exactly these nested fields, as `flatten_children` returns them."""
+    properties = terms.get("properties")
+    items, key, value = (_unflatten_field(terms[name]) if name in terms else None for name in CHILD_KEYS)
+    named = None if properties is None else tuple(map(_unflatten_field, properties))
     return replace(field, properties=named, items=items, map_key=key, map_value=value)
 
 
-def _whole(said: dict[str, Json]) -> Field:
-    children = {key: value for key, value in said.items() if key in ("properties", *CHILD_KEYS)}
-    own = {key: value for key, value in said.items() if key not in children}
+def _unflatten_field(terms: dict[str, Json]) -> Field:
+    children = {key: value for key, value in terms.items() if key in ("properties", *CHILD_KEYS)}
+    own = {key: value for key, value in terms.items() if key not in children}
     return unflatten_children(unflatten(Field(), own), children)
 
 
 def as_mapping(value: Json) -> Mapping[str, Any]:
-    """Return a value that should be a mapping, or an empty one where it is none."""
+    """Return the value if it is a mapping, otherwise an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: Json) -> list[Any]:
-    """Return a value that should be a list, or an empty one where it is none."""
+    """Return the value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
 
 
-def _table(part: Contract | SchemaObject | Field) -> dict[str, str]:
+def _key_table(part: Contract | SchemaObject | Field) -> dict[str, str]:
     return FIELD if isinstance(part, Field) else OBJECT if isinstance(part, SchemaObject) else CONTRACT
 
 
@@ -100,5 +100,5 @@ def _own_names(part: Contract | SchemaObject | Field) -> frozenset[str]:
     return block_names() if isinstance(part, Contract) else frozenset()
 
 
-def _is_plain(entry: dict[str, Json]) -> bool:
+def _has_only_value(entry: dict[str, Json]) -> bool:
     return entry.keys() == {"property", "value"} and isinstance(entry["property"], str)

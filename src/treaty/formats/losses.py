@@ -1,4 +1,4 @@
-"""What a contract lost on its way through a format: found by reading back what was written, never claimed."""
+"""Find what a contract loses in a format by reading back what was written and comparing."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from treaty.formats.normalization import normalize
 from treaty.formats.results import UNVERSIONED, Loss
 
 Reasons = Mapping[str, str]
-"""Why a key (`required`, `type.map`, `*`) cannot come along."""
+"""Why a key (`required`, `type.map`, or `*` for any other) is lost."""
 
 _TYPE_KEYS = frozenset({"logicalType", "physicalType", f"{OPTION_PREFIX}format"})
-_SETTLED = frozenset({"physicalType", "physicalName"})
-"""Keys that a format may settle where the contract leaves them open."""
+_ADDABLE_KEYS = frozenset({"physicalType", "physicalName"})
+"""Keys that a format may add where the contract does not state them."""
 
 
 def find_losses(
-    contract: Contract, back: Sequence[Contract], reasons: Reasons, settles: tuple[str, ...] = ()
+    contract: Contract, back: Sequence[Contract], reasons: Reasons, adds: tuple[str, ...] = ()
 ) -> tuple[Loss, ...]:
-    """Compare a contract with what was read back of it; several contracts count as the objects of one."""
+    """Compare a contract with what was read back; several contracts count as the objects of one contract."""
     before = normalize(contract)
     objects = tuple(item for one in back for item in one.schema)
     after = normalize(replace(back[0], objects=objects)) if back else replace(before, objects=())
-    return tuple(_Comparison(reasons, _SETTLED | set(settles), several=len(before.schema) > 1).contract(before, after))
+    return tuple(
+        _Comparison(reasons, _ADDABLE_KEYS | set(adds), several=len(before.schema) > 1).contract(before, after)
+    )
 
 
 class _Comparison:
-    """Walks two contracts side by side."""
+    """Compares two contracts term by term."""
 
-    def __init__(self, reasons: Reasons, settled: frozenset[str], *, several: bool) -> None:
+    def __init__(self, reasons: Reasons, addable: frozenset[str], *, several: bool) -> None:
         self.reasons = reasons
-        self.settled = settled
+        self.addable = addable
         self.several = several
 
     def contract(self, before: Contract, after: Contract) -> Iterator[Loss]:
@@ -85,27 +87,29 @@ class _Comparison:
         for key in one | other:
             if key in one and key in other and same(one[key], other[key]):
                 continue
-            if key not in one and key in self.settled:
+            if key not in one and key in self.addable:
                 continue
             if (
                 isinstance(before, Field)
                 and isinstance(after, Field)
-                and _is_told_by_type(key, before, after, one, other)
+                and _is_covered_by_type(key, before, after, one, other)
             ):
                 continue
-            yield Loss(path, _in_words(key, one, other), self._why(key))
+            yield Loss(path, _describe_difference(key, one, other), self._why(key))
 
     def _why(self, *keys: str) -> str:
         for key in (*keys, *(key.partition(".")[0] for key in keys), "*"):
             if key in self.reasons:
                 return self.reasons[key]
-        raise KeyError(f"a format names its general reason as '*': {self.reasons}")
+        raise KeyError(f"a format must give a general reason under '*': {self.reasons}")
 
 
-def _is_told_by_type(key: str, before: Field, after: Field, one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
-    """Tell whether a key of the type needs no word of its own: types differ as a whole, or say the same otherwise."""
+def _is_covered_by_type(
+    key: str, before: Field, after: Field, one: Mapping[str, Json], other: Mapping[str, Json]
+) -> bool:
+    """Whether the comparison of types already covers a key, because the types differ or mean the same."""
     if key == f"{OPTION_PREFIX}maxLength":
-        return _longest(before) == _longest(after)
+        return _max_length(before) == _max_length(after)
     if key == f"{OPTION_PREFIX}timezone":
         return before.type != after.type and _is_local(before) == _is_local(after)
     if key not in _TYPE_KEYS or (key == f"{OPTION_PREFIX}format" and before.logical_type not in ("integer", "number")):
@@ -114,25 +118,25 @@ def _is_told_by_type(key: str, before: Field, after: Field, one: Mapping[str, Js
 
 
 def is_same_type(before: Field, after: Field) -> bool:
-    """Tell whether two fields hold the same values, whatever their stored types are called."""
+    """Whether two fields hold the same values, regardless of the names of their physical types."""
     if before.type is None or after.type is None or before.type.name != "timestamp" != after.type.name:
         return before.type == after.type
     return before.type.name == after.type.name and _is_local(before) == _is_local(after)
 
 
 def _is_local(field: Field) -> bool:
-    """Tell whether a moment is without its zone."""
+    """Whether a timestamp has no time zone."""
     return (field.type is not None and field.type.detail == "without time zone") or (field.options or EMPTY).get(
         "timezone"
     ) is False
 
 
-def _longest(field: Field) -> int | None:
+def _max_length(field: Field) -> int | None:
     limits = ((field.options or EMPTY).get("maxLength"), capacity(field.physical_type))
     return min((limit for limit in limits if isinstance(limit, int)), default=None)
 
 
-def _in_words(key: str, one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
+def _describe_difference(key: str, one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
     name = key.removeprefix(OPTION_PREFIX)
     if key not in other or (key == "version" and other[key] == UNVERSIONED):
         return f"{name} {brief(one[key])}"

@@ -1,4 +1,4 @@
-"""A contract without what goes without saying, so that two ways to say the same compare equal."""
+"""Remove defaults from a contract, so that two ways to state the same terms compare equal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEFAULT_FORMATS = {"integer": INTEGER_DEFAULT, "number": NUMBER_DEFAULT}
 
 
 def normalize(contract: Contract) -> Contract:
-    """Return the contract in its plainest words."""
+    """Return the contract without redundant terms."""
     objects = tuple(map(_object, contract.schema))
     return replace(contract, objects=objects, plain_keys=(), form=Form.ODCS)
 
@@ -27,7 +27,7 @@ def _object(item: SchemaObject) -> SchemaObject:
 
 
 def normalize_field(field: Field) -> Field:
-    """Return the field, and all inside it, in its plainest words."""
+    """Return the field and its nested fields without redundant terms."""
     plain = replace(
         field,
         required=field.is_required or None,

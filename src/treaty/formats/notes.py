@@ -1,8 +1,8 @@
-"""What a format has no word for, kept beside its own words where the format has room for notes.
+"""Notes that carry the terms a format cannot express.
 
-A format that lets strangers keep notes (Avro attributes, JSON Schema keywords, dbt's meta, Spark's metadata) carries
-the rest of a contract under the key `treaty`: keys the format says nothing of, and under `instead` those it says
-otherwise, each with what the format said then. A schema that was edited since is believed before the note.
+Formats with room for custom metadata (Avro attributes, JSON Schema keywords, dbt's meta, Spark's metadata) carry the
+rest of a contract under the key `treaty`: terms the format does not have and, under `instead`, terms it states
+differently, each with the value in the schema. If the schema has been edited since, the schema wins over the note.
 """
 
 from __future__ import annotations
@@ -25,102 +25,102 @@ NOTE_KEY = "treaty"
 CONTRACT_KEY = "contract"
 PART_OF_KEY = "part_of"
 _INSTEAD = "instead"
-_INSIDE = ("properties", *CHILD_KEYS)
-_BESIDE = frozenset({_INSTEAD, CONTRACT_KEY, PART_OF_KEY})
+_NESTED_KEYS = ("properties", *CHILD_KEYS)
+_RESERVED_KEYS = frozenset({_INSTEAD, CONTRACT_KEY, PART_OF_KEY})
 
 
-def make_note(said: Contract | SchemaObject | Field, native: Contract | SchemaObject | Field) -> dict[str, Json]:
-    """Return what must be kept beside the format's own words, so that the part can be restored."""
-    wanted, given = _said(said), _said(native)
-    kept = {key: value for key, value in wanted.items() if key not in given}
+def make_note(part: Contract | SchemaObject | Field, native: Contract | SchemaObject | Field) -> dict[str, Json]:
+    """Return the note that restores a part from what the format itself states (`native`)."""
+    wanted, given = _terms(part), _terms(native)
+    note = {key: value for key, value in wanted.items() if key not in given}
     instead: dict[str, Json] = {}
     for key, value in given.items():
         if key not in wanted:
             instead[key] = {"of": value}
         elif not same(value, wanted[key]):
             instead[key] = {"of": value, "is": wanted[key]}
-    return kept | ({_INSTEAD: instead} if instead else {})
+    return note | ({_INSTEAD: instead} if instead else {})
 
 
-def apply_note(native: ContractPart, kept: Json, source: str, where: str) -> ContractPart:
-    """Return the part as the note beside it completes it."""
-    if kept is None:
+def apply_note(native: ContractPart, note: Json, source: str, where: str) -> ContractPart:
+    """Return the part completed by its note."""
+    if note is None:
         return native
-    if not isinstance(kept, Mapping):
-        raise refuse(f"{where}: the note {NOTE_KEY!r} is {brief(kept)!r}, not a mapping", Place(source), "remove it")
-    given = _said(native)
-    instead = kept.get(_INSTEAD, {})
+    if not isinstance(note, Mapping):
+        raise refuse(f"{where}: the note {NOTE_KEY!r} is {brief(note)!r}, not a mapping", Place(source), "remove it")
+    given = _terms(native)
+    instead = note.get(_INSTEAD, {})
     if not isinstance(instead, Mapping) or not all(isinstance(one, Mapping) for one in instead.values()):
         raise refuse(
-            f"{where}: {_INSTEAD!r} in the note {NOTE_KEY!r} is no mapping of mappings", Place(source), "remove it"
+            f"{where}: {_INSTEAD!r} in the note {NOTE_KEY!r} is not a mapping of mappings", Place(source), "remove it"
         )
-    said = dict(given)
+    terms = dict(given)
     for key, entry in instead.items():
         if key in given and "of" in entry and same(given[key], entry["of"]):
-            del said[key]
-            said |= {key: entry["is"]} if "is" in entry else {}
-    said |= {key: value for key, value in kept.items() if key not in _BESIDE and key not in given}
+            del terms[key]
+            terms |= {key: entry["is"]} if "is" in entry else {}
+    terms |= {key: value for key, value in note.items() if key not in _RESERVED_KEYS and key not in given}
     if isinstance(native, Contract):
-        said.setdefault("version", UNVERSIONED)
-    inner = {key: said.pop(key) for key in _INSIDE if key in said}
+        terms.setdefault("version", UNVERSIONED)
+    inner = {key: terms.pop(key) for key in _NESTED_KEYS if key in terms}
     try:
-        whole = unflatten(native, said)
-        if isinstance(whole, Field) and any(inner.get(key) is not given.get(key) for key in _INSIDE):
+        whole = unflatten(native, terms)
+        if isinstance(whole, Field) and any(inner.get(key) is not given.get(key) for key in _NESTED_KEYS):
             return unflatten_children(whole, inner)
     except (AttributeError, TypeError):
         raise refuse(
-            f"{where}: the note {NOTE_KEY!r} has a key of the wrong shape", Place(source), "remove it"
+            f"{where}: a key of the note {NOTE_KEY!r} has the wrong type", Place(source), "remove it"
         ) from None
     return whole
 
 
-def _said(part: Contract | SchemaObject | Field) -> dict[str, Json]:
-    said = flatten(part) | (flatten_children(part) if isinstance(part, Field) else {})
+def _terms(part: Contract | SchemaObject | Field) -> dict[str, Json]:
+    terms = flatten(part) | (flatten_children(part) if isinstance(part, Field) else {})
     if isinstance(part, Contract) and part.version == UNVERSIONED:
-        del said["version"]
-    return said
+        del terms["version"]
+    return terms
 
 
 @dataclass(frozen=True)
 class SchemaPart:
-    """One schema object as a file has it: the contract it is by itself, and the note beside it."""
+    """One schema object of a file: the contract that it describes, and its note."""
 
     contract: Contract
-    kept: Json = None
+    note: Json = None
 
 
 def make_contract(identity: str, item: SchemaObject, version: str = UNVERSIONED) -> Contract:
-    """Return the contract that a foreign schema is by itself."""
+    """Return a contract with one object."""
     return Contract(identity, version, LATEST_API_VERSION, objects=(item,))
 
 
 def assemble_contracts(parts: Iterable[SchemaPart], source: str) -> tuple[Contract, ...]:
-    """Complete each contract by its note, join what belongs together, and check each as any contract is checked."""
-    whole: list[Contract] = []
+    """Apply the notes, join the objects of one contract, and validate each contract."""
+    contracts: list[Contract] = []
     for part in parts:
         (item,) = part.contract.schema
-        kept = part.kept if isinstance(part.kept, dict) else {}
-        item = apply_note(item, part.kept, source, item.name)
-        if whole and kept.get(PART_OF_KEY) == whole[-1].id:
-            whole[-1] = replace(whole[-1], objects=(*whole[-1].schema, item))
+        note = part.note if isinstance(part.note, dict) else {}
+        item = apply_note(item, part.note, source, item.name)
+        if contracts and note.get(PART_OF_KEY) == contracts[-1].id:
+            contracts[-1] = replace(contracts[-1], objects=(*contracts[-1].schema, item))
         else:
             native = replace(part.contract, objects=(item,))
-            whole.append(apply_note(native, kept.get(CONTRACT_KEY), source, item.name))
-    return validate_contracts(whole, source)
+            contracts.append(apply_note(native, note.get(CONTRACT_KEY), source, item.name))
+    return validate_contracts(contracts, source)
 
 
 def validate_contracts(contracts: Iterable[Contract], source: str) -> tuple[Contract, ...]:
-    """Return the contracts as their own documents say them, or refuse what no contract may say."""
-    good: list[Contract] = []
+    """Validate contracts by writing and reading their ODCS documents; refuse two contracts with the same id."""
+    valid: list[Contract] = []
     for contract in contracts:
-        if any(one.id == contract.id for one in good):
-            raise refuse(f"{contract.id!r} is declared twice", Place(source), "keep one of them")
-        good.append(contract_from(write_odcs(contract), source))
-    return tuple(good)
+        if any(one.id == contract.id for one in valid):
+            raise refuse(f"{contract.id!r} is declared twice", Place(source), "remove one of them")
+        valid.append(contract_from(write_odcs(contract), source))
+    return tuple(valid)
 
 
 def make_object_note(contract: Contract, index: int, native: Contract) -> dict[str, Json]:
-    """Return the note for one object: its own rest, and with the first the rest of the contract."""
+    """Return the note of one object; the note of the first object also carries the rest of the contract."""
     (item,) = native.schema
     own = make_note(contract.schema[index], item)
     if index:
@@ -129,13 +129,13 @@ def make_object_note(contract: Contract, index: int, native: Contract) -> dict[s
     return own | ({CONTRACT_KEY: whole} if whole else {})
 
 
-def note_entry(kept: dict[str, Json]) -> dict[str, Json]:
-    """Return the key to write beside the format's own words, if anything is left to say."""
-    return {NOTE_KEY: kept} if kept else {}
+def note_entry(note: dict[str, Json]) -> dict[str, Json]:
+    """Return the note under its key, or nothing if it is empty."""
+    return {NOTE_KEY: note} if note else {}
 
 
 def require_objects(contract: Contract, title: str) -> Contract:
-    """Return the contract in plain words, or refuse one without anything to describe."""
+    """Return the normalized contract; refuse a contract without objects."""
     if not contract.schema:
         raise InvalidDocument(f"{contract.id} has no schema objects; {title} needs at least one")
     return normalize(contract)

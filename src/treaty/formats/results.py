@@ -1,4 +1,4 @@
-"""What reading and writing a foreign schema gives: contracts or text, and every loss by name."""
+"""Results of reading and writing a foreign schema: contracts or text, and the losses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from treaty.contracts.model import Contract
 
 UNVERSIONED = "0.0.0"
-"""The version of a contract whose schema names none."""
+"""The version of a contract whose schema does not state one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One thing that did not come across: where it stood, what it said, and why it could not come along."""
+    """One term that was lost in a conversion: its path, what it was, and why."""
 
     path: str
     what: str
@@ -23,13 +23,13 @@ class Loss:
         return f"{where}{self.what} ({self.why})"
 
     def as_data(self) -> dict[str, str]:
-        """Return the loss as JSON would say it."""
+        """Return the loss as JSON data."""
         return {"path": self.path, "what": self.what, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The contracts that a file holds, and what of the file they do not say."""
+    """The contracts in a file, and what they lost of the file."""
 
     contracts: tuple[Contract, ...]
     losses: tuple[Loss, ...] = ()
@@ -37,7 +37,7 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The text of a contract in a format, and what of the contract the text does not say."""
+    """A contract written in a format, and what the text lost of the contract."""
 
     text: str
     losses: tuple[Loss, ...] = ()

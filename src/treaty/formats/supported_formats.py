@@ -1,4 +1,4 @@
-"""The formats, in one table; a format's code is loaded when something is read or written in it."""
+"""The table of supported formats. The code of a format is imported on first use."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from treaty.formats.results import ReadResult, WriteResult
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A foreign format: what it is called, how its files are told, and in which dialects it is written."""
+    """A foreign format: its name, file suffixes, detection and dialects."""
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     suffix: str
-    tells: FormatTest
+    detect: FormatTest
     dialects: tuple[str, ...] = ()
     reads_dialects: bool = False
 
     def read(self, text: str, *, name: str, dialect: str | None = None) -> ReadResult:
-        """Read the contracts in a text; the name of its file tells what the text does not."""
-        chosen = self._in(dialect) if self.reads_dialects else {}
-        read: ReadResult = self._code().read(text, name, **chosen)
+        """Read the contracts in a text; the file name supplies what the text does not state."""
+        arguments = self._dialect_argument(dialect) if self.reads_dialects else {}
+        read: ReadResult = self._module().read(text, name, **arguments)
         return read
 
     def write(self, contract: Contract, *, dialect: str | None = None) -> WriteResult:
-        """Write a contract, and name what the text does not say."""
-        written: WriteResult = self._code().write(contract, **self._in(dialect))
+        """Write a contract and report the losses."""
+        written: WriteResult = self._module().write(contract, **self._dialect_argument(dialect))
         return written
 
-    def _code(self) -> Any:
-        """Load the format's code, or say what to install."""
+    def _module(self) -> Any:
+        """Import the code of the format, or report which package is missing."""
         try:
             return import_module(f"treaty.formats.{self.name.replace('-', '_')}")
         except ModuleNotFoundError as error:
             message = f"{self.title} needs the package {error.name}, which is not installed"
             raise Unavailable(f"{message}; run: pip install 'treaty[formats]'") from None
 
-    def _in(self, dialect: str | None) -> dict[str, str]:
+    def _dialect_argument(self, dialect: str | None) -> dict[str, str]:
         if dialect is None:
             return {}
         if dialect not in self.dialects:
@@ -86,21 +86,21 @@ FORMATS: tuple[Format, ...] = (
     Format("spark", "Spark StructType", (".json",), ".struct.json", is_spark_schema),
     Format("pydantic", "Pydantic models", (".py",), ".py", never),
 )
-"""In the order in which a file is tried."""
+"""In the order in which detection tries them."""
 
 if len({one.name for one in FORMATS}) != len(FORMATS):
-    raise ValueError("two formats have one name")
+    raise ValueError("two formats have the same name")
 
 
 def detect_format(path: str, text: str) -> Format | None:
-    """Tell from its name and content which format a file of a repository is in; contracts themselves are in none."""
+    """Detect the format of a file from its path and text; None for contracts and unknown files."""
     lower = path.lower()
-    return next((one for one in FORMATS if lower.endswith(one.suffixes) and one.tells(lower, text)), None)
+    return next((one for one in FORMATS if lower.endswith(one.suffixes) and one.detect(lower, text)), None)
 
 
 def get_format(name: str) -> Format:
-    """Return the format of that name."""
-    found = next((one for one in FORMATS if one.name == name), None)
-    if found is None:
+    """Return a format by its name."""
+    match = next((one for one in FORMATS if one.name == name), None)
+    if match is None:
         raise InvalidDocument(f"unknown format {name!r}; use one of: {', '.join(one.name for one in FORMATS)}")
-    return found
+    return match

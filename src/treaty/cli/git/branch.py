@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _MOST_WORDS = 200
-_ENDINGS = (*SUFFIXES, *(ending for one in FORMATS if one.tells is not never for ending in one.suffixes))
+_ENDINGS = (*SUFFIXES, *(ending for one in FORMATS if one.detect is not never for ending in one.suffixes))
 
 
 @dataclass(frozen=True)

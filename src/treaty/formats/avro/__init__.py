@@ -1,4 +1,4 @@
-"""Avro schemas: records as contracts, null unions as optional fields, aliases as stable ids."""
+"""Avro schemas: a record is a contract, a union with null an optional field, an alias a stable id."""
 
 from treaty.formats.avro.reader import read
 from treaty.formats.avro.writer import write

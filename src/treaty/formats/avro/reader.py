@@ -1,4 +1,4 @@
-"""Avro schema text to contracts."""
+"""Read contracts from Avro schemas."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from treaty.formats.avro.types import BINARY, LOGICAL, PRIMITIVES, NamedType, co
 from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
 from treaty.formats.results import Loss, ReadResult
 
-_OF_A_FIELD = frozenset({"name", "type", "doc", "default", "aliases", "order", NOTE_KEY})
-_OF_A_RECORD = frozenset({"name", "namespace", "type", "doc", "fields", "aliases", NOTE_KEY})
+_FIELD_KEYS = frozenset({"name", "type", "doc", "default", "aliases", "order", NOTE_KEY})
+_RECORD_KEYS = frozenset({"name", "namespace", "type", "doc", "fields", "aliases", NOTE_KEY})
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read every record of an Avro schema that no other record of the file is made of."""
+    """Read every record that is not part of another record in the file."""
     data, _ = read_json_text(text, name, Limits())
     reader = Reader(name, data)
     parts = [reader.part(root) for root in reader.roots]
@@ -30,7 +30,7 @@ def read(text: str, name: str) -> ReadResult:
 
 
 class Reader:
-    """Reads one file; knows its named types, and where it stands in them."""
+    """Reads one file and resolves its named types."""
 
     def __init__(self, source: str, data: Json = None) -> None:
         self.source = source
@@ -45,7 +45,7 @@ class Reader:
             raise self._no_root(records)
 
     def part(self, root: NamedType) -> SchemaPart:
-        """Read a record as a contract of its own."""
+        """Read a record as a contract."""
         schema, short = root.schema, root.name.rpartition(".")[2]
         self._inside, self.home = [root.name], root.name.rpartition(".")[0]
         path = FieldPath(object=short if len(self.roots) > 1 else None)
@@ -55,28 +55,28 @@ class Reader:
             id=aliases[0].rpartition(".")[2] if aliases else None,
             description=read_doc(schema),
             properties=self._fields(schema, root, path),
-            custom_properties=read_custom_attributes(schema, _OF_A_RECORD),
+            custom_properties=read_custom_attributes(schema, _RECORD_KEYS),
         )
         return SchemaPart(make_contract(root.name, item), schema.get(NOTE_KEY))
 
-    def know(self, name: str, schema: Mapping[str, Any]) -> None:
-        """Let a type be referred to that is defined elsewhere."""
+    def register(self, name: str, schema: Mapping[str, Any]) -> None:
+        """Register a named type that is defined elsewhere, so that schemas can refer to it."""
         self._types[name] = NamedType(name, schema)
 
     def contract(self, schema: Mapping[str, Any]) -> Contract:
-        """Read a record that stands alone, without its note."""
+        """Read a single record without its note."""
         alone = Reader(self.source, schema)
         return alone.part(alone.roots[0]).contract
 
     def field(self, schema: Json, path: FieldPath, parent: str) -> Field:
         """Read one field of a record."""
         if not isinstance(schema, Mapping) or not isinstance(schema.get("name"), str) or "type" not in schema:
-            raise self.refuse(f"{brief(schema)!r} is no field of {parent!r}", "a field has a name and a type")
+            raise self.refuse(f"{brief(schema)!r} is not a field of {parent!r}", "a field has a name and a type")
         path = path.field(schema["name"])
         kind, nullable = self._nullable(schema["type"], path, default_type_name(parent, schema["name"]))
         aliases = self._aliases(schema, str(path))
         if schema.get("order", "ascending") != "ascending":
-            self._lose(path, f"order {brief(schema['order'])}", "a contract does not say how values are sorted")
+            self._add_loss(path, f"order {brief(schema['order'])}", "a contract does not state a sort order")
         default = schema.get("default")
         entries = [FrozenMap({"property": "default", "value": default})] if default is not None else []
         native = replace(
@@ -85,7 +85,7 @@ class Reader:
             id=aliases[0] if aliases else None,
             required=None if nullable else True,
             description=read_doc(schema),
-            custom_properties=(*entries, *(read_custom_attributes(schema, _OF_A_FIELD) or ())) or None,
+            custom_properties=(*entries, *(read_custom_attributes(schema, _FIELD_KEYS) or ())) or None,
         )
         return apply_note(native, schema.get(NOTE_KEY), self.source, str(path))
 
@@ -93,12 +93,12 @@ class Reader:
         """Read the type of elements or map values."""
         kind, nullable = self._nullable(schema, path, name)
         if nullable:
-            self._lose(path, "null among the values", "a contract does not say that elements may be null")
-        kept = next((one.get(NOTE_KEY) for one in union_branches(schema) if isinstance(one, Mapping)), None)
-        return apply_note(kind, kept, self.source, str(path))
+            self._add_loss(path, "null elements", "a contract cannot declare elements as nullable")
+        note = next((one.get(NOTE_KEY) for one in union_branches(schema) if isinstance(one, Mapping)), None)
+        return apply_note(kind, note, self.source, str(path))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
-        """Return the error for something that is no Avro schema."""
+        """Return the error for an invalid Avro schema."""
         return refuse(message, Place(self.source), hint)
 
     def _fields(self, schema: Mapping[str, Any], named: NamedType, path: FieldPath) -> tuple[Field, ...]:
@@ -108,14 +108,14 @@ class Reader:
         return tuple(self.field(field, path, named.name) for field in fields)
 
     def _nullable(self, schema: Json, path: FieldPath, name: str) -> tuple[Field, bool]:
-        """Read a type, and whether null stands beside it."""
+        """Read a type, and whether its union includes null."""
         if not isinstance(schema, list):
             return self._type(schema, path, name), schema == "null"
         others = [one for one in schema if one != "null"]
         if len(others) == 1:
             return self._type(others[0], path, name), len(others) < len(schema)
         branches = ",".join(map(branch_name, others))
-        self._lose(path, f"what the union of {branches} holds", "a contract's field has one type")
+        self._add_loss(path, f"the union of {branches}", "a field in a contract has one type")
         return Field(physical_type=f"union<{branches}>"), len(others) < len(schema)
 
     def _type(self, schema: Json, path: FieldPath, name: str) -> Field:
@@ -135,13 +135,13 @@ class Reader:
             case str() | list() | dict():
                 return read_logical_type(schema) or self._type(kind, path, name)
             case _:
-                raise self.refuse(f"{brief(schema)!r} is no Avro type, at {path}", "see the specification of Avro")
+                raise self.refuse(f"{brief(schema)!r} at {path} is not an Avro type", "see the Avro specification")
 
     def _by_name(self, name: str, path: FieldPath, default: str) -> Field:
         if name in PRIMITIVES:
             return PRIMITIVES[name]
         if name == "null":
-            self._lose(path, "the type null", "a field of a contract has values")
+            self._add_loss(path, "the type null", "a field in a contract has values")
             return Field(physical_type="null")
         near = self._inside[-1].rpartition(".")[0] if self._inside else self.home
         named = self._types.get(f"{near}.{name}") or self._types.get(name)
@@ -153,8 +153,8 @@ class Reader:
     def _named(self, named: NamedType, path: FieldPath, default: str) -> Field:
         schema = named.schema
         named = next((one for one in self._types.values() if one.schema is schema), named)
-        told = named.short if named.name.rpartition(".")[0] == self.home else named.name
-        stored = None if told == default else f"{schema['type']} {told}"
+        name = named.short if named.name.rpartition(".")[0] == self.home else named.name
+        stored = None if name == default else f"{schema['type']} {name}"
         if schema["type"] == "fixed":
             return self._fixed(schema, path)
         if schema["type"] == "enum":
@@ -162,7 +162,7 @@ class Reader:
         if named.name in self._inside:
             raise self.refuse(
                 f"record {named.name!r} contains itself at {path}",
-                "a contract's fields end somewhere: refer by a key instead",
+                "contracts cannot describe recursive types; refer to the other object by its key",
             )
         self._inside.append(named.name)
         field = Field(logical_type="object", physical_type=stored, properties=self._fields(schema, named, path))
@@ -174,21 +174,23 @@ class Reader:
         if not isinstance(symbols, list) or not symbols:
             raise self.refuse(f"the enum at {path} has no symbols", "add 'symbols'")
         if schema.get("default") is not None:
-            self._lose(path, f"the symbol {brief(schema['default'])} for unknown ones", "a contract lists values only")
+            self._add_loss(
+                path, f"the default symbol {brief(schema['default'])}", "contracts have no default for unknown values"
+            )
         values = tuple(FrozenMap({"value": symbol}) for symbol in symbols)
         return Field(logical_type="string", physical_type=stored, enum=values)
 
     def _fixed(self, schema: Mapping[str, Any], path: FieldPath) -> Field:
         decimal = read_logical_type({**schema, "type": "bytes"})
         if schema.get("logicalType") == "duration":
-            self._lose(path, "months, days and milliseconds of the duration", "contracts have no such type")
+            self._add_loss(path, "months, days and milliseconds of the duration", "contracts have no duration type")
             return Field(physical_type="duration")
         if decimal is None and schema.get("logicalType") == "uuid":
             return LOGICAL["string", "uuid"]
-        self._lose(
+        self._add_loss(
             path,
             f"the fixed type {schema.get('name')} of {schema.get('size')} bytes",
-            "a contract says what is stored, not in how many bytes",
+            "a contract does not state storage sizes",
         )
         return decimal or BINARY
 
@@ -200,20 +202,22 @@ class Reader:
             self.losses.append(Loss(path, f"the aliases {', '.join(aliases[1:])}", "a field has one stable id"))
         return aliases
 
-    def _lose(self, path: FieldPath, what: str, why: str) -> None:
+    def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
         self.losses.append(Loss(str(path), what, why))
 
     def _no_root(self, records: list[NamedType]) -> InvalidDocument:
         if records:
             return self.refuse(
-                f"every record refers to another: {', '.join(one.name for one in records)}",
-                "a contract's fields end somewhere",
+                f"every record is part of another: {', '.join(one.name for one in records)}",
+                "contracts cannot describe recursive types",
             )
-        return self.refuse("no record: a contract describes rows or events", 'wrap it: {"type": "record", …}')
+        return self.refuse(
+            "the schema defines no record; a contract describes rows or events", 'wrap it: {"type": "record", …}'
+        )
 
 
 def read_logical_type(schema: Mapping[str, Any]) -> Field | None:
-    """Read a primitive with a logical type beside it; one that nobody knows counts for nothing, as Avro has it."""
+    """Read a primitive with a logical type; as in Avro, an unknown logical type is ignored."""
     kind, logical = schema.get("type"), schema.get("logicalType")
     if kind == "bytes" and logical == "decimal" and isinstance(schema.get("precision"), int):
         return Field(logical_type="number", physical_type=f"decimal({schema['precision']},{schema.get('scale') or 0})")
@@ -221,25 +225,25 @@ def read_logical_type(schema: Mapping[str, Any]) -> Field | None:
 
 
 def union_branches(schema: Json) -> Iterator[Json]:
-    """Yield the branches of a union, or the one type."""
+    """Yield the branches of a union, or the single type."""
     yield from schema if isinstance(schema, list) else (schema,)
 
 
 def branch_name(schema: Json) -> str:
-    """Name a branch of a union."""
+    """Return the name of a branch of a union."""
     if not isinstance(schema, Mapping):
         return str(schema)
     return str(schema.get("name") or schema.get("logicalType") or schema.get("type"))
 
 
 def read_doc(schema: Mapping[str, Any]) -> str | None:
-    """Return the documentation of a record or field, where it says something."""
+    """Return the documentation of a record or field; None if it is empty."""
     doc = schema.get("doc")
     return doc if isinstance(doc, str) and doc else None
 
 
 def read_custom_attributes(schema: Mapping[str, Any], known: frozenset[str]) -> tuple[FrozenMap, ...] | None:
-    """Keep attributes that Avro does not define."""
+    """Return attributes that Avro does not define as custom properties."""
     entries = (
         FrozenMap({"property": key, "value": freeze(value)}) for key, value in schema.items() if key not in known
     )

@@ -1,4 +1,4 @@
-"""Which Avro type is which type of a contract."""
+"""Avro types and their contract types; named types by their full names."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ LOGICAL: dict[tuple[str, str], Field] = {
     ("long", "local-timestamp-nanos"): _field("timestamp", "local-timestamp-nanos", timezone=False),
     ("bytes", "big-decimal"): _field("number", "decimal"),
 }
-"""By the type that is stored and the logical type beside it."""
+"""By primitive type and logical type."""
 
 INTEGERS = {
     **dict.fromkeys(("i8", "i16", "i32", "u8", "u16"), "int"),
     **dict.fromkeys(("i64", "u32"), "long"),
 }
 WIDE_INTEGER_DIGITS = {"u64": 20, "i128": 39, "u128": 39}
-"""How many digits a whole number needs that no Avro integer holds."""
+"""Decimal digits of integers that are too wide for any Avro integer."""
 DEFAULT_DECIMAL = (38, 18)
-"""Precision and scale of a decimal that names none."""
+"""Precision and scale of a decimal that states none."""
 
 
-_KINDS = ("record", "error", "enum", "fixed")
+_NAMED_KINDS = ("record", "error", "enum", "fixed")
 
 
 @dataclass(frozen=True)
 class NamedType:
-    """A record, enum or fixed type, and its full name."""
+    """A record, enum or fixed type with its full name."""
 
     name: str
     schema: Mapping[str, Any]
@@ -69,20 +69,20 @@ class NamedType:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any], namespace: str = "") -> NamedType:
-        """Name a schema, in the namespace around it where it has none of its own."""
+        """Return the type with its full name; without a namespace of its own it inherits the enclosing one."""
         name, own = str(schema.get("name", "")), schema.get("namespace", namespace)
         return cls(name if "." in name or not own else f"{own}.{name}", schema)
 
 
 def default_type_name(parent: str, field: str) -> str:
-    """Return the name a type gets where nobody gave it one: that of the record and the field it stands in."""
+    """Return the name of a type that the contract does not name: record and field joined."""
     return make_type_name(parent.rpartition(".")[2], field)
 
 
 def collect_named_types(
     data: Json, refuse: Callable[[str, str], InvalidDocument]
 ) -> tuple[dict[str, NamedType], set[str]]:
-    """Return every named type by its full name, and the full names that other records refer to."""
+    """Return the named types by full name, and the full names that other records refer to."""
     found: dict[str, NamedType] = {}
     references: list[tuple[str, str, str]] = []
     pending: list[tuple[Json, str, str]] = [(data, "", "")]
@@ -93,7 +93,7 @@ def collect_named_types(
         elif isinstance(schema, list):
             pending += [(one, namespace, home) for one in reversed(schema)]
         elif isinstance(schema, Mapping):
-            if schema.get("type") in _KINDS:
+            if schema.get("type") in _NAMED_KINDS:
                 named = NamedType.of(schema, namespace)
                 if not named.short:
                     raise refuse(f"a {schema['type']} has no name", "give it one")

@@ -1,4 +1,4 @@
-"""Contracts to Avro schema text."""
+"""Write contracts as Avro schemas."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from treaty.formats.notes import make_note, make_object_note, note_entry, requir
 from treaty.formats.results import WriteResult
 
 TITLE = "Avro"
-REASONS = {"*": "Avro has no place for it"}
+REASONS = {"*": "Avro cannot express it"}
 
 
 def write(contract: Contract) -> WriteResult:
-    """Write a contract as one record, or as a list of records where it has several objects."""
+    """Write a contract as one record, or as a list of records if it has several objects."""
     plain = require_objects(contract, TITLE)
     records = _Writer(plain).records()
     text = write_json(records[0] if len(records) == 1 else records)
@@ -34,7 +34,7 @@ def write(contract: Contract) -> WriteResult:
 
 
 class _Writer:
-    """Writes one contract; names each type once."""
+    """Writes one contract and defines each named type once."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -80,12 +80,12 @@ class _Writer:
         return node | note_entry(make_note(field, self.reader.field(node, FieldPath(), parent)))
 
     def _element(self, field: Field | None, name: str) -> Json:
-        """Write the type of elements or map values, its note inside the type."""
+        """Write the type of elements or map values; the note goes inside the type."""
         if field is None:
             return "string"
         kind = self._type(field, name)
-        kept = make_note(replace(field, name=None), self.reader.element(kind, FieldPath(), name))
-        return {**(kind if isinstance(kind, dict) else {"type": kind}), **note_entry(kept)} if kept else kind
+        note = make_note(replace(field, name=None), self.reader.element(kind, FieldPath(), name))
+        return {**(kind if isinstance(kind, dict) else {"type": kind}), **note_entry(note)} if note else kind
 
     def _type(self, field: Field, name: str) -> Json:
         kind = field.type.name if field.type else "string"
@@ -102,7 +102,7 @@ class _Writer:
                 return scalar_type(field)
 
     def _named(self, field: Field, default: str, node: dict[str, Json]) -> Json:
-        """Define a named type, or refer to one that is defined alike."""
+        """Define a named type, or refer to an identical definition."""
         wanted, reference = self.definitions.place(field, default)
         if reference is not None:
             return reference
@@ -110,7 +110,7 @@ class _Writer:
         if node["type"] == "record":
             with self.definitions.inside(wanted):
                 node["fields"] = self._fields(field.properties or (), wanted)
-        self.reader.know(self.definitions.full(wanted), node)
+        self.reader.register(self.definitions.full(wanted), node)
         return node
 
 
@@ -118,18 +118,18 @@ _STORED = re.compile(r"(?:record|enum) (\S+)")
 
 
 class TypeDefinitions:
-    """The names that are taken, by what, and in which namespace the writer stands."""
+    """The types defined so far and the current namespace."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken: dict[str, Field | None] = dict.fromkeys(taken)
         self._spaces = [""]
 
     def enter(self, namespace: str) -> None:
-        """Stand in the namespace of a record at the top."""
+        """Start a top-level record in a namespace."""
         self._spaces = [namespace]
 
     def place(self, field: Field, default: str) -> tuple[str, str | None]:
-        """Return the name to define a type by, or with it the reference to one that is defined alike."""
+        """Return the name of a type, and a reference if an identical type is already defined."""
         stored = _STORED.fullmatch(field.physical_type or "")
         wanted = stored[1] if stored and all(map(is_identifier, stored[1].split("."))) else default
         known = self._taken.get(wanted)
@@ -145,13 +145,13 @@ class TypeDefinitions:
         return name if "." in name or not self._spaces[0] else f"{self._spaces[0]}.{name}"
 
     def named(self, name: str) -> dict[str, Json]:
-        """Return the keys that name a type where the writer stands."""
+        """Return the keys that name a type in the current namespace."""
         outside = "." not in name and self._spaces[-1] != self._spaces[0]
         return {"name": name} | ({"namespace": self._spaces[0]} if outside else {})
 
     @contextmanager
     def inside(self, name: str) -> Iterator[None]:
-        """Stand in the namespace of a record while its fields are written."""
+        """Switch to the namespace of a record while its fields are written."""
         self._spaces.append(self.full(name).rpartition(".")[0])
         yield
         self._spaces.pop()
@@ -164,7 +164,7 @@ _PLAIN: dict[str, Json] = {
     "time": {"type": "long", "logicalType": "time-micros"},
     "vector": {"type": "array", "items": "float"},
 }
-_FITTING: dict[str, tuple[type, ...]] = {
+_DEFAULT_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
     "int": (int,),
@@ -177,19 +177,19 @@ _BITS = {"int": 31, "long": 63}
 
 
 def scalar_type(field: Field) -> Json:
-    """Return the Avro type that holds a field's values; what no type holds is a text."""
+    """Return the Avro type of a field; string if no other type fits."""
     stated = field.type
     if stated is None:
         return "string"
-    stored = next((key for key, one in LOGICAL.items() if _is_spelt(field, one)), None)
+    stored = next((key for key, one in LOGICAL.items() if _is_physical_type(field, one)), None)
     if stored is not None:
         return {"type": stored[0], "logicalType": stored[1]}
     match stated.name:
         case "integer" | "number":
             return _number(stated)
         case "timestamp":
-            bare = stated.detail == "without time zone" or (field.options or EMPTY).get("timezone") is False
-            return {"type": "long", "logicalType": "local-timestamp-micros" if bare else "timestamp-micros"}
+            is_local = stated.detail == "without time zone" or (field.options or EMPTY).get("timezone") is False
+            return {"type": "long", "logicalType": "local-timestamp-micros" if is_local else "timestamp-micros"}
         case "string" if (field.options or EMPTY).get("format") == "uuid":
             return {"type": "string", "logicalType": "uuid"}
         case _:
@@ -197,18 +197,18 @@ def scalar_type(field: Field) -> Json:
 
 
 def are_symbols(values: tuple[FrozenMap, ...]) -> bool:
-    """Tell whether values can be the symbols of an Avro enum."""
+    """Whether values can be the symbols of an Avro enum."""
     listed = [item["value"] for item in values]
     return all(isinstance(one, str) and is_identifier(one) for one in listed) and len(set(listed)) == len(listed)
 
 
 def is_valid_default(default: Json, kind: Json) -> bool:
-    """Tell whether a value can be the default of an Avro type."""
+    """Whether a value can be the default of an Avro type."""
     if isinstance(kind, Mapping) and kind.get("type") == "enum":
         return bool(default in kind["symbols"])
     if isinstance(kind, Mapping) and kind.get("type") in _EMPTY:
         return isinstance(default, list | dict) and bool(default == _EMPTY[kind["type"]])
-    if not isinstance(kind, str) or kind not in _FITTING or type(default) not in _FITTING[kind]:
+    if not isinstance(kind, str) or kind not in _DEFAULT_TYPES or type(default) not in _DEFAULT_TYPES[kind]:
         return False
     if isinstance(default, int) and kind in _BITS:
         limit: int = 2 ** _BITS[kind]
@@ -216,8 +216,8 @@ def is_valid_default(default: Json, kind: Json) -> bool:
     return not isinstance(default, float) or math.isfinite(default)
 
 
-def _is_spelt(field: Field, kind: Field) -> bool:
-    """Tell whether the stored type names an Avro type of its own, such as timestamp-millis."""
+def _is_physical_type(field: Field, kind: Field) -> bool:
+    """Whether the physical type names a specific Avro type such as timestamp-millis."""
     return kind.physical_type is not None and (field.logical_type, field.physical_type) == (
         kind.logical_type,
         kind.physical_type,

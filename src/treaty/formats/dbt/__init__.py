@@ -1,4 +1,4 @@
-"""dbt's schema.yml: models with columns, constraints and data tests as contracts."""
+"""dbt's schema.yml: models with columns, constraints and data tests."""
 
 from treaty.formats.dbt.reader import read
 from treaty.formats.dbt.writer import write

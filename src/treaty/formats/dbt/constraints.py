@@ -1,4 +1,4 @@
-"""Constraints and data tests of dbt as terms of a field."""
+"""Read dbt constraints and data tests as terms of a field."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from treaty.contracts.values import EMPTY, FrozenMap, Json
 from treaty.formats.sql.columns import apply_check
 
 ConstraintReader = Callable[[Field, Mapping[str, Any]], Field | None]
-"""Returns the field under a rule, or None where a contract cannot say it."""
+"""Returns the field with the constraint applied, or None if a contract cannot express it."""
 
 _REF = re.compile(r"(?:ref|source)\(\s*(?:['\"][^'\"]+['\"]\s*,\s*)?['\"]([^'\"]+)['\"]\s*\)")
-_WORD = re.compile(r"[A-Za-z0-9_]+")
-_PARTIAL = ("where", "severity", "warn_if", "error_if", "limit", "enabled")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_]+")
+_CONDITIONAL_KEYS = ("where", "severity", "warn_if", "error_if", "limit", "enabled")
 
 
 def apply_constraint(field: Field, name: str, arguments: Mapping[str, Any]) -> Field | None:
-    """Return the field under a rule by its name, or None where a contract cannot say it."""
+    """Apply a constraint or data test by name; None if a contract cannot express it."""
     known = CONSTRAINTS.get(name)
     config = arguments.get("config")
     partly = config if isinstance(config, Mapping) else arguments
-    if known is None or any(key in partly for key in _PARTIAL):
+    if known is None or any(key in partly for key in _CONDITIONAL_KEYS):
         return None
     inner = arguments.get("arguments")
     return known(field, inner if isinstance(inner, Mapping) else arguments)
 
 
 def parse_data_test(rule: Json) -> tuple[str, Mapping[str, Any]]:
-    """Return a data test's name and arguments, however it is written."""
+    """Return the name and arguments of a data test in any of its notations."""
     if isinstance(rule, str):
         return rule, {}
     if isinstance(rule, Mapping):
@@ -58,7 +58,7 @@ def _relation(field: Field, arguments: Mapping[str, Any]) -> Field | None:
     target = _REF.search(str(arguments.get("to")))
     columns = arguments.get("to_columns")
     column = arguments.get("field", columns[0] if isinstance(columns, list) and len(columns) == 1 else None)
-    if target is None or not _WORD.fullmatch(target[1]) or not _WORD.fullmatch(str(column)):
+    if target is None or not _IDENTIFIER.fullmatch(target[1]) or not _IDENTIFIER.fullmatch(str(column)):
         return None
     relation = FrozenMap({"type": "foreignKey", "to": f"{target[1]}.{column}"})
     return (
@@ -74,10 +74,10 @@ def _range(field: Field, arguments: Mapping[str, Any]) -> Field | None:
         type(one) in (int, float, type(None)) for one in (low, high)
     ):
         return None
-    opened = arguments.get("inclusive") is False
-    names = ("exclusiveMinimum", "exclusiveMaximum") if opened else ("minimum", "maximum")
-    told = {name: value for name, value in zip(names, (low, high), strict=True) if value is not None}
-    return replace(field, options=FrozenMap({**(field.options or EMPTY), **told}))
+    is_exclusive = arguments.get("inclusive") is False
+    names = ("exclusiveMinimum", "exclusiveMaximum") if is_exclusive else ("minimum", "maximum")
+    bounds = {name: value for name, value in zip(names, (low, high), strict=True) if value is not None}
+    return replace(field, options=FrozenMap({**(field.options or EMPTY), **bounds}))
 
 
 def _pattern(field: Field, arguments: Mapping[str, Any]) -> Field | None:
@@ -106,4 +106,4 @@ CONSTRAINTS: dict[str, ConstraintReader] = {
     "dbt_expectations.expect_column_values_to_be_between": _range,
     "dbt_expectations.expect_column_values_to_match_regex": _pattern,
 }
-"""Constraints and data tests by name."""
+"""Supported constraints and data tests by name."""

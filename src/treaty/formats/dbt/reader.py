@@ -1,4 +1,4 @@
-"""dbt's schema.yml to contracts."""
+"""Read contracts from dbt's schema.yml."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_cont
 from treaty.formats.results import UNVERSIONED, Loss, ReadResult
 
 _LOST = {
-    "versions": "a contract's version has its own document",
-    "time_spine": "a contract does not say how a model is used",
-    "freshness": "it is said of the source as it arrives",
+    "versions": "every version of a contract is a document of its own",
+    "time_spine": "a contract does not state how a model is used",
+    "freshness": "it describes the source, not the model",
 }
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read every model, and every table of a source, as a contract."""
+    """Read every model, seed, snapshot and source table as a contract."""
     data = read_document(text, name).data
     reader = Reader(name)
     entries = list(reader.entries(data))
     if not entries:
-        raise reader.refuse("there are no models", "list them below 'models:', each with a name and columns")
+        raise reader.refuse("the file lists no models", "list them below 'models:', each with a name and columns")
     parts = [reader.part(entry, prefix) for prefix, entry in entries]
     return ReadResult(assemble_contracts(parts, name), tuple(reader.losses))
 
@@ -45,16 +45,16 @@ class Reader:
         self.losses: list[Loss] = []
 
     def entries(self, data: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield what the file describes: models, seeds and snapshots by name, tables with that of their source."""
+        """Yield the entries of the file, each with the prefix of its name: the source for source tables."""
         for key in ("models", "seeds", "snapshots"):
-            for entry in self._listed(data.get(key), key):
+            for entry in self._named_entries(data.get(key), key):
                 yield "", entry
-        for source in self._listed(data.get("sources"), "sources"):
-            for entry in self._listed(source.get("tables"), "tables"):
+        for source in self._named_entries(data.get("sources"), "sources"):
+            for entry in self._named_entries(source.get("tables"), "tables"):
                 yield f"{source['name']}.", entry
 
     def part(self, entry: Mapping[str, Any], prefix: str = "") -> SchemaPart:
-        """Read one model as a contract of its own."""
+        """Read one model as a contract."""
         name = entry["name"]
         columns = ColumnReader(self.source, name)
         config = as_mapping(entry.get("config"))
@@ -74,23 +74,23 @@ class Reader:
         version = entry.get("latest_version")
         known = isinstance(version, int) and not isinstance(version, bool) and version > 0
         contract = make_contract(f"{prefix}{name}", item, f"{version}.0.0" if known else UNVERSIONED)
-        return SchemaPart(_closed(contract, config), meta.get(NOTE_KEY))
+        return SchemaPart(_close_if_enforced(contract, config), meta.get(NOTE_KEY))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
-        """Return the error for a file that is no schema.yml."""
+        """Return the error for an invalid schema.yml."""
         return refuse(message, Place(self.source), hint)
 
-    def _listed(self, entries: Json, key: str) -> list[Mapping[str, Any]]:
+    def _named_entries(self, entries: Json, key: str) -> list[Mapping[str, Any]]:
         for entry in as_list(entries):
             if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-                raise self.refuse(f"{brief(entry)!r} below {key!r} has no name", "give it one")
+                raise self.refuse(f"{brief(entry)!r} below {key!r} has no name", "add a name")
         return as_list(entries)
 
 
-def _closed(contract: Contract, config: Mapping[str, Any]) -> Contract:
-    """Take an enforced contract of dbt at its word: the columns are these and no others."""
-    told = config.get("contract")
-    if not isinstance(told, Mapping) or told.get("enforced") is not True:
+def _close_if_enforced(contract: Contract, config: Mapping[str, Any]) -> Contract:
+    """Close the contract if dbt enforces it: no other columns are allowed."""
+    settings = config.get("contract")
+    if not isinstance(settings, Mapping) or settings.get("enforced") is not True:
         return contract
     return replace(contract, custom_properties=(FrozenMap({"property": "content", "value": "closed"}),))
 
@@ -103,12 +103,12 @@ def _meta(entry: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Json
     return {**as_mapping(entry.get("meta")), **as_mapping(config.get("meta"))}
 
 
-_KEPT = ("quote", "policy_tags")
-_NO_RULE = "a contract has no such rule"
+_CUSTOM_KEYS = ("quote", "policy_tags")
+_NO_EQUIVALENT = "contracts have no equivalent rule"
 
 
 class ColumnReader:
-    """Reads the columns of one model, and names what they lose."""
+    """Reads the columns of one model and collects the losses."""
 
     def __init__(self, source: str, model: str) -> None:
         self.source = source
@@ -116,33 +116,33 @@ class ColumnReader:
         self.losses: list[Loss] = []
 
     def fields(self, columns: Json, constraints: Json, tests: Sequence[Json]) -> tuple[Field, ...]:
-        """Read columns, and what the model says of them as a whole."""
+        """Read the columns and the constraints of the model on them."""
         found: dict[str, Field] = {}
         for column in as_list(columns):
             if not isinstance(column, Mapping) or not isinstance(column.get("name"), str):
-                message = f"{brief(column)!r} is no column of {self.model!r}"
-                raise refuse(message, Place(self.source), "a column has a name")
+                message = f"{brief(column)!r} is not a column of {self.model!r}"
+                raise refuse(message, Place(self.source), "a column needs a name")
             field = self.field(column)
             found[field.name or column["name"]] = field
         for constraint in as_list(constraints):
             self._constrain(constraint, found)
         for test in tests:
             name, _ = parse_data_test(test)
-            self._lose("", f"data test {name}", _NO_RULE)
-        return _nested(found)
+            self._add_loss("", f"data test {name}", _NO_EQUIVALENT)
+        return _nest_columns(found)
 
     def field(self, column: Mapping[str, Any]) -> Field:
         """Read one column."""
         kind = column.get("data_type")
         field = replace(read_type(kind) if isinstance(kind, str) else Field(), name=column["name"])
         for constraint in map(as_mapping, as_list(column.get("constraints"))):
-            field = self._ruled(field, str(constraint.get("type")), constraint, "constraint")
+            field = self._apply(field, str(constraint.get("type")), constraint, "constraint")
         for test in (*as_list(column.get("data_tests")), *as_list(column.get("tests"))):
-            field = self._ruled(field, *parse_data_test(test), "data test")
+            field = self._apply(field, *parse_data_test(test), "data test")
         config = as_mapping(column.get("config"))
         meta = {**as_mapping(column.get("meta")), **as_mapping(config.get("meta"))}
         own = {key: value for key, value in meta.items() if key != NOTE_KEY}
-        own |= {key: column[key] for key in _KEPT if key in column}
+        own |= {key: column[key] for key in _CUSTOM_KEYS if key in column}
         tags = column.get("tags", config.get("tags"))
         native = replace(
             field,
@@ -152,32 +152,32 @@ class ColumnReader:
         )
         return apply_note(native, meta.get(NOTE_KEY), self.source, f"{self.model}.{column['name']}")
 
-    def _ruled(self, field: Field, name: str, arguments: Mapping[str, Any], kind: str) -> Field:
+    def _apply(self, field: Field, name: str, arguments: Mapping[str, Any], kind: str) -> Field:
         narrowed = apply_constraint(field, name, arguments)
         if narrowed is None:
-            self._lose(field.name or "", f"{kind} {name}", _NO_RULE)
+            self._add_loss(field.name or "", f"{kind} {name}", _NO_EQUIVALENT)
         return narrowed or field
 
     def _constrain(self, constraint: Json, found: dict[str, Field]) -> None:
-        told = as_mapping(constraint)
-        columns = [one for one in as_list(told.get("columns")) if isinstance(one, str) and one in found]
-        if told.get("type") == "primary_key" and columns:
+        settings = as_mapping(constraint)
+        columns = [one for one in as_list(settings.get("columns")) if isinstance(one, str) and one in found]
+        if settings.get("type") == "primary_key" and columns:
             single = len(columns) == 1
             for place, name in enumerate(columns, start=1):
                 position = None if single else place
                 found[name] = replace(found[name], primary_key=True, primary_key_position=position)
         elif len(columns) == 1:
-            found[columns[0]] = self._ruled(found[columns[0]], str(told.get("type")), told, "constraint")
+            found[columns[0]] = self._apply(found[columns[0]], str(settings.get("type")), settings, "constraint")
         else:
-            self._lose("", f"constraint {told.get('type')}", _NO_RULE)
+            self._add_loss("", f"constraint {settings.get('type')}", _NO_EQUIVALENT)
 
-    def _lose(self, field: str, what: str, why: str) -> None:
+    def _add_loss(self, field: str, what: str, why: str) -> None:
         path = str(FieldPath(object=self.model).field(field)) if field else self.model
         self.losses.append(Loss(path, what, why))
 
 
-def _nested(found: dict[str, Field]) -> tuple[Field, ...]:
-    """Put columns with a dotted name into the column they are a part of, as warehouses with records write them."""
+def _nest_columns(found: dict[str, Field]) -> tuple[Field, ...]:
+    """Nest columns with dotted names, as BigQuery writes record columns, in their parent columns."""
     children: dict[str, list[Field]] = {}
     for name in found:
         parent, dot, last = name.rpartition(".")
@@ -193,8 +193,8 @@ def _nested(found: dict[str, Field]) -> tuple[Field, ...]:
     return tuple(field for name, field in found.items() if name.rpartition(".")[0] not in found)
 
 
-def _described(field: Field, part: Field | None) -> Field:
-    """Return a part with the type that its whole gives it, where it names none itself."""
+def _merge_declared(field: Field, part: Field | None) -> Field:
+    """Return a nested column; without a type of its own it has the type that its parent gives it."""
     if part is None or part.type is not None:
         return part or field
     return replace(
@@ -213,6 +213,6 @@ def _with_parts(field: Field, parts: list[Field]) -> Field:
     if field.logical_type == "array":
         return replace(field, items=_with_parts(field.items or Field(), parts))
     described = {part.name: part for part in parts}
-    known = [_described(one, described.pop(one.name, None)) for one in field.properties or ()]
+    known = [_merge_declared(one, described.pop(one.name, None)) for one in field.properties or ()]
     physical = None if field.logical_type != "object" else field.physical_type
     return replace(field, logical_type="object", physical_type=physical, properties=(*known, *described.values()))

@@ -1,4 +1,4 @@
-"""What dbt calls a data type is the warehouse's own; which one it is must be told from the text."""
+"""Read data types in dbt files, which are those of an unnamed warehouse."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from treaty.contracts.values import EMPTY
 from treaty.formats.sql.types import read_type as field_of
 
 _LOGICAL = frozenset({"string", "integer", "number", "boolean", "date", "time", "timestamp"})
-_NESTED = ("<", "[", "STRUCT(", "OBJECT(", "ARRAY(", "MAP(")
+_NESTED_MARKS = ("<", "[", "STRUCT(", "OBJECT(", "ARRAY(", "MAP(")
 
 
 def read_type(text: str) -> Field:
-    """Return a nameless field of a type as a warehouse spells it."""
-    if any(sign in text.upper() for sign in _NESTED):
-        return _nested(text)
+    """Return an unnamed field with a type as a warehouse writes it."""
+    if any(sign in text.upper() for sign in _NESTED_MARKS):
+        return _read_nested(text)
     stored = data_type(None, text, EMPTY)
     if stored is None or stored.name not in _LOGICAL:
         is_json = stored is not None and stored.name == "json"
         return Field(logical_type="object" if is_json else None, physical_type=text)
-    return Field(logical_type=_name(stored), physical_type=text)
+    return Field(logical_type=_logical_name(stored), physical_type=text)
 
 
-def _name(stored: DataType) -> str:
-    whole = stored.detail == "decimal" and stored.precision is not None and not stored.scale
-    return "integer" if whole else stored.name
+def _logical_name(stored: DataType) -> str:
+    is_integer = stored.detail == "decimal" and stored.precision is not None and not stored.scale
+    return "integer" if is_integer else stored.name
 
 
-def _nested(text: str) -> Field:
-    """Read a type with parts, which takes a parser."""
-    for dialect in _likely(text):
+def _read_nested(text: str) -> Field:
+    """Parse a nested type in each likely dialect."""
+    for dialect in _likely_dialects(text):
         try:
             field = field_of(exp.DataType.build(text, dialect=dialect), dialect)
         except (SqlglotError, ValueError, RecursionError):
@@ -42,7 +42,7 @@ def _nested(text: str) -> Field:
     return Field(physical_type=text)
 
 
-def _likely(text: str) -> tuple[str, ...]:
+def _likely_dialects(text: str) -> tuple[str, ...]:
     upper = text.upper()
     if ":" in text:
         return ("spark",)

@@ -1,4 +1,4 @@
-"""Contracts to dbt's schema.yml, as dbt 1.10 and later reads it."""
+"""Write contracts as schema.yml for dbt 1.10 and later."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from treaty.formats.sql.columns import is_valid_reference
 from treaty.formats.sql.renderer import SqlRenderer
 
 TITLE = "dbt"
-REASONS = {"*": "schema.yml has no place for it"}
+REASONS = {"*": "schema.yml cannot express it"}
 
 
 def write(contract: Contract, dialect: str = "spark") -> WriteResult:
-    """Write a contract as one model for each object, with the types of one warehouse."""
+    """Write a contract as one model per object, with the data types of a SQL dialect."""
     plain = require_objects(contract, TITLE)
     writer = _Writer(plain, SqlRenderer(dialect))
     models = [writer.model(item, index) for index, item in enumerate(plain.schema)]
@@ -32,9 +32,9 @@ def write(contract: Contract, dialect: str = "spark") -> WriteResult:
 class _Writer:
     """Writes one contract."""
 
-    def __init__(self, contract: Contract, spelling: SqlRenderer) -> None:
+    def __init__(self, contract: Contract, renderer: SqlRenderer) -> None:
         self.contract = contract
-        self.spelling = spelling
+        self.renderer = renderer
 
     def model(self, item: SchemaObject, index: int) -> dict[str, Json]:
         model: dict[str, Json] = {"name": item.name}
@@ -48,8 +48,8 @@ class _Writer:
         if len(keys) > 1:
             model["constraints"] = [{"type": "primary_key", "columns": keys}]
         native = Reader(self.contract.id).part({**model, "constraints": [], "columns": []}).contract
-        if kept := note_entry(make_object_note(self.contract, index, native)):
-            config["meta"] = kept
+        if note := note_entry(make_object_note(self.contract, index, native)):
+            config["meta"] = note
         model["columns"] = [self._column(field, composite=len(keys) > 1) for field in item.fields]
         return model
 
@@ -57,7 +57,7 @@ class _Writer:
         column: dict[str, Json] = {"name": field.name or ""}
         if field.description:
             column["description"] = field.description
-        column["data_type"] = self.spelling.type(field)
+        column["data_type"] = self.renderer.type(field)
         constraints = [{"type": "not_null"}] if field.is_required else []
         if field.primary_key and not composite:
             constraints.append({"type": "primary_key"})
@@ -68,22 +68,22 @@ class _Writer:
         native = ColumnReader(self.contract.id, "").field(column)
         if composite and field.primary_key:
             native = replace(native, primary_key=True, primary_key_position=field.primary_key_position)
-        if kept := note_entry(_needed(make_note(field, native), field, native)):
-            column["config"] = {"meta": kept}
+        if note := note_entry(_without_added_types(make_note(field, native), field, native)):
+            column["config"] = {"meta": note}
         return column
 
 
-def _needed(kept: dict[str, Json], field: Field, native: Field) -> dict[str, Json]:
-    """Leave out of a note what only says that the warehouse's types were not in the contract: now they are settled."""
-    instead: dict[str, Json] = kept.get("instead", {})
-    settled = _settled(field, native) or native
-    needed = {key: value for key, value in instead.items() if key in make_note(field, settled).get("instead", {})}
-    rest = {key: value for key, value in kept.items() if key != "instead"}
+def _without_added_types(note: dict[str, Json], field: Field, native: Field) -> dict[str, Json]:
+    """Remove from a note what differs only because the contract does not state the types of the warehouse."""
+    instead: dict[str, Json] = note.get("instead", {})
+    aligned = _with_contract_types(field, native) or native
+    needed = {key: value for key, value in instead.items() if key in make_note(field, aligned).get("instead", {})}
+    rest = {key: value for key, value in note.items() if key != "instead"}
     return rest | ({"instead": needed} if needed else {})
 
 
-def _settled(field: Field | None, native: Field | None) -> Field | None:
-    """Return what was read with the stored types of the contract, where they are the same or unsaid."""
+def _with_contract_types(field: Field | None, native: Field | None) -> Field | None:
+    """Return the field as read, with the physical types of the contract where they are equivalent or missing."""
     if field is None or native is None:
         return native
     same = field.physical_type is None or spelt(field.physical_type) == spelt(native.physical_type or "")
@@ -91,14 +91,14 @@ def _settled(field: Field | None, native: Field | None) -> Field | None:
     parts = None
     if native.properties is not None:
         pairs = zip_longest(field.properties or (), native.properties)
-        parts = tuple(part for one, other in pairs if (part := _settled(one, other)) is not None)
+        parts = tuple(part for one, other in pairs if (part := _with_contract_types(one, other)) is not None)
     return replace(
         native,
         physical_type=field.physical_type if same else native.physical_type,
         properties=parts,
-        items=_settled(field.items, native.items),
-        map_key=_settled(field.map_key, native.map_key),
-        map_value=_settled(field.map_value, native.map_value),
+        items=_with_contract_types(field.items, native.items),
+        map_key=_with_contract_types(field.map_key, native.map_key),
+        map_value=_with_contract_types(field.map_value, native.map_value),
     )
 
 

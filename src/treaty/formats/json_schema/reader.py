@@ -1,4 +1,4 @@
-"""JSON Schema text to contracts."""
+"""Read contracts from JSON Schemas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDINGS = (".schema.json", ".schema.yaml", ".schema.yml", ".json", ".yaml", ".ym
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read the object that a JSON Schema describes, or each of the objects it offers."""
+    """Read the object that a JSON Schema describes, or each alternative of its `anyOf` or `oneOf`."""
     data = read_document(text, name).data
     reader = Reader(name, data)
     parts = [reader.part(root) for root in reader.roots()]
@@ -40,7 +40,7 @@ def read(text: str, name: str) -> ReadResult:
 
 
 class Reader:
-    """Reads the objects at the top of one schema."""
+    """Reads the top-level objects of one schema."""
 
     def __init__(self, source: str, data: dict[str, Json]) -> None:
         self.source = source
@@ -55,14 +55,16 @@ class Reader:
         return [self.data]
 
     def part(self, root: Node) -> SchemaPart:
-        """Read an object as a contract of its own."""
+        """Read an object as a contract."""
         try:
             node, followed = resolve_node(self.data, root, keeps_title=True)
         except (UnresolvedReference, CircularReference) as error:
-            message = f"the schema is only a reference, to {error.reference!r}"
+            message = f"the schema is only a reference to {error.reference!r}"
             raise self.refuse(message, "name the file that defines it") from None
         if not isinstance(node.get("properties"), Mapping):
-            raise self.refuse("the schema describes no object with properties", "a contract describes rows or events")
+            raise self.refuse(
+                "the schema does not describe an object with properties", "a contract describes rows or events"
+            )
         identity, title = self._identity(node)
         several = len(self.roots()) > 1
         self.fields.closed = node.get("additionalProperties") is False
@@ -77,7 +79,7 @@ class Reader:
         return SchemaPart(self._contract(identity, item, node), node.get(NOTE_KEY))
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
-        """Return the error for a schema that is no contract."""
+        """Return the error for a schema that cannot be a contract."""
         return refuse(message, Place(self.source), hint)
 
     def _contract(self, identity: str, item: SchemaObject, node: Mapping[str, Any]) -> Contract:
@@ -89,7 +91,7 @@ class Reader:
         return replace(contract, custom_properties=(freeze({"property": "content", "value": "closed"}),))
 
     def _identity(self, node: Mapping[str, Any]) -> tuple[str, str | None]:
-        """Return what the schema is called: by its $id, its title if that is one word, or its file; and its title."""
+        """Return the name of the schema (from its $id, a title of one word, or the file name) and its title."""
         title = node.get("title") if isinstance(node.get("title"), str) and node["title"].strip() else None
         if isinstance(node.get("$id"), str) and node["$id"].strip("#/"):
             last = name_from_path(node["$id"].rstrip("#/"), ENDINGS)
@@ -99,11 +101,11 @@ class Reader:
         return name_from_path(self.source, ENDINGS), title
 
 
-_BY_VALUE = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_TYPE_BY_VALUE = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 class FieldReader:
-    """Reads fields at any depth of one schema, and names what they lose."""
+    """Reads the fields of one schema at any depth and collects the losses."""
 
     def __init__(self, source: str, root: Json) -> None:
         self.source = source
@@ -114,32 +116,34 @@ class FieldReader:
 
     def inside(self, node: Node, path: FieldPath, seen: tuple[str, ...]) -> tuple[Field, ...]:
         """Read the properties of an object."""
-        self._name_losses(node, path)
+        self._add_keyword_losses(node, path)
         needed = node.get("required")
         needed = needed if isinstance(needed, list) else []
-        found: list[Field] = []
-        for name, one in node["properties"].items():
-            found.append(self.field(name, one, path.field(name), seen, required=name in needed))
-        return tuple(found)
+        properties = node["properties"].items()
+        return tuple(
+            self.field(name, schema, path.field(name), seen, required=name in needed) for name, schema in properties
+        )
 
     def field(
         self, name: str | None, node: Json, path: FieldPath, seen: tuple[str, ...] = (), *, required: bool = False
     ) -> Field:
-        """Read one schema as a field; without a name it is an element, a map's key or value."""
+        """Read one schema as a field; without a name it is an array element, a map key or a map value."""
         if isinstance(node, bool):
             node = {}
         if not isinstance(node, Mapping):
-            raise refuse(f"{brief(node)!r} is no schema, at {path}", Place(self.source), "write a mapping")
+            raise refuse(f"{brief(node)!r} at {path} is not a schema", Place(self.source), "write a mapping")
         try:
             merged, followed = resolve_node(self.root, node, seen)
             merged, followed, nullable = split_null(self.root, merged, followed)
         except UnresolvedReference as error:
-            self._lose(path, f"what {error.reference} says", "it is not in this file")
+            self._add_loss(path, f"the schema {error.reference}", "it is not defined in this file")
             return Field(name, physical_type=f"$ref {error.reference}", required=required or None)
         except CircularReference as error:
             message = f"the schema {error.reference!r} contains itself at {path}"
             raise refuse(
-                message, Place(self.source), "a contract's fields end somewhere: refer by a key instead"
+                message,
+                Place(self.source),
+                "contracts cannot describe recursive types; refer to the other object by its key",
             ) from None
         kind = self._kind(merged, path, followed)
         title, default = merged.get("title"), merged.get("default")
@@ -149,7 +153,7 @@ class FieldReader:
             name=name,
             required=(required and not nullable) or None,
             description=merged.get("description") or None,
-            business_name=None if _is_made_up(title, name) else title,
+            business_name=None if _is_generated_title(title, name) else title,
             deprecated=merged.get("deprecated") is True or None,
             enum=self._enum(merged, path),
             custom_properties=(*entries, *read_custom_keywords(merged)) or None,
@@ -160,10 +164,10 @@ class FieldReader:
     def _kind(self, node: Mapping[str, Any], path: FieldPath, seen: tuple[str, ...]) -> Field:
         kind = _type_of(node)
         if not isinstance(kind, str | list | None):
-            raise refuse(f"{brief(kind)!r} is no type, at {path}", Place(self.source), "name a type of JSON Schema")
+            raise refuse(f"{brief(kind)!r} at {path} is not a type", Place(self.source), "use a type of JSON Schema")
         if kind == "object" and isinstance(node.get("properties"), Mapping):
             if node.get("additionalProperties") is False and not self.closed:
-                self._lose(path, "additionalProperties false", "content is closed for a contract as a whole")
+                self._add_loss(path, "additionalProperties false", "a contract is open or closed as a whole")
             field = Field(logical_type="object", properties=self.inside(node, path, seen))
         elif (
             kind == "object" and isinstance(node.get("additionalProperties"), Mapping) and node["additionalProperties"]
@@ -176,39 +180,39 @@ class FieldReader:
         elif kind == "array":
             items = node.get("items")
             if isinstance(items, list):
-                self._lose(path, "a type for each place", LOST_KEYWORDS["prefixItems"])
+                self._add_loss(path, "a type for each position", LOST_KEYWORDS["prefixItems"])
                 items = None
             element = None if items in (None, True) else self.field(None, items, path.into(ITEMS), seen)
             field = Field(logical_type="array", items=element)
         elif isinstance(kind, list):
-            self._lose(path, f"the choice of {', '.join(map(str, kind))}", "a contract's field has one type")
+            self._add_loss(path, f"the alternatives {', '.join(map(str, kind))}", "a field in a contract has one type")
             return Field(physical_type=f"union<{','.join(map(str, kind))}>")
         else:
             field = self._scalar(kind, node)
-        self._name_losses(node, path)
+        self._add_keyword_losses(node, path)
         return replace(field, options=self._options(field, node, path))
 
     def _scalar(self, kind: str | None, node: Mapping[str, Any]) -> Field:
         if kind == "string" and node.get("contentEncoding") == "base64":
             return BINARY
-        told = node.get("format") if isinstance(node.get("format"), str) else None
+        named_format = node.get("format") if isinstance(node.get("format"), str) else None
         if kind == "number" and _choices(node) == {"number", "string"}:
-            told = "decimal"
-        known = TYPES.get((kind or "", told)) or TYPES.get((kind or "", None)) or ANY
-        keeps = kind == "string" and told is not None and ("string", told) not in TYPES
-        return replace(known, options=FrozenMap({"format": told})) if keeps else known
+            named_format = "decimal"
+        known = TYPES.get((kind or "", named_format)) or TYPES.get((kind or "", None)) or ANY
+        is_custom = kind == "string" and named_format is not None and ("string", named_format) not in TYPES
+        return replace(known, options=FrozenMap({"format": named_format})) if is_custom else known
 
     def _options(self, field: Field, node: Mapping[str, Any], path: FieldPath) -> FrozenMap | None:
         options = dict(field.options or {})
         for key in OPTION_KEYWORDS.get(field.logical_type or "", ()):
             if key not in node or (field.physical_type == "json"):
                 continue
-            if key == "pattern" and (trouble := self._patterns.problem(str(node[key]))):
-                self._lose(path, f"pattern {brief(node[key])}", f"patterns are RE2: {trouble}")
+            if key == "pattern" and (problem := self._patterns.problem(str(node[key]))):
+                self._add_loss(path, f"pattern {brief(node[key])}", f"patterns are RE2: {problem}")
                 continue
             options[key] = node[key]
         for closed, opened in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-            flag = isinstance(options.get(opened), bool) and options.pop(opened)  # as draft-04 has it
+            flag = isinstance(options.get(opened), bool) and options.pop(opened)  # draft-04 uses a boolean
             if flag and closed in options:
                 options[opened] = options.pop(closed)
         return FrozenMap(options) if options else None
@@ -218,32 +222,32 @@ class FieldReader:
         if not isinstance(values, list) or not values:
             return None
         if any(isinstance(value, (dict, list)) for value in values):
-            self._lose(path, "enum", "a contract lists values without parts")
+            self._add_loss(path, "enum", "enum values in a contract are scalars")
             return None
         return tuple(FrozenMap({"value": value}) for value in values)
 
-    def _name_losses(self, node: Node, path: FieldPath) -> None:
+    def _add_keyword_losses(self, node: Node, path: FieldPath) -> None:
         for key in node:
             if key in LOST_KEYWORDS:
-                self._lose(path, f"{key} {brief(node[key])}", LOST_KEYWORDS[key])
+                self._add_loss(path, f"{key} {brief(node[key])}", LOST_KEYWORDS[key])
         for key in ("anyOf", "oneOf"):
             if key in node and _choices(node) != {"number", "string"} and not isinstance(_type_of(node), list):
-                self._lose(path, f"{key} {brief(node[key])}", "a contract has no choice between shapes")
+                self._add_loss(path, f"{key} {brief(node[key])}", "contracts have no alternative structures")
 
-    def _lose(self, path: FieldPath, what: str, why: str) -> None:
+    def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
         loss = Loss(str(path), what, why)
         if loss not in self.losses:
             self.losses.append(loss)
 
 
 def read_custom_keywords(node: Mapping[str, Any], known: Iterable[str] = ()) -> tuple[FrozenMap, ...]:
-    """Keep keywords that JSON Schema does not define."""
+    """Return keywords that JSON Schema does not define as custom properties."""
     own = (key for key in node if key not in KNOWN_KEYWORDS and key not in known and key != "nullable")
     return tuple(FrozenMap({"property": key, "value": freeze(node[key])}) for key in own)
 
 
 def _type_of(node: Mapping[str, Any]) -> Any:
-    """Return the type a node names, or else the one that its other keywords speak of."""
+    """Return the type of a node, or the type that its other keywords imply."""
     if "type" in node:
         return node["type"]
     choices = _choices(node)
@@ -251,7 +255,7 @@ def _type_of(node: Mapping[str, Any]) -> Any:
         return "number" if choices == {"number", "string"} else choices.pop() if len(choices) == 1 else sorted(choices)
     values = [node["const"]] if "const" in node else node.get("enum")
     if isinstance(values, list) and values:
-        kinds = {_BY_VALUE.get(type(value)) for value in values}
+        kinds = {_TYPE_BY_VALUE.get(type(value)) for value in values}
         return kinds.pop() if len(kinds) == 1 else "string"
     if "properties" in node or "additionalProperties" in node:
         return "object"
@@ -261,15 +265,15 @@ def _type_of(node: Mapping[str, Any]) -> Any:
 
 
 def _choices(node: Mapping[str, Any]) -> set[str]:
-    """Name the types that a node offers, if it offers any."""
+    """Return the types in `anyOf` or `oneOf` of a node."""
     offered: list[Any] = next((node[key] for key in ("anyOf", "oneOf") if isinstance(node.get(key), list)), [])
     return {str(one.get("type", one.get("$ref", "any"))) for one in offered if isinstance(one, Mapping)}
 
 
-def _is_made_up(title: Any, name: str | None) -> bool:
-    """Tell whether a title is no title, or only the name in other letters, as generators write it."""
-    return name is None or not isinstance(title, str) or not title or _bare(title) == _bare(name)
+def _is_generated_title(title: Any, name: str | None) -> bool:
+    """Whether a title is missing, or only repeats the name as code generators do."""
+    return name is None or not isinstance(title, str) or not title or _normalize_title(title) == _normalize_title(name)
 
 
-def _bare(name: str) -> str:
+def _normalize_title(name: str) -> str:
     return name.lower().replace(" ", "_")

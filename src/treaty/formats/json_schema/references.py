@@ -1,4 +1,4 @@
-"""A node of a JSON Schema, with what it refers to and what stands beside it as one."""
+"""Resolve `$ref`, `allOf` and null alternatives of a JSON Schema node into one node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NULL = "null"
 
 
 class UnresolvedReference(Exception):
-    """A reference leads out of the file, or to nothing in it."""
+    """A reference points outside the file or to nothing in it."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(reference)
@@ -21,7 +21,7 @@ class UnresolvedReference(Exception):
 
 
 class CircularReference(Exception):
-    """A reference leads back to a schema that it stands in."""
+    """A reference points back to a schema that contains it."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(reference)
@@ -29,49 +29,49 @@ class CircularReference(Exception):
 
 
 def resolve_reference(root: Json, reference: str) -> Json:
-    """Return what a reference inside the file points at."""
+    """Return the target of a reference within the file."""
     if not reference.startswith("#"):
         raise UnresolvedReference(reference)
-    found = root
+    node = root
     for step in unquote(reference[1:]).split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
-            found = found[int(key)]
+        if isinstance(node, Mapping) and key in node:
+            node = node[key]
+        elif isinstance(node, list) and key.isdigit() and int(key) < len(node):
+            node = node[int(key)]
         else:
             raise UnresolvedReference(reference)
     if len(reference) > 1 and not reference.startswith("#/"):
         raise UnresolvedReference(reference)
-    return found
+    return node
 
 
 def resolve_node(
     root: Json, node: Node, seen: tuple[str, ...] = (), *, keeps_title: bool = False
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Lay a node over what it refers to and what it is all of; also return the references that were followed."""
+    """Merge a node with its `$ref` and `allOf`; also return the references that were followed."""
     merged: dict[str, Any] = {}
     followed = seen
     if isinstance(reference := node.get("$ref"), str):
         if reference in seen:
             raise CircularReference(reference)
-        pointed = resolve_reference(root, reference)
-        if not isinstance(pointed, Mapping):
+        target = resolve_reference(root, reference)
+        if not isinstance(target, Mapping):
             raise UnresolvedReference(reference)
-        merged, followed = resolve_node(root, pointed, (*seen, reference))
+        merged, followed = resolve_node(root, target, (*seen, reference))
         if not keeps_title:
-            merged.pop("title", None)  # it names the definition, not what refers to it
+            merged.pop("title", None)  # the title belongs to the definition, not to the field that refers to it
     parts = node.get("allOf")
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, Mapping):
-            laid, more = resolve_node(root, part, seen)
-            merged = merge_nodes(merged, laid)
+            resolved, more = resolve_node(root, part, seen)
+            merged = merge_nodes(merged, resolved)
             followed = (*followed, *(one for one in more if one not in followed))
     return merge_nodes(merged, {key: value for key, value in node.items() if key not in ("$ref", "allOf")}), followed
 
 
 def merge_nodes(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both as one: fields and required names add up, anything else is as the upper one says."""
+    """Merge two nodes: `properties` and `required` are combined, other keywords come from `above`."""
     joined = {**below, **above}
     for key in ("properties",):
         if isinstance(below.get(key), Mapping) and isinstance(above.get(key), Mapping):
@@ -82,7 +82,7 @@ def merge_nodes(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str,
 
 
 def split_null(root: Json, node: dict[str, Any], seen: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...], bool]:
-    """Return the node as it is where there is a value, and whether null is allowed too."""
+    """Return the node without its null alternative, and whether null is allowed."""
     nullable = node.get("nullable") is True
     followed = seen
     for key in ("anyOf", "oneOf"):
@@ -92,8 +92,8 @@ def split_null(root: Json, node: dict[str, Any], seen: tuple[str, ...]) -> tuple
             nullable = nullable or len(values) < len(choices)
             rest = {name: value for name, value in node.items() if name != key}
             if len(values) == 1 and isinstance(values[0], Mapping):
-                laid, followed = resolve_node(root, values[0], seen)
-                node = merge_nodes(laid, rest)
+                resolved, followed = resolve_node(root, values[0], seen)
+                node = merge_nodes(resolved, rest)
             elif len(values) < len(choices):
                 node = {**rest, key: values}
     kinds = node.get("type")

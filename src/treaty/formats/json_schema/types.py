@@ -1,4 +1,4 @@
-"""Which keyword of JSON Schema is which word of a contract."""
+"""JSON Schema types and keywords and their equivalents in a contract."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES: dict[tuple[str, str | None], Field] = {
     ("number", "double"): _field("number"),
     ("number", "decimal"): _field("number", "decimal"),
 }
-"""By type and format; a format that is not here stays what it is."""
+"""By type and format; other formats are kept as they are."""
 BINARY = _field(None, "binary")
 ANY = _field("object", "json")
 
@@ -40,20 +40,20 @@ OPTION_KEYWORDS: dict[str, tuple[str, ...]] = {
     "array": ("minItems", "maxItems", "uniqueItems"),
     "object": ("minProperties", "maxProperties"),
 }
-"""Keywords that are options of a type, by its logical name."""
+"""Keywords that become options of a logical type."""
 
 LOST_KEYWORDS: dict[str, str] = {
-    **dict.fromkeys(("if", "then", "else"), "a contract has no conditions between fields"),
+    **dict.fromkeys(("if", "then", "else"), "contracts have no conditions between fields"),
     **dict.fromkeys(
-        ("dependentRequired", "dependentSchemas", "dependencies"), "a contract has no conditions between fields"
+        ("dependentRequired", "dependentSchemas", "dependencies"), "contracts have no conditions between fields"
     ),
-    "not": "a contract says what may be, not what may not",
-    **dict.fromkeys(("contains", "minContains", "maxContains"), "a contract says the same of every element"),
-    **dict.fromkeys(("prefixItems", "additionalItems"), "a contract says the same of every element"),
+    "not": "a contract states what is allowed, not what is forbidden",
+    **dict.fromkeys(("contains", "minContains", "maxContains"), "all elements of an array have the same terms"),
+    **dict.fromkeys(("prefixItems", "additionalItems"), "all elements of an array have the same terms"),
     **dict.fromkeys(("patternProperties", "unevaluatedProperties", "unevaluatedItems"), "a contract names its fields"),
-    "$dynamicRef": "its meaning depends on who refers to it",
+    "$dynamicRef": "its target depends on the referring schema",
 }
-"""Keywords that a contract has no word for."""
+"""Keywords without an equivalent in a contract, and why."""
 
 KNOWN_KEYWORDS = frozenset(
     {
@@ -63,10 +63,10 @@ KNOWN_KEYWORDS = frozenset(
         *(name for names in OPTION_KEYWORDS.values() for name in names),
     }
 )
-"""All other keywords are somebody's own, and kept as custom properties."""
+"""All other keywords are custom and become custom properties."""
 
 DIALECTS = {
     "2020-12": ("https://json-schema.org/draft/2020-12/schema", "$defs"),
     "draft-07": ("http://json-schema.org/draft-07/schema#", "definitions"),
 }
-"""The address of each dialect, and where it keeps definitions; the first is written unless another is asked for."""
+"""The URI and the key of definitions of each dialect; the first one is the default for writing."""

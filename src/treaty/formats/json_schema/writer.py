@@ -1,4 +1,4 @@
-"""Contracts to JSON Schema text."""
+"""Write contracts as JSON Schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.formats.notes import make_note, make_object_note, note_entry, requir
 from treaty.formats.results import WriteResult
 
 TITLE = "JSON Schema"
-REASONS = {"*": "JSON Schema has no place for it"}
+REASONS = {"*": "JSON Schema cannot express it"}
 _SCALARS: dict[str, dict[str, Json]] = {
     "date": {"type": "string", "format": "date"},
     "boolean": {"type": "boolean"},
@@ -27,12 +27,12 @@ _SCALARS: dict[str, dict[str, Json]] = {
 
 
 def write(contract: Contract, dialect: str = "2020-12") -> WriteResult:
-    """Write a contract as one schema; several objects are offered side by side."""
+    """Write a contract as one schema; several objects become alternatives of `anyOf`."""
     plain = require_objects(contract, TITLE)
-    address, definitions = DIALECTS[dialect]
+    uri, definitions = DIALECTS[dialect]
     writer = _Writer(plain)
     objects = [writer.object(item, index) for index, item in enumerate(plain.schema)]
-    schema: dict[str, Json] = {"$schema": address}
+    schema: dict[str, Json] = {"$schema": uri}
     if len(objects) == 1:
         schema |= objects[0]
     else:
@@ -67,7 +67,7 @@ class _Writer:
         return node | ({"additionalProperties": False} if self.closed else {})
 
     def _field(self, field: Field) -> dict[str, Json]:
-        """Write a field; a value that may be missing may be null."""
+        """Write a field; an optional field allows null."""
         node = self._node(field)
         if not field.is_required:
             node["type"] = [node["type"], "null"]
@@ -113,11 +113,11 @@ class _Writer:
             case "integer" | "number":
                 return _number(field.type)
             case "time" | "timestamp":
-                return _moment(field, kind)
+                return _timestamp(field, kind)
             case "string":
-                told = (field.options or EMPTY).get("format")
-                keeps = told and ("string", told) not in TYPES
-                return {"type": "string"} | ({"format": told} if keeps else {})
+                named_format = (field.options or EMPTY).get("format")
+                is_custom = named_format and ("string", named_format) not in TYPES
+                return {"type": "string"} | ({"format": named_format} if is_custom else {})
             case _:
                 return dict(_SCALARS.get(kind, {"type": "string"}))
 
@@ -133,15 +133,15 @@ def _number(stated: DataType | None) -> dict[str, Json]:
         return {"type": "number"}
     if stated.detail == "decimal":
         return {"type": "integer"} if stated.name == "integer" else {"type": "number", "format": "decimal"}
-    for (kind, told), field in TYPES.items():
+    for (kind, named_format), field in TYPES.items():
         if kind == stated.name and field.type == stated:
-            return {"type": kind} | ({"format": told} if told else {})
+            return {"type": kind} | ({"format": named_format} if named_format else {})
     return {"type": stated.name}
 
 
-def _moment(field: Field, kind: str) -> dict[str, Json]:
-    told = {"time": "time", "timestamp": "date-time"}[kind]
-    bare = (field.options or EMPTY).get("timezone") is False or (
+def _timestamp(field: Field, kind: str) -> dict[str, Json]:
+    named_format = {"time": "time", "timestamp": "date-time"}[kind]
+    is_local = (field.options or EMPTY).get("timezone") is False or (
         field.type and field.type.detail == "without time zone"
     )
-    return {"type": "string", "format": f"{told}-local" if bare else told}
+    return {"type": "string", "format": f"{named_format}-local" if is_local else named_format}

@@ -1,4 +1,4 @@
-"""Protobuf definitions: messages as contracts, field numbers as stable ids."""
+"""Protobuf definitions: a message is a contract, a field number a stable id."""
 
 from treaty.formats.protobuf.reader import read
 from treaty.formats.protobuf.writer import write

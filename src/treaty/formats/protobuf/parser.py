@@ -1,4 +1,4 @@
-"""The messages and enums of a file by their full names, with the comments that stand at them."""
+"""Parse .proto files; find messages and enums by full name, with their comments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESERVED = "reserved"
 
 @dataclass(frozen=True)
 class Definition:
-    """A message or an enum, its full name, and what the comment at it says."""
+    """A message or enum with its full name and comment."""
 
     name: str
     node: Any
@@ -27,28 +27,28 @@ class Definition:
 
     @property
     def short(self) -> str:
-        """The name without what it stands in."""
+        """The name without package and parents."""
         return self.name.rpartition(".")[2]
 
 
 def with_comments(elements: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
-    """Yield elements with the comments before them and on their line."""
+    """Yield each element with the comments before it and on its line."""
     waiting: list[str] = []
     last: Any = None
-    told: list[str] = []
+    comments: list[str] = []
     for element in elements:
         if type(element).__name__ == "Comment":
-            (told if element.inline and last is not None else waiting).append(element.text)
+            (comments if element.inline and last is not None else waiting).append(element.text)
             continue
         if last is not None:
-            yield last, _said(told)
-        last, told, waiting = element, waiting, []
+            yield last, _comment_text(comments)
+        last, comments, waiting = element, waiting, []
     if last is not None:
-        yield last, _said(told)
+        yield last, _comment_text(comments)
 
 
 def collect_definitions(elements: Iterable[Any], scope: str) -> Iterator[Definition]:
-    """Yield every message and enum, whatever it stands in."""
+    """Yield every message and enum at any depth."""
     for element, comment in with_comments(elements):
         kind = type(element).__name__
         if kind in ("Message", "Enum", "Group"):
@@ -59,7 +59,7 @@ def collect_definitions(elements: Iterable[Any], scope: str) -> Iterator[Definit
 
 
 def resolve_type(known: dict[str, Definition], name: str, scope: str) -> Definition | None:
-    """Find a type by its name, looking from the inside out as Protobuf does."""
+    """Find a type by name, searching from the inner scope outwards as Protobuf does."""
     if name.startswith("."):
         return known.get(name[1:])
     while True:
@@ -70,18 +70,18 @@ def resolve_type(known: dict[str, Definition], name: str, scope: str) -> Definit
 
 
 def flatten_options(options: Iterable[Any]) -> dict[str, Any]:
-    """Return options by name; those that are written as messages are laid out flat."""
+    """Return options by name; options written as messages are flattened."""
     found: dict[str, Any] = {}
     for option in options:
-        found |= dict(_laid_out(option.name, option.value))
+        found |= dict(_flatten_option(option.name, option.value))
     return found
 
 
-def _laid_out(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _flatten_option(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(value, "elements"):
         for element in value.elements:
             if hasattr(element, "value"):
-                yield from _laid_out(f"{name}.{element.name}", element.value)
+                yield from _flatten_option(f"{name}.{element.name}", element.value)
     else:
         yield name, _plain(value)
 
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
     return getattr(value, "name", value)
 
 
-def _said(comments: list[str]) -> str | None:
+def _comment_text(comments: list[str]) -> str | None:
     lines: list[str] = []
     for comment in comments:
         if comment.startswith("//"):
@@ -104,8 +104,8 @@ def _said(comments: list[str]) -> str | None:
 
 
 def parse(text: str, source: str) -> ast.File:
-    """Parse a file; imports are not followed, since they are seldom there."""
-    _guard(text, source)
+    """Parse a file. Imports are not followed, because the imported files are rarely available."""
+    _check_limits(text, source)
     try:
         from antlr4.error.ErrorListener import ErrorListener
         from proto_schema_parser.parser import Parser
@@ -113,16 +113,16 @@ def parse(text: str, source: str) -> ast.File:
         message = f"reading Protobuf needs the package {error.name}; run: pip install 'treaty[formats]'"
         raise Unavailable(message) from None
 
-    class Refusing(ErrorListener):  # type: ignore[misc]
-        """Refuses the file at its first mistake, instead of printing it and going on."""
+    class RefusingListener(ErrorListener):  # type: ignore[misc]
+        """Refuses the file at its first syntax error, instead of printing the error and continuing."""
 
         def syntaxError(self, recognizer: Any, symbol: Any, line: int, column: int, message: str, error: Any) -> None:  # noqa: N802
-            told = message.partition(" expecting ")[0]
-            raise refuse(f"cannot read Protobuf at column {column + 1}: {told}", Place(source, line), "mend the line")
+            reason = message.partition(" expecting ")[0]
+            raise refuse(f"cannot read Protobuf at column {column + 1}: {reason}", Place(source, line), "fix this line")
 
     def listen(recognizer: Any) -> None:
         recognizer.removeErrorListeners()
-        recognizer.addErrorListener(Refusing())
+        recognizer.addErrorListener(RefusingListener())
 
     try:
         return Parser(setup_lexer=listen, setup_parser=listen).parse(text)
@@ -130,8 +130,8 @@ def parse(text: str, source: str) -> ast.File:
         raise refuse(f"cannot read Protobuf: {error}", Place(source), "try it with protoc") from None
 
 
-def _guard(text: str, source: str) -> None:
-    """Refuse what is too large or too deep to be worth parsing."""
+def _check_limits(text: str, source: str) -> None:
+    """Refuse files that are too large or nested too deeply."""
     limits, depth, deepest = Limits(), 0, 0
     for sign in text:
         depth += (sign == "{") - (sign == "}")

@@ -1,4 +1,4 @@
-"""Protobuf text to contracts."""
+"""Read contracts from .proto files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNSPECIFIED_SUFFIX = "_UNSPECIFIED"
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read every message of a file that no other message is made of."""
+    """Read every message that is not part of another message in the file."""
     file = parse(text, name)
     reader = _Reader(file.file_elements, name)
     contracts = [make_contract(root.name, reader.object(root)) for root in reader.roots]
@@ -40,7 +40,7 @@ def read(text: str, name: str) -> ReadResult:
 
 
 class _Reader:
-    """Reads one file; knows its types, and where it stands in them."""
+    """Reads one file and resolves its types."""
 
     def __init__(self, elements: list[Any], source: str) -> None:
         self.source = source
@@ -51,13 +51,13 @@ class _Reader:
         self.roots = self._roots(elements)
         for one in elements:
             if type(one).__name__ in ("Service", "Extension"):
-                called = getattr(one, "name", None) or one.typeName
+                name = getattr(one, "name", None) or one.typeName
                 why = (
-                    "a contract describes data, not calls"
+                    "a contract describes data, not service calls"
                     if hasattr(one, "name")
-                    else "a contract lists its own fields"
+                    else "a contract lists all of its fields"
                 )
-                self.losses.append(Loss("", f"{type(one).__name__.lower()} {called}", why))
+                self.losses.append(Loss("", f"{type(one).__name__.lower()} {name}", why))
 
     def object(self, root: Definition) -> SchemaObject:
         self._inside = [root.name]
@@ -76,10 +76,12 @@ class _Reader:
         used = {found.name for one in self.known.values() for found in self._uses(one) if found.name != one.name}
         roots = [one for one in self.known.values() if any(one.node is top for top in tops) and one.name not in used]
         if not tops:
-            raise self._refuse("there is no message in the file", "a contract describes rows or events")
+            raise self._refuse("the file defines no message", "a contract describes rows or events")
         if not roots:
             names = ", ".join(top.name for top in tops)
-            raise self._refuse(f"every message is part of another: {names}", "a contract's fields end somewhere")
+            raise self._refuse(
+                f"every message is part of another: {names}", "contracts cannot describe recursive types"
+            )
         return roots
 
     def _uses(self, definition: Definition) -> Iterable[Definition]:
@@ -102,12 +104,14 @@ class _Reader:
                 case "OneOf":
                     inner = [pair for pair in with_comments(element.elements) if hasattr(pair[0], "number")]
                     names = ", ".join(one.name for one, _ in inner)
-                    self._lose(
-                        path, f"oneof {element.name}: at most one of {names}", "a contract has no choice between fields"
+                    self._add_loss(
+                        path,
+                        f"oneof {element.name}: at most one of {names}",
+                        "contracts have no mutually exclusive fields",
                     )
-                    found += [self._field(one, said, message, path) for one, said in inner]
+                    found += [self._field(one, text, message, path) for one, text in inner]
                 case "ExtensionRange":
-                    self._lose(path, "extensions", "a contract lists its own fields")
+                    self._add_loss(path, "extensions", "a contract lists all of its fields")
         return tuple(found)
 
     def _field(self, node: Any, comment: str | None, message: Definition, parent: FieldPath) -> Field:
@@ -148,7 +152,7 @@ class _Reader:
         if found is None and bare in WELL_KNOWN_TYPES:
             return WELL_KNOWN_TYPES[bare]
         if found is None:
-            self._lose(path, f"what {bare} holds", "its file is not at hand")
+            self._add_loss(path, f"the fields of {bare}", "its definition is in another file")
             return Field(logical_type="object", physical_type=f"message {bare}")
         if type(found.node).__name__ == "Enum":
             return self._enum(found, message, default)
@@ -156,7 +160,7 @@ class _Reader:
 
     def _message(self, found: Definition, message: Definition, path: FieldPath, default: str) -> Field:
         if found.name in self._inside:
-            hint = "a contract's fields end somewhere: refer by a key instead"
+            hint = "contracts cannot describe recursive types; refer to the other object by its key"
             raise self._refuse(f"message {found.name!r} contains itself at {path}", hint)
         self._inside.append(found.name)
         properties = self._fields(found, path)
@@ -166,19 +170,19 @@ class _Reader:
         return Field(logical_type="object", physical_type=stored, properties=properties, custom_properties=custom)
 
     def _enum(self, found: Definition, message: Definition, default: str) -> Field:
-        values = [(one, said) for one, said in with_comments(found.node.elements) if type(one).__name__ == "EnumValue"]
+        values = [(one, text) for one, text in with_comments(found.node.elements) if type(one).__name__ == "EnumValue"]
         values = [
-            (one, said) for one, said in values if not (one.number == 0 and one.name.endswith(UNSPECIFIED_SUFFIX))
+            (one, text) for one, text in values if not (one.number == 0 and one.name.endswith(UNSPECIFIED_SUFFIX))
         ]
         first = 1 if len(values) < sum(type(one).__name__ == "EnumValue" for one in found.node.elements) else 0
         items: list[FrozenMap] = []
-        for place, (one, said) in enumerate(values, start=first):
+        for place, (one, text) in enumerate(values, start=first):
             numbered = {} if one.number == place else {"id": str(one.number)}
-            items.append(FrozenMap({"value": one.name} | numbered | ({"description": said} if said else {})))
+            items.append(FrozenMap({"value": one.name} | numbered | ({"description": text} if text else {})))
         stored = None if found.short == default else f"enum {found.short}"
         return Field(logical_type="string", physical_type=stored, enum=tuple(items) or None)
 
-    def _lose(self, path: FieldPath, what: str, why: str) -> None:
+    def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
         self.losses.append(Loss(str(path), what, why))
 
     def _refuse(self, message: str, hint: str) -> InvalidDocument:
@@ -186,15 +190,15 @@ class _Reader:
 
 
 def _reserved(node: Any) -> dict[str, Any]:
-    """Return the numbers and names that a message keeps free."""
+    """Return the reserved numbers and names of a message."""
     marks = [one for one in node.elements if type(one).__name__ == "Reserved"]
-    kept = [text for one in marks for text in (*one.ranges, *(name.strip("\"'") for name in one.names))]
-    return {RESERVED: kept} if kept else {}
+    reserved = [text for one in marks for text in (*one.ranges, *(name.strip("\"'") for name in one.names))]
+    return {RESERVED: reserved} if reserved else {}
 
 
 def _custom(entries: dict[str, Any], leaving: tuple[str, ...] = ()) -> tuple[FrozenMap, ...] | None:
-    kept = (item for item in entries.items() if item[0] not in leaving)
-    return tuple(FrozenMap({"property": key, "value": freeze(value)}) for key, value in kept) or None
+    custom = (item for item in entries.items() if item[0] not in leaving)
+    return tuple(FrozenMap({"property": key, "value": freeze(value)}) for key, value in custom) or None
 
 
 _RULE = re.compile(r"\((?:buf\.validate\.field|validate\.rules)\)\.(?:(?P<kind>[a-z0-9_]+)\.)?(?P<rule>[a-z_0-9]+)")
@@ -215,13 +219,13 @@ _TYPES = {"string": ("string",), "repeated": ("array",)}
 
 
 def apply_validation_rules(field: Field, options: dict[str, Any]) -> tuple[Field, dict[str, Any]]:
-    """Return the field under the rules beside it, and the options that are no rules of a contract."""
+    """Apply protovalidate and protoc-gen-validate rules; also return the options that are not such rules."""
     rest: dict[str, Any] = {}
     terms = dict(field.options or EMPTY)
     required, enum = field.required, field.enum
     for name, value in options.items():
         found = _RULE.fullmatch(name)
-        fits = found is not None and _speaks_of(found["kind"], field)
+        fits = found is not None and _applies_to(found["kind"], field)
         rule = found["rule"] if found and fits else ""
         if found and found["kind"] is None and found["rule"] == "required" and value is True:
             required = True
@@ -236,6 +240,6 @@ def apply_validation_rules(field: Field, options: dict[str, Any]) -> tuple[Field
     return replace(field, required=required, enum=enum, options=FrozenMap(terms) if terms else None), rest
 
 
-def _speaks_of(kind: str | None, field: Field) -> bool:
-    """Tell whether a rule is one for the type of the field."""
+def _applies_to(kind: str | None, field: Field) -> bool:
+    """Whether a rule applies to the type of the field."""
     return kind is not None and field.logical_type in _TYPES.get(kind, ("integer", "number"))

@@ -1,4 +1,4 @@
-"""Which type of Protobuf is which type of a contract."""
+"""Protobuf types and their contract types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WELL_KNOWN_TYPES: dict[str, Field] = {
     f"{_PROTOBUF}Empty": _field(None, f"{_PROTOBUF}Empty"),
     f"{_PROTOBUF}FieldMask": _field(None, f"{_PROTOBUF}FieldMask"),
 }
-"""Messages that everybody knows without their file."""
+"""Google's well-known messages, which need no definition."""
 WRAPPERS: dict[str, str] = {
     f"{_PROTOBUF}{name}Value": scalar
     for name, scalar in (
@@ -63,6 +63,6 @@ IMPORTS: dict[str, str] = {
     f"{_TYPE}TimeOfDay": "google/type/timeofday.proto",
     f"{_TYPE}Decimal": "google/type/decimal.proto",
 }
-"""The file that each of them is in."""
+"""The file that defines each well-known message."""
 MAP_KEY_TYPES = frozenset({"string", "bool", "int32", "int64", "uint32", "uint64"})
-"""Types that the keys of a map may have."""
+"""Types allowed as map keys."""

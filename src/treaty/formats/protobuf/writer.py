@@ -1,4 +1,4 @@
-"""Contracts to Protobuf text."""
+"""Write contracts as .proto files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from treaty.formats.results import WriteResult
 
 TITLE = "Protobuf"
 REASONS = {
-    "*": "a .proto file has no place for it",
+    "*": "a .proto file cannot express it",
     "required": "proto3 has no required fields",
     "field": "Protobuf has no lists of lists and no maps of lists or maps",
-    "id": "a field of Protobuf is known by its number",
-    "enum": "an enum of Protobuf lists identifiers, each once in its message",
-    "logicalTypeOptions.timezone": "a Timestamp of Protobuf is a moment, whatever the zone",
-    "logicalTypeOptions": "Protobuf has types without constraints",
+    "id": "Protobuf identifies fields by number",
+    "enum": "Protobuf enum values are identifiers, unique within their message",
+    "logicalTypeOptions.timezone": "a Protobuf Timestamp carries no time zone",
+    "logicalTypeOptions": "Protobuf types have no constraints",
     "type": "Protobuf has no such type",
-    "name": "a name in Protobuf is letters, digits and underscores",
-    "description": "a comment is whole lines of text",
+    "name": "Protobuf names consist of letters, digits and underscores",
+    "description": "Protobuf comments consist of full lines",
 }
 _TYPES = {
     "string": "string",
@@ -51,14 +51,14 @@ _INTEGERS = {
 
 
 def write(contract: Contract, dialect: str = "proto3") -> WriteResult:
-    """Write a contract as messages, one for each object."""
+    """Write a contract as one message per object."""
     plain = require_objects(contract, TITLE)
     text = _Writer(plain, dialect).text()
-    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS, settles=("id",)))
+    return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS, adds=("id",)))
 
 
 class _Writer:
-    """Writes one contract; gathers the imports it needs."""
+    """Writes one contract and collects its imports."""
 
     def __init__(self, contract: Contract, dialect: str) -> None:
         self.contract = contract
@@ -108,7 +108,7 @@ class _Writer:
         return f"{render_comment(field.description)}{label}{written} {name} = {number}{options};"
 
     def _single(self, field: Field | None, name: str, scope: MessageScope) -> str:
-        """Return the type of one value, defined in the message where it has to be."""
+        """Return the type of a single value; enums and messages are defined in the scope."""
         if field is None:
             return "string"
         stated = field.type
@@ -140,67 +140,69 @@ class _Writer:
         return kind
 
 
-_HIGHEST = 536_870_911
-_OF_PROTOBUF = range(19_000, 20_000)
+_MAX_FIELD_NUMBER = 536_870_911
+_RESERVED_BY_PROTOBUF = range(19_000, 20_000)
 
 
 def assign_numbers(fields: Sequence[Field], reserved: object) -> dict[int, int]:
-    """Return the number of each field by its place: its id where that is a number, else the lowest that is free."""
+    """Return the field numbers by position: the id if it is a valid number, otherwise the lowest free number."""
     free = _reserved_numbers(reserved)
     found: dict[int, int] = {}
     for place, field in enumerate(fields):
         number = int(field.id) if field.id and field.id.isascii() and field.id.isdigit() else 0
-        if _is_usable(number) and number not in found.values() and not _is_in(number, free):
+        if _is_usable(number) and number not in found.values() and not _is_in_any(number, free):
             found[place] = number
     taken = set(found.values())
     number = 0
     for place in range(len(fields)):
         if place not in found:
             number += 1
-            while number in taken or not _is_usable(number) or _is_in(number, free):
+            while number in taken or not _is_usable(number) or _is_in_any(number, free):
                 number += 1
             found[place] = number
     return found
 
 
 def reserved_lines(reserved: object, numbers: Iterable[int]) -> list[str]:
-    """Return the lines that keep numbers and names free."""
+    """Return the lines that reserve numbers and names."""
     taken = set(numbers)
     listed = [text for text in reserved if isinstance(text, str)] if isinstance(reserved, tuple) else []
-    ranges = [text for text in listed if (span := _span(text)) and not any(span[0] <= one <= span[1] for one in taken)]
-    names = [f'"{text}"' for text in listed if is_identifier(text) and _span(text) is None]
+    ranges = [
+        text for text in listed if (span := _parse_range(text)) and not any(span[0] <= one <= span[1] for one in taken)
+    ]
+    names = [f'"{text}"' for text in listed if is_identifier(text) and _parse_range(text) is None]
     return [f"reserved {', '.join(part)};" for part in (ranges, names) if part]
 
 
 def _is_usable(number: int) -> bool:
-    return 1 <= number <= _HIGHEST and number not in _OF_PROTOBUF
+    return 1 <= number <= _MAX_FIELD_NUMBER and number not in _RESERVED_BY_PROTOBUF
 
 
-def _is_in(number: int, spans: list[tuple[int, int]]) -> bool:
+def _is_in_any(number: int, spans: list[tuple[int, int]]) -> bool:
     return any(low <= number <= high for low, high in spans)
 
 
 def _reserved_numbers(reserved: object) -> list[tuple[int, int]]:
     listed = reserved if isinstance(reserved, tuple) else ()
-    return [span for text in listed if isinstance(text, str) and (span := _span(text))]
+    return [span for text in listed if isinstance(text, str) and (span := _parse_range(text))]
 
 
-def _span(text: str) -> tuple[int, int] | None:
+def _parse_range(text: str) -> tuple[int, int] | None:
     """Read `7` or `9 to 11` or `100 to max`."""
     low, _, high = (part.strip() for part in text.partition(" to "))
-    high = str(_HIGHEST) if high == "max" else high or low
+    high = str(_MAX_FIELD_NUMBER) if high == "max" else high or low
     if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit()):
         return None
-    return (int(low), int(high)) if 1 <= int(low) <= int(high) <= _HIGHEST else None
+    return (int(low), int(high)) if 1 <= int(low) <= int(high) <= _MAX_FIELD_NUMBER else None
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _STORED = re.compile(r"(?:message|enum) (\S+)")
-_HIGHEST_MESSAGES = 2**31 - 1
+_MAX_ENUM_NUMBER = 2**31 - 1
 
 
 class MessageScope:
-    """The types that one message defines inside itself, and the names they take."""
+    """The types defined inside one message, and the names they use."""
 
     def __init__(self, message: str) -> None:
         self.definitions: list[str] = []
@@ -208,7 +210,7 @@ class MessageScope:
         self._values: set[str] = set()
 
     def place(self, field: Field, name: str) -> tuple[str, bool]:
-        """Return the name of a field's type, and whether it is still to be defined."""
+        """Return the type name of a field, and whether the type still has to be defined."""
         stored = _STORED.fullmatch(field.physical_type or "")
         wanted = stored[1] if stored and is_identifier(stored[1]) else make_type_name(name)
         known = self._types.get(wanted)
@@ -219,7 +221,7 @@ class MessageScope:
         return wanted, True
 
     def enum(self, field: Field, name: str) -> str | None:
-        """Define the enum of a field's values, if they can be its names."""
+        """Define an enum for the values of a field; None if they are not valid enum names."""
         values = field.enum or ()
         listed = [item["value"] for item in values]
         if not all(isinstance(value, str) and is_identifier(value) for value in listed):
@@ -233,7 +235,7 @@ class MessageScope:
         if len(set(listed)) < len(listed) or not self._values.isdisjoint(listed) or numbers is None:
             return None
         called, _ = self.place(field, name)
-        zero = [] if 0 in numbers else [f"{_upper(called)}_UNSPECIFIED = 0;"]
+        zero = [] if 0 in numbers else [f"{_upper_snake_case(called)}_UNSPECIFIED = 0;"]
         lines = [
             f"{render_comment(item.get('description'))}{item['value']} = {number};"
             for item, number in sorted(zip(values, numbers, strict=True), key=lambda pair: pair[1] != 0)
@@ -244,24 +246,24 @@ class MessageScope:
 
 
 def render_comment(text: str | None) -> str:
-    """Return a description as the lines of a comment."""
+    """Return a description as comment lines."""
     lines = _CONTROL.sub(" ", text).split("\n") if text else []
     return "".join(f"// {line}".rstrip() + "\n" for line in lines)
 
 
 def render_block(head: str, parts: Iterable[str]) -> str:
-    """Return a definition with its parts indented."""
+    """Return a definition with an indented body."""
     inner = "\n".join(f"  {line}".rstrip() for part in parts for line in part.split("\n"))
     return f"{head} {{\n{inner}\n}}" if inner else f"{head} {{}}"
 
 
 def _numbers(values: tuple[FrozenMap, ...]) -> list[int] | None:
-    """Return the numbers of an enum's values: their ids, or their places; None where two would be the same."""
+    """Return the numbers of enum values, from their ids or positions; None if they are not unique."""
     ids = [str(item.get("id") or "") for item in values]
     first = 0 if "0" in ids else 1
     numbers = [int(one) if one.isascii() and one.isdigit() else place for place, one in enumerate(ids, start=first)]
-    return numbers if len(set(numbers)) == len(numbers) and max(numbers, default=0) <= _HIGHEST_MESSAGES else None
+    return numbers if len(set(numbers)) == len(numbers) and max(numbers, default=0) <= _MAX_ENUM_NUMBER else None
 
 
-def _upper(name: str) -> str:
+def _upper_snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()

@@ -1,4 +1,4 @@
-"""Pydantic models: written as Python source that runs, read from their classes or their JSON schemas."""
+"""Pydantic models: written as Python source, read from model classes or their JSON schemas."""
 
 from treaty.formats.pydantic.reader import read, read_model
 from treaty.formats.pydantic.writer import write

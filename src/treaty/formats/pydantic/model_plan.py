@@ -1,4 +1,4 @@
-"""What the classes of a contract are: planned once, then drawn as source and built as models."""
+"""The model classes of a contract, as a plan that is rendered as source and built as models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
-from pydantic import Field as Column
 from pydantic import Field as PydanticField
 from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError
@@ -37,16 +36,16 @@ _RANGE = {
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute of a class: its Python name, its type, and what its Field says."""
+    """One attribute of a class: its Python name, its type, and the arguments of its `Field`."""
 
     name: str
     typed: PythonType
-    says: dict[str, Any]
+    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ModelClass:
-    """One class: its name, what it says of itself, and its attributes."""
+    """One model class: its name, configuration, docstring and attributes."""
 
     name: str
     config: dict[str, Any]
@@ -54,15 +53,17 @@ class ModelClass:
     attributes: tuple[Attribute, ...]
 
     def build(self) -> type[BaseModel]:
-        """Build the model that the source of the class defines."""
-        columns: dict[str, Any] = {one.name: (one.typed.kind, Column(**one.says)) for one in self.attributes}
+        """Build the model that the source would define."""
+        columns: dict[str, Any] = {
+            one.name: (one.typed.kind, PydanticField(**one.arguments)) for one in self.attributes
+        }
         config = ConfigDict(**self.config)  # type: ignore[typeddict-item]
         built: type[BaseModel] = create_model(self.name, __config__=config, __doc__=self.doc, **columns)
         return built
 
 
 class ModelPlan:
-    """The classes of one contract, those that others use first."""
+    """The classes of one contract, ordered so that each is defined before its use."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -71,9 +72,11 @@ class ModelPlan:
         self.roots = [self._root(item, index) for index, item in enumerate(contract.schema)]
 
     def _root(self, item: SchemaObject, index: int) -> ModelClass:
-        made = self._class(make_type_name(item.name), item.name, item.fields, item.description)
-        kept = make_object_note(self.contract, index, read_model_part(made.build())[0].contract)
-        self.classes[-1] = replace(made, config=made.config | ({"json_schema_extra": note_entry(kept)} if kept else {}))
+        model_class = self._class(make_type_name(item.name), item.name, item.fields, item.description)
+        note = make_object_note(self.contract, index, read_model_part(model_class.build())[0].contract)
+        self.classes[-1] = replace(
+            model_class, config=model_class.config | ({"json_schema_extra": note_entry(note)} if note else {})
+        )
         return self.classes[-1]
 
     def _class(self, wanted: str, title: str, fields: tuple[Field, ...], doc: str | None = None) -> ModelClass:
@@ -81,7 +84,7 @@ class ModelPlan:
         config: dict[str, Any] = {"title": title} | ({"extra": "forbid"} if self.closed else {})
         taken: set[str] = {*RESERVED_NAMES, name}
         attributes = tuple(self._attribute(field, name, taken) for field in fields)
-        if any("alias" in one.says for one in attributes):
+        if any("alias" in one.arguments for one in attributes):
             config["populate_by_name"] = True
         self.classes.append(ModelClass(name, config, doc or None, attributes))
         return self.classes[-1]
@@ -90,32 +93,32 @@ class ModelPlan:
         name = attribute_name(field.name or "", taken)
         taken.add(name)
         typed = self._typed(field, make_type_name(owner, field.name or ""))
-        says: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if not field.is_required:
-            typed, says = typed.or_none(), {"default": None}
+            typed, arguments = typed.or_none(), {"default": None}
         if name != field.name:
-            says["alias"] = field.name or ""
+            arguments["alias"] = field.name or ""
         if field.business_name:
-            says["title"] = field.business_name
+            arguments["title"] = field.business_name
         if field.description:
-            says["description"] = field.description
+            arguments["description"] = field.description
         if field.deprecated:
-            says["deprecated"] = True
-        says |= {key: value for key, value in _constraints(field) if accepts_constraint(typed, {key: value})}
+            arguments["deprecated"] = True
+        arguments |= {key: value for key, value in _constraints(field) if accepts_constraint(typed, {key: value})}
         default = thaw(field.treaty.get("default"))
-        if isinstance(default, str | int | float) and accepts_default(typed, says, default):
-            says["default"] = default
-        extra = {"format": typed.told} if typed.told else {}
+        if isinstance(default, str | int | float) and accepts_default(typed, arguments, default):
+            arguments["default"] = default
+        extra = {"format": typed.format} if typed.format else {}
         if extra:
-            says["json_schema_extra"] = extra
-        native = self._read(Attribute(name, typed, says))
-        if kept := note_entry(make_note(field, native)):
-            says["json_schema_extra"] = extra | kept
-        return Attribute(name, typed, says)
+            arguments["json_schema_extra"] = extra
+        native = self._read(Attribute(name, typed, arguments))
+        if note := note_entry(make_note(field, native)):
+            arguments["json_schema_extra"] = extra | note
+        return Attribute(name, typed, arguments)
 
     def _read(self, attribute: Attribute) -> Field:
-        """Read an attribute as its JSON schema alone says it."""
-        schema = ModelClass("Trial", {}, None, (attribute,)).build().model_json_schema()
+        """Read an attribute back from its JSON schema."""
+        schema = ModelClass("Probe", {}, None, (attribute,)).build().model_json_schema()
         fields = FieldReader(self.contract.id, schema)
         fields.closed = self.closed
         return fields.inside(schema, FieldPath(), ())[0]
@@ -123,8 +126,8 @@ class ModelPlan:
     def _typed(self, field: Field, name: str) -> PythonType:
         kind = field.type.name if field.type else "string"
         if kind == "object" and field.properties is not None:
-            made = self._class(name, field.name or name, field.properties)
-            return PythonType(made.name, made.build())
+            model_class = self._class(name, field.name or name, field.properties)
+            return PythonType(model_class.name, model_class.build())
         if kind == "array":
             return list_of(self._typed(field.items, name) if field.items else PythonType("Any", Any))
         if kind == "map":
@@ -150,11 +153,11 @@ RESERVED_NAMES = frozenset(
         *("bool", "bytes", "dict", "dt", "float", "int", "list", "model_config", "str"),
     }
 )
-"""Names that the source itself uses."""
+"""Names that the generated source uses itself."""
 
 
 def attribute_name(name: str, taken: set[str]) -> str:
-    """Return a name for an attribute that is not taken, close to the field's own."""
+    """Return a free attribute name that is close to the field name."""
     plain = make_identifier(name).lstrip("_") or "value"
     if not is_identifier(plain):
         plain = f"value_{plain}"
@@ -163,27 +166,27 @@ def attribute_name(name: str, taken: set[str]) -> str:
     return make_identifier(plain, taken)
 
 
-_TROUBLE = (PydanticUserError, SchemaError, TypeError, ValueError, OverflowError)
-_LIMITS = frozenset(
+_PYDANTIC_ERRORS = (PydanticUserError, SchemaError, TypeError, ValueError, OverflowError)
+_CONSTRAINT_NAMES = frozenset(
     {"min_length", "max_length", "pattern", "ge", "gt", "le", "lt", "multiple_of", "max_digits", "decimal_places"}
 )
 
 
-def accepts_constraint(typed: PythonType, says: dict[str, Any]) -> bool:
-    """Tell whether a type takes a constraint."""
+def accepts_constraint(typed: PythonType, arguments: dict[str, Any]) -> bool:
+    """Whether Pydantic accepts a constraint for a type."""
     try:
-        create_model("Trial", value=(typed.kind, PydanticField(**says))).model_json_schema()
-    except _TROUBLE:
+        create_model("Probe", value=(typed.kind, PydanticField(**arguments))).model_json_schema()
+    except _PYDANTIC_ERRORS:
         return False
     return True
 
 
-def accepts_default(typed: PythonType, says: dict[str, Any], default: Json) -> bool:
-    """Tell whether a value is one of the type as it stands, without being converted."""
-    limits = {key: value for key, value in says.items() if key in _LIMITS}
+def accepts_default(typed: PythonType, arguments: dict[str, Any], default: Json) -> bool:
+    """Whether a default is valid for a type without conversion."""
+    limits = {key: value for key, value in arguments.items() if key in _CONSTRAINT_NAMES}
     try:
-        trial = create_model("Trial", value=(typed.kind, PydanticField(**limits)))
-        TypeAdapter(trial).validate_python({"value": default}, strict=True)
-    except _TROUBLE:
+        probe = create_model("Probe", value=(typed.kind, PydanticField(**limits)))
+        TypeAdapter(probe).validate_python({"value": default}, strict=True)
+    except _PYDANTIC_ERRORS:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Pydantic models to contracts, through the JSON schema that each model gives of itself."""
+"""Read contracts from Pydantic models through their JSON schemas."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from treaty.formats.results import Loss, ReadResult
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_HOW = (
-    "print its schema, and convert that: "
+_HINT = (
+    "print the schema of the model and convert that: "
     'python -c "import json; from MODULE import MODEL; print(json.dumps(MODEL.model_json_schema()))"'
 )
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read the JSON schema of a model; Python files are not run, so they are refused with what to do instead."""
+    """Read the JSON schema of a model. Python files are refused, because they would have to be executed."""
     if name.lower().endswith(".py") or not text.lstrip().startswith("{"):
-        raise refuse("Python code is not run to read the models in it", Place(name), _HOW)
+        raise refuse("Python files are not executed, so their models cannot be read", Place(name), _HINT)
     return read_schema(text, name)
 
 
 def read_model(model: type[BaseModel]) -> ReadResult:
-    """Read a model class that is loaded already."""
+    """Read a model class."""
     part, losses = read_model_part(model)
     return ReadResult(assemble_contracts([part], model.__name__), losses)
 
 
 def read_model_part(model: type[BaseModel]) -> tuple[SchemaPart, tuple[Loss, ...]]:
-    """Return the object that a model describes, before its note is read."""
+    """Return the object that a model describes, with its note not yet applied, and the losses."""
     from pydantic.errors import PydanticUserError
 
     try:

@@ -1,4 +1,4 @@
-"""Types of a contract as types of Python: how they are written, and what they are."""
+"""Python types of contract fields, as source and as type objects."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from treaty.formats.json_schema.types import TYPES
 
 @dataclass(frozen=True)
 class PythonType:
-    """A type as source says it, as Python knows it, and the format that its JSON schema has beside it."""
+    """A type as source text and as a type object, and the `format` in its JSON schema."""
 
     text: str
     kind: Any
-    told: str | None = None
+    format: str | None = None
 
     def or_none(self) -> PythonType:
-        """Return the type of a value that may be missing."""
-        return PythonType(f"{self.text} | None", self.kind | None, self.told)
+        """Return the type of an optional value."""
+        return PythonType(f"{self.text} | None", self.kind | None, self.format)
 
 
 STRING, JSON_OBJECT = PythonType("str", str), PythonType("dict[str, Any]", dict[str, Any])
@@ -39,7 +39,7 @@ _SCALARS = {
     "object": JSON_OBJECT,
     "vector": PythonType("list[float]", list[float]),
 }
-_IN_A_LITERAL = (str, bool, int)
+_LITERAL_TYPES = (str, bool, int)
 
 
 def list_of(inner: PythonType) -> PythonType:
@@ -48,16 +48,16 @@ def list_of(inner: PythonType) -> PythonType:
 
 
 def dict_of(inner: PythonType) -> PythonType:
-    """Return the type of a mapping from texts."""
+    """Return the type of a dictionary with string keys."""
     return PythonType(f"dict[str, {inner.text}]", GenericAlias(dict, (str, inner.kind)))
 
 
 def scalar_type(field: Field) -> PythonType:
-    """Return the Python type that holds a field's values; what no type holds is a text."""
+    """Return the Python type of a field; str if no other type fits."""
     stated, options = field.type, field.options or EMPTY
     kind = stated.name if stated else "string"
     values = tuple(item["value"] for item in field.enum or ())
-    if values and kind in ("string", "integer", "boolean") and all(type(value) in _IN_A_LITERAL for value in values):
+    if values and kind in ("string", "integer", "boolean") and all(type(value) in _LITERAL_TYPES for value in values):
         return PythonType(f"Literal[{', '.join(map(repr, values))}]", Literal[values])
     match kind:
         case "string" if options.get("format") == "uuid":
@@ -65,14 +65,22 @@ def scalar_type(field: Field) -> PythonType:
         case "integer" | "number" if stated and stated.detail == "decimal":
             return PythonType("Decimal", Decimal)
         case "integer" | "number" if stated:
-            told = next((form for (name, form), one in TYPES.items() if name == kind and one.type == stated), None)
-            return PythonType("int", int, told) if kind == "integer" else PythonType("float", float, told)
+            named_format = next(
+                (form for (name, form), one in TYPES.items() if name == kind and one.type == stated), None
+            )
+            return (
+                PythonType("int", int, named_format) if kind == "integer" else PythonType("float", float, named_format)
+            )
         case "timestamp" if options.get("timezone") is False or (stated and stated.detail == "without time zone"):
             return PythonType("NaiveDatetime", NaiveDatetime, "date-time-local")
         case "timestamp":
             return PythonType("AwareDatetime", AwareDatetime)
         case "string":
-            told = options.get("format")
-            return PythonType("str", str, told if isinstance(told, str) and ("string", told) not in TYPES else None)
+            named_format = options.get("format")
+            return PythonType(
+                "str",
+                str,
+                named_format if isinstance(named_format, str) and ("string", named_format) not in TYPES else None,
+            )
         case _:
             return _SCALARS.get(kind, STRING)

@@ -1,4 +1,4 @@
-"""Contracts to the source of Pydantic models."""
+"""Write contracts as the source of Pydantic models."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from treaty.formats.pydantic.reader import read_model_part
 from treaty.formats.results import WriteResult
 
 TITLE = "Pydantic"
-REASONS = {"*": "a model has no place for it"}
+REASONS = {"*": "a Pydantic model cannot express it"}
 
 
 def write(contract: Contract) -> WriteResult:
-    """Write a contract as a module with one model for each object, and for each object inside it."""
+    """Write a contract as a module with one model per object, nested objects included."""
     plan = ModelPlan(require_objects(contract, TITLE))
     text = render_module(f"Models of the contract {contract.id} {contract.version}.", plan.classes)
-    back = assemble_contracts([read_model_part(root.build())[0] for root in plan.roots], contract.id)
-    return WriteResult(text, find_losses(contract, back, REASONS))
+    read_back = assemble_contracts([read_model_part(root.build())[0] for root in plan.roots], contract.id)
+    return WriteResult(text, find_losses(contract, read_back, REASONS))
 
 
 _WIDTH = 110
@@ -32,7 +32,7 @@ _PYDANTIC = ("AwareDatetime", "BaseModel", "ConfigDict", "Field", "NaiveDatetime
 
 
 def render_module(title: str, classes: Iterable[ModelClass]) -> str:
-    """Return a module that defines the classes."""
+    """Return the source of a module that defines the classes."""
     bodies = [_class(one) for one in classes]
     return "\n\n\n".join([f"{_docstring(title)}\n\n{_imports(bodies)}", *bodies]) + "\n"
 
@@ -69,16 +69,16 @@ def _class(one: ModelClass) -> str:
 
 def _attribute(one: Attribute) -> str:
     head = f"    {one.name}: {one.typed.text}"
-    if not one.says:
+    if not one.arguments:
         return head
-    if one.says == {"default": None}:
+    if one.arguments == {"default": None}:
         return f"{head} = None"
-    return f"{head} = Field({_arguments(one.says, 4)})"
+    return f"{head} = Field({_arguments(one.arguments, 4)})"
 
 
-def _arguments(says: dict[str, Any], indent: int) -> str:
-    """Return keyword arguments, on one line where they fit."""
-    texts = [f"{key}={_literal(value)}" for key, value in says.items()]
+def _arguments(arguments: dict[str, Any], indent: int) -> str:
+    """Return keyword arguments, on one line if they fit."""
+    texts = [f"{key}={_literal(value)}" for key, value in arguments.items()]
     line = ", ".join(texts)
     if len(line) <= _WIDTH - 40 and "\n" not in line:
         return line
@@ -88,7 +88,7 @@ def _arguments(says: dict[str, Any], indent: int) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Return a value as source: on one line, or one line for each of its parts."""
+    """Return a value as source, on one line or with one line per item."""
     line = repr(value)
     if len(line) <= _WIDTH - 50 or not isinstance(value, dict | list):
         return line
@@ -101,5 +101,5 @@ def _literal(value: Any) -> str:
 
 
 def _docstring(text: str) -> str:
-    """Return a text as a docstring; one with odd signs is written as a literal that holds them."""
+    """Return a text as a docstring; text with special characters is written as a string literal."""
     return f'"""{text}"""' if _PLAIN_DOC.fullmatch(text) and "\n" not in text else repr(text)

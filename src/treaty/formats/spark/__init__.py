@@ -1,4 +1,4 @@
-"""Spark's StructType in its JSON form: what `df.schema.json()` gives and `StructType.fromJson` takes."""
+"""Spark's StructType as JSON, as `df.schema.json()` writes and `StructType.fromJson` reads it."""
 
 from treaty.formats.spark.reader import read
 from treaty.formats.spark.writer import write

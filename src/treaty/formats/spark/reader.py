@@ -1,4 +1,4 @@
-"""A StructType in JSON to a contract."""
+"""Read a contract from a StructType in JSON."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _SCALARS: dict[str, Field] = {
     "binary": Field(physical_type="binary"),
     "variant": Field(logical_type="object", physical_type="variant"),
 }
-_STORED = "__CHAR_VARCHAR_TYPE_STRING"
+_CHAR_TYPE_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 def read(text: str, name: str) -> ReadResult:
-    """Read a StructType as a contract that is called like its file."""
+    """Read a StructType as a contract with the name of its file."""
     data = read_json(text, name).data
     reader = Reader(name)
-    called = name_from_path(name, ENDINGS)
-    item = SchemaObject(called, properties=reader.fields(data, FieldPath()))
-    return ReadResult(validate_contracts([make_contract(called, item)], name), tuple(reader.losses))
+    object_name = name_from_path(name, ENDINGS)
+    item = SchemaObject(object_name, properties=reader.fields(data, FieldPath()))
+    return ReadResult(validate_contracts([make_contract(object_name, item)], name), tuple(reader.losses))
 
 
 class Reader:
@@ -57,17 +57,17 @@ class Reader:
     def fields(self, struct: Json, path: FieldPath) -> tuple[Field, ...]:
         fields = struct.get("fields") if isinstance(struct, Mapping) and struct.get("type") == "struct" else None
         if not isinstance(fields, list):
-            raise self._refuse("this is no StructType: it has no 'type': 'struct' with 'fields'")
+            raise self._refuse("this is not a StructType: 'type': 'struct' with 'fields' is missing")
         return tuple(self.field(one, path) for one in fields)
 
     def field(self, data: Json, parent: FieldPath) -> Field:
         if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or "type" not in data:
-            raise self._refuse(f"{brief(data)!r} is no StructField: it has no name or no type")
+            raise self._refuse(f"{brief(data)!r} is not a StructField: its name or type is missing")
         path = parent.field(data["name"])
         metadata = as_mapping(data.get("metadata"))
         kind = self.type(data["type"], path)
-        stored = metadata.get(_STORED)
-        own = [(key, value) for key, value in metadata.items() if key not in ("comment", NOTE_KEY, _STORED)]
+        stored = metadata.get(_CHAR_TYPE_KEY)
+        own = [(key, value) for key, value in metadata.items() if key not in ("comment", NOTE_KEY, _CHAR_TYPE_KEY)]
         native = replace(
             kind,
             name=data["name"],
@@ -95,25 +95,27 @@ class Reader:
                     map_value=_element(value, kind.get("valueContainsNull")),
                 )
             case "udt":
-                self.losses.append(Loss(str(path), f"the class {kind.get('class')}", "a contract says what is stored"))
+                self.losses.append(
+                    Loss(str(path), f"the class {kind.get('class')}", "a contract states what is stored")
+                )
                 return self.type(kind.get("sqlType"), path)
             case _:
-                raise self._refuse(f"{brief(kind)!r} is no type of Spark, at {path}")
+                raise self._refuse(f"{brief(kind)!r} at {path} is not a Spark type")
 
     def _note(self, metadata: Mapping[str, Any], path: FieldPath) -> Json:
-        """Read the note, which is a text: Spark's metadata holds no lists of different things."""
-        kept = metadata.get(NOTE_KEY)
+        """Read the note. It is JSON text, because Spark's metadata has no lists of mixed types."""
+        note = metadata.get(NOTE_KEY)
         try:
-            return json.loads(kept) if isinstance(kept, str) else kept
+            return json.loads(note) if isinstance(note, str) else note
         except ValueError:
-            raise self._refuse(f"the note {NOTE_KEY!r} at {path} is no JSON") from None
+            raise self._refuse(f"the note {NOTE_KEY!r} at {path} is not JSON") from None
 
     def _refuse(self, message: str) -> InvalidDocument:
-        return refuse(message, Place(self.source), "write what df.schema.json() gives")
+        return refuse(message, Place(self.source), "use the output of df.schema.json()")
 
 
-def _element(field: Field, may_be_null: Json) -> Field:
-    return replace(field, required=True) if may_be_null is False else field
+def _element(field: Field, contains_null: Json) -> Field:
+    return replace(field, required=True) if contains_null is False else field
 
 
 def _scalar(kind: str) -> Field:
@@ -121,8 +123,8 @@ def _scalar(kind: str) -> Field:
         return _SCALARS[kind]
     if kind.startswith("decimal"):
         digits = kind if "(" in kind else "decimal(10,0)"
-        whole = digits.replace(" ", "").endswith(",0)")
-        return Field(logical_type="integer" if whole else "number", physical_type=digits)
+        is_integer = digits.replace(" ", "").endswith(",0)")
+        return Field(logical_type="integer" if is_integer else "number", physical_type=digits)
     if kind.startswith(("char(", "varchar(")):
         return Field(logical_type="string", physical_type=kind)
     return Field(physical_type=kind)

@@ -1,4 +1,4 @@
-"""A contract to a StructType in JSON."""
+"""Write a contract as a StructType in JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.formats.spark.reader import Reader, read
 
 TITLE = "Spark StructType"
 REASONS = {
-    "*": "a StructType describes the columns of a row, nothing around them",
+    "*": "a StructType describes columns only",
     "object": "a StructType describes one table",
 }
 _INTEGERS = {
@@ -30,21 +30,21 @@ _INTEGERS = {
     "i128": "decimal(38,0)",
     "u128": "decimal(38,0)",
 }
-_MOST_DIGITS = 38
+_MAX_PRECISION = 38
 
 
 def write(contract: Contract) -> WriteResult:
-    """Write the columns of a contract's first object as a StructType."""
+    """Write the first object of a contract as a StructType."""
     plain = require_objects(contract, TITLE)
     text = write_json(_struct(plain.schema[0].fields))
     return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, REASONS))
 
 
 def _struct(fields: tuple[Field, ...]) -> dict[str, Json]:
-    return {"type": "struct", "fields": [_written(field) for field in fields]}
+    return {"type": "struct", "fields": [_struct_field(field) for field in fields]}
 
 
-def _written(field: Field) -> dict[str, Json]:
+def _struct_field(field: Field) -> dict[str, Json]:
     metadata: dict[str, Json] = {"comment": field.description} if field.description else {}
     node: dict[str, Json] = {
         "name": field.name or "",
@@ -52,8 +52,8 @@ def _written(field: Field) -> dict[str, Json]:
         "nullable": not field.is_required,
         "metadata": metadata,
     }
-    if kept := make_note(field, Reader("").field(node, FieldPath())):
-        metadata[NOTE_KEY] = json.dumps(kept, ensure_ascii=False)
+    if note := make_note(field, Reader("").field(node, FieldPath())):
+        metadata[NOTE_KEY] = json.dumps(note, ensure_ascii=False)
     return node
 
 
@@ -69,9 +69,9 @@ def _type(field: Field) -> Json:
             return {"type": "array", "elementType": element, "containsNull": not (field.items and field.items.required)}
         case "map":
             value = _type(field.map_value) if field.map_value else "string"
-            open_to_null = not (field.map_value and field.map_value.required)
+            contains_null = not (field.map_value and field.map_value.required)
             key = _type(field.map_key) if field.map_key else "string"
-            return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": open_to_null}
+            return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": contains_null}
         case "vector":
             return {"type": "array", "elementType": "float", "containsNull": False}
         case "integer" if stated.detail != "decimal":
@@ -81,8 +81,8 @@ def _type(field: Field) -> Json:
         case "number":
             return "float" if stated.detail == "f32" else "double"
         case "timestamp":
-            bare = stated.detail == "without time zone" or (field.options or EMPTY).get("timezone") is False
-            return "timestamp_ntz" if bare else "timestamp"
+            is_local = stated.detail == "without time zone" or (field.options or EMPTY).get("timezone") is False
+            return "timestamp_ntz" if is_local else "timestamp"
         case "json" if field.physical_type == "variant":
             return "variant"
         case name:
@@ -91,6 +91,6 @@ def _type(field: Field) -> Json:
 
 def _decimal(precision: int | None, scale: int | None, *, whole: bool) -> str:
     if precision is None:
-        return f"decimal({_MOST_DIGITS},{0 if whole else 18})"
-    digits = min(precision, _MOST_DIGITS)
+        return f"decimal({_MAX_PRECISION},{0 if whole else 18})"
+    digits = min(precision, _MAX_PRECISION)
     return f"decimal({digits},{min(scale or 0, digits)})"

@@ -1,4 +1,4 @@
-"""SQL DDL: CREATE TABLE statements as contracts, in the dialect they are written in."""
+"""SQL DDL: CREATE TABLE statements in several dialects."""
 
 from treaty.formats.sql.reader import read
 from treaty.formats.sql.writer import write

@@ -1,4 +1,4 @@
-"""A column of a CREATE TABLE as a field of a contract, and what its constraints say."""
+"""Read columns, their constraints and CHECK conditions as fields."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from treaty.contracts.values import EMPTY, FrozenMap
 from treaty.formats.sql.types import read_type
 
 ReportLoss = Callable[[str, str, str], None]
-"""Notes a loss: field, what, why."""
+"""Records a loss: field, what was lost, and why."""
 
 
-def read_column(node: exp.ColumnDef, dialect: str, lose: ReportLoss | None = None) -> Field:
-    """Read a column, or a member of a struct."""
+def read_column(node: exp.ColumnDef, dialect: str, report_loss: ReportLoss | None = None) -> Field:
+    """Read a column or a member of a struct."""
     kind = node.args.get("kind")
     field = read_type(kind, dialect) if isinstance(kind, exp.DataType) else Field()
     field = replace(field, name=node.name)
     for constraint in node.args.get("constraints") or ():
-        field = apply_constraint(field, constraint.args.get("kind"), dialect, lose)
+        field = apply_constraint(field, constraint.args.get("kind"), dialect, report_loss)
     return field
 
 
-def apply_constraint(field: Field, kind: Any, dialect: str, lose: ReportLoss | None = None) -> Field:
-    """Return the field under one constraint."""
+def apply_constraint(field: Field, kind: Any, dialect: str, report_loss: ReportLoss | None = None) -> Field:
+    """Return the field with one constraint applied."""
     match kind:
         case exp.NotNullColumnConstraint():
             return field if kind.args.get("allow_null") else replace(field, required=True)
@@ -42,43 +42,53 @@ def apply_constraint(field: Field, kind: Any, dialect: str, lose: ReportLoss | N
             texts = [one.args["value"].name for one in kind.expressions if one.name.lower() == "description"]
             return replace(field, description=texts[0] or None) if texts else field
         case exp.DefaultColumnConstraint():
-            return _defaulted(field, kind, dialect, lose)
+            return _apply_default(field, kind, dialect, report_loss)
         case exp.CheckColumnConstraint():
             narrowed = apply_check(field, kind.this)
-            if narrowed is None and lose:
-                lose(field.name or "", f"CHECK ({kind.this.sql(dialect=dialect)})", "a contract has no such rule")
+            if narrowed is None and report_loss:
+                report_loss(
+                    field.name or "", f"CHECK ({kind.this.sql(dialect=dialect)})", "contracts have no equivalent rule"
+                )
             return narrowed or field
         case exp.Reference():
-            return apply_reference(field, kind, lose)
+            return apply_reference(field, kind, report_loss)
         case _:
-            if lose and kind is not None:
-                lose(field.name or "", kind.sql(dialect=dialect), "a contract does not say how values come about")
+            if report_loss and kind is not None:
+                report_loss(
+                    field.name or "", kind.sql(dialect=dialect), "a contract does not state how values are generated"
+                )
             return field
 
 
-def apply_reference(field: Field, reference: exp.Reference, lose: ReportLoss | None) -> Field:
-    """Return the field as referring to another table's column."""
+def apply_reference(field: Field, reference: exp.Reference, report_loss: ReportLoss | None) -> Field:
+    """Return the field with a reference to a column of another table."""
     target = reference.this
     table = target.find(exp.Table) if target is not None else None
     columns = [one.name for one in target.expressions] if isinstance(target, exp.Schema) else []
     if table is None or len(columns) != 1 or not is_valid_reference(to := f"{table.name}.{columns[0]}"):
-        if lose:
-            lose(field.name or "", reference.sql(), "a contract refers to one named column")
+        if report_loss:
+            report_loss(field.name or "", reference.sql(), "a contract refers to one named column")
         return field
     relation = FrozenMap({"type": "foreignKey", "to": to})
     return replace(field, relationships=(*(field.relationships or ()), relation))
 
 
 def is_valid_reference(text: str) -> bool:
-    """Tell whether ODCS can write a reference so."""
+    """Whether a text is a valid reference in ODCS."""
     return all(part.replace("_", "a").isalnum() and part.isascii() for part in text.split("."))
 
 
-def _defaulted(field: Field, kind: exp.DefaultColumnConstraint, dialect: str, lose: ReportLoss | None) -> Field:
+def _apply_default(
+    field: Field, kind: exp.DefaultColumnConstraint, dialect: str, report_loss: ReportLoss | None
+) -> Field:
     known, value = read_literal(kind.this)
     if not known:
-        if lose:
-            lose(field.name or "", f"default {kind.this.sql(dialect=dialect)}", "a contract's default is a value")
+        if report_loss:
+            report_loss(
+                field.name or "",
+                f"default {kind.this.sql(dialect=dialect)}",
+                "a default in a contract is a literal value",
+            )
         return field
     entry = FrozenMap({"property": "default", "value": value})
     return field if value is None else replace(field, custom_properties=(*(field.custom_properties or ()), entry))
@@ -90,11 +100,11 @@ _BOUNDS: dict[type[exp.Expression], tuple[str, str]] = {
     exp.LTE: ("maximum", "maxLength"),
     exp.LT: ("exclusiveMaximum", ""),
 }
-"""What a comparison bounds: the value, or its length."""
+"""The options that a comparison sets: for a value, and for its length."""
 
 
 def apply_check(field: Field, condition: Any) -> Field | None:
-    """Return the field under a condition, or None where a contract cannot say it."""
+    """Return the field with a condition applied; None if a contract cannot express it."""
     match condition:
         case exp.Paren():
             return apply_check(field, condition.this)
@@ -112,7 +122,7 @@ def apply_check(field: Field, condition: Any) -> Field | None:
         case exp.RegexpLike() if _is_column(condition.this):
             known, pattern = read_literal(condition.expression)
             usable = known and isinstance(pattern, str) and PatternCheck().problem(pattern) is None
-            return _with(field, "pattern", pattern) if usable and field.logical_type == "string" else None
+            return _with_option(field, "pattern", pattern) if usable and field.logical_type == "string" else None
         case exp.Not() if isinstance(condition.this, exp.Is) and isinstance(condition.this.expression, exp.Null):
             return replace(field, required=True)
         case _ if type(condition) in _BOUNDS:
@@ -125,7 +135,7 @@ def apply_check(field: Field, condition: Any) -> Field | None:
 
 
 def referenced_columns(condition: exp.Expression) -> set[str]:
-    """Name the columns that a condition speaks of."""
+    """Return the names of the columns in a condition."""
     return {one.name for one in condition.find_all(exp.Column)}
 
 
@@ -135,25 +145,25 @@ def _is_column(node: Any) -> bool:
 
 def _bounded(field: Field, option: str, node: Any) -> Field | None:
     known, value = read_literal(node)
-    numeric = field.logical_type in ("integer", "number") or option.endswith("Length")
-    dated = field.logical_type in ("date", "timestamp", "time") and not option.endswith("Length")
-    wanted: tuple[type, ...] = (int, float) if numeric else (str,) if dated else ()
+    is_numeric = field.logical_type in ("integer", "number") or option.endswith("Length")
+    is_temporal = field.logical_type in ("date", "timestamp", "time") and not option.endswith("Length")
+    wanted: tuple[type, ...] = (int, float) if is_numeric else (str,) if is_temporal else ()
     if option.endswith("Length") and field.logical_type != "string":
         return None
     if not known or type(value) not in wanted:
         return None
     before = (field.options or EMPTY).get(option)
-    if type(before) in wanted:  # of two bounds, the stricter holds
+    if type(before) in wanted:  # of two bounds, keep the stricter one
         value = (max if "min" in option.lower() else min)(before, value)
-    return _with(field, option, value)
+    return _with_option(field, option, value)
 
 
-def _with(field: Field, option: str, value: Any) -> Field:
+def _with_option(field: Field, option: str, value: Any) -> Field:
     return replace(field, options=FrozenMap({**(field.options or EMPTY), option: value}))
 
 
 def read_literal(node: Any) -> tuple[bool, Any]:
-    """Return the value that an expression is, if it is one."""
+    """Return whether an expression is a literal, and its value."""
     if isinstance(node, exp.Paren | exp.Cast):
         return read_literal(node.this)
     if isinstance(node, exp.Neg):

@@ -1,4 +1,4 @@
-"""What each dialect of SQL can say of a table, and how a text shows its dialect."""
+"""Capabilities of SQL dialects, and detection of the dialect of a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class CommentStyle(Enum):
-    """Where a dialect keeps the description of a column."""
+    """How a dialect writes the description of a column."""
 
     INLINE = "COMMENT 'text'"
     OPTIONS = "OPTIONS (description = 'text')"
@@ -17,7 +17,7 @@ class CommentStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a dialect has words for; nested types are templates, or the type that holds JSON instead."""
+    """Capabilities of a dialect. Nested types are templates, or the JSON type used instead."""
 
     comments: CommentStyle
     struct: str
@@ -99,8 +99,8 @@ DIALECTS: dict[str, Dialect] = {
     ),
 }
 
-_SAID = re.compile(r"^--\s*dialect:\s*([a-z]+)", re.MULTILINE | re.IGNORECASE)
-_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+_DECLARATION = re.compile(r"^--\s*dialect:\s*([a-z]+)", re.MULTILINE | re.IGNORECASE)
+_TYPICAL_KEYWORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
         ("databricks", r"\bUSING\s+DELTA\b|\bCLUSTER\s+BY\s+AUTO\b|\bLIVE\s+TABLE\b"),
@@ -123,7 +123,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def detect_dialect(text: str) -> str:
-    """Tell the dialect of a text: by the line `-- dialect: name`, or by words that only one dialect has."""
-    if said := _SAID.search(text):
-        return said[1].lower()
-    return next((name for name, sign in _SIGNS if sign.search(text)), "postgres")
+    """Detect the dialect from the line `-- dialect: name`, or from keywords that only one dialect has."""
+    if declared := _DECLARATION.search(text):
+        return declared[1].lower()
+    return next((name for name, pattern in _TYPICAL_KEYWORDS if pattern.search(text)), "postgres")

@@ -1,4 +1,4 @@
-"""SQL text to contracts."""
+"""Read contracts from SQL DDL."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from treaty.formats.sql.columns import (
 )
 from treaty.formats.sql.dialects import detect_dialect
 
-logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it passes over is named as a loss, once
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # skipped statements are reported as losses
 
 
 def read(text: str, name: str, dialect: str | None = None) -> ReadResult:
-    """Read every table that a text creates with columns."""
-    spoken = dialect or detect_dialect(text)
+    """Read every table that is created with a list of columns."""
+    dialect = dialect or detect_dialect(text)
     losses: list[Loss] = []
     tables: dict[str, TableReader] = {}
-    for statement in _statements(text, name, spoken):
-        _take(statement, tables, losses, spoken)
+    for statement in _statements(text, name, dialect):
+        _apply_statement(statement, tables, losses, dialect)
     if not tables:
-        raise refuse("no table is created with columns", Place(name), "write CREATE TABLE name (column type, …)")
+        raise refuse("no CREATE TABLE statement lists columns", Place(name), "write CREATE TABLE name (column type, …)")
     contracts = [make_contract(identity, table.object(several=len(tables) > 1)) for identity, table in tables.items()]
     return ReadResult(
         validate_contracts(contracts, name), (*losses, *(loss for table in tables.values() for loss in table.losses))
@@ -51,15 +51,15 @@ def _statements(text: str, source: str, dialect: str) -> list[Any]:
     try:
         return [one for one in sqlglot.parse(text, read=dialect) if one is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
-        raise _unread(error, source, dialect) from None
+        raise _parse_error(error, source, dialect) from None
 
 
-def _take(statement: Any, tables: dict[str, TableReader], losses: list[Loss], dialect: str) -> None:
-    """Take what a statement says of a table; statements that say nothing of tables are passed over."""
+def _apply_statement(statement: Any, tables: dict[str, TableReader], losses: list[Loss], dialect: str) -> None:
+    """Apply a statement to the tables; statements about other things are skipped."""
     target = statement.this if isinstance(statement, exp.Expression) else None
     if isinstance(statement, exp.Create) and statement.kind == "TABLE":
         if isinstance(target, exp.Schema) and target.expressions and isinstance(target.this, exp.Table):
-            tables[_full(target.this)] = TableReader(statement, dialect)
+            tables[_full_name(target.this)] = TableReader(statement, dialect)
         else:
             losses.append(
                 Loss(
@@ -69,7 +69,7 @@ def _take(statement: Any, tables: dict[str, TableReader], losses: list[Loss], di
                 )
             )
         return
-    table = tables.get(_full(target)) if isinstance(target, exp.Table) else None
+    table = tables.get(_full_name(target)) if isinstance(target, exp.Table) else None
     if isinstance(statement, exp.Comment) and isinstance(target, exp.Column):
         owner = tables.get(".".join(part.name for part in target.parts[:-1]))
         if owner is not None:
@@ -81,24 +81,24 @@ def _take(statement: Any, tables: dict[str, TableReader], losses: list[Loss], di
             table.alter(action)
 
 
-def _full(table: exp.Table) -> str:
+def _full_name(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts)
 
 
-def _unread(error: Exception, source: str, dialect: str) -> InvalidDocument:
+def _parse_error(error: Exception, source: str, dialect: str) -> InvalidDocument:
     details = getattr(error, "errors", None) or [{}]
     line = details[0].get("line")
-    told = (details[0].get("description") or str(error).splitlines()[0]).partition(" but got <")[0]
+    reason = (details[0].get("description") or str(error).splitlines()[0]).partition(" but got <")[0]
     near = f" near {details[0]['highlight']!r}" if details[0].get("highlight") else ""
-    message = f"cannot read SQL as {dialect}: {told}{near}"
-    return refuse(message, Place(source, line), "say the dialect in a first line: -- dialect: snowflake")
+    message = f"cannot read SQL as {dialect}: {reason}{near}"
+    return refuse(message, Place(source, line), "name the dialect on the first line: -- dialect: snowflake")
 
 
-_STORAGE = "a contract does not say how rows are stored"
+_STORAGE = "a contract does not state how rows are stored"
 
 
 class TableReader:
-    """One table while its statements are read."""
+    """Collects the statements about one table."""
 
     def __init__(self, statement: exp.Create, dialect: str) -> None:
         self.dialect = dialect
@@ -110,7 +110,7 @@ class TableReader:
         self.fields: dict[str, Field] = {}
         for part in statement.this.expressions:
             if isinstance(part, exp.ColumnDef):
-                self.fields[part.name] = read_column(part, dialect, self.lose)
+                self.fields[part.name] = read_column(part, dialect, self.add_loss)
         for part in statement.this.expressions:
             if not isinstance(part, exp.ColumnDef):
                 self.constrain(part)
@@ -118,7 +118,7 @@ class TableReader:
             self._property(part)
 
     def object(self, *, several: bool) -> SchemaObject:
-        """Return the object; its losses are told with its name where there are several."""
+        """Return the object; with several tables, the losses carry its name."""
         if several:
             self.losses = [replace(loss, path=str(self._path(loss.path))) for loss in self.losses]
         return SchemaObject(
@@ -137,15 +137,15 @@ class TableReader:
     def alter(self, action: Any) -> None:
         """Take what an ALTER TABLE adds."""
         if isinstance(action, exp.ColumnDef):
-            self.fields[action.name] = read_column(action, self.dialect, self.lose)
+            self.fields[action.name] = read_column(action, self.dialect, self.add_loss)
         elif isinstance(action, exp.AddConstraint):
             for part in action.expressions:
                 self.constrain(part)
         else:
-            self.lose("", f"ALTER TABLE {action.sql(dialect=self.dialect)}", "only what is added is read")
+            self.add_loss("", f"ALTER TABLE {action.sql(dialect=self.dialect)}", "only additions are read")
 
     def constrain(self, part: Any) -> None:
-        """Take a constraint of the table."""
+        """Apply a table constraint."""
         match part:
             case exp.Constraint():
                 for inner in part.expressions:
@@ -160,14 +160,14 @@ class TableReader:
                 len(names := referenced_columns(part.this)) == 1 and names <= self.fields.keys()
             ):
                 (name,) = names
-                self.fields[name] = apply_constraint(self.fields[name], part, self.dialect, self.lose)
+                self.fields[name] = apply_constraint(self.fields[name], part, self.dialect, self.add_loss)
             case exp.ForeignKey() if part.args.get("reference") is not None:
                 self._refer([one.name for one in part.expressions], part.args["reference"])
             case _:
-                self.lose("", part.sql(dialect=self.dialect), "a contract has no such rule")
+                self.add_loss("", part.sql(dialect=self.dialect), "contracts have no equivalent rule")
 
-    def lose(self, field: str, what: str, why: str) -> None:
-        """Note a loss."""
+    def add_loss(self, field: str, what: str, why: str) -> None:
+        """Record a loss."""
         self.losses.append(Loss(str(FieldPath().field(field)) if field else "", what, why))
 
     def _path(self, text: str) -> str:
@@ -179,7 +179,7 @@ class TableReader:
 
     def _refer(self, names: list[str], reference: exp.Reference) -> None:
         if len(names) == 1 and names[0] in self.fields:
-            self.fields[names[0]] = apply_reference(self.fields[names[0]], reference, self.lose)
+            self.fields[names[0]] = apply_reference(self.fields[names[0]], reference, self.add_loss)
             return
         target = reference.this
         table = target.find(exp.Table) if target is not None else None
@@ -188,7 +188,7 @@ class TableReader:
         if len(names) == len(others) and all(map(is_valid_reference, (*ends[0], *ends[1]))):
             self.relationships.append(FrozenMap({"type": "foreignKey", "from": ends[0], "to": ends[1]}))
         else:
-            self.lose("", reference.sql(dialect=self.dialect), "a contract refers to named columns")
+            self.add_loss("", reference.sql(dialect=self.dialect), "a contract refers to named columns")
 
     def _property(self, part: Any) -> None:
         match part:
@@ -196,16 +196,18 @@ class TableReader:
                 self.description = part.name or None
             case exp.Property() if part.name.lower() == "description" and self.dialect == "bigquery":
                 self.description = part.args["value"].name or None
-            case exp.PartitionedByProperty() if all(one.name in self.fields for one in _listed(part)):
-                for place, one in enumerate(_listed(part), start=1):
-                    kept = FrozenMap({**self.fields[one.name].more, "partitioned": True, "partitionKeyPosition": place})
-                    self._update(one.name, more=kept)
+            case exp.PartitionedByProperty() if all(one.name in self.fields for one in _partition_columns(part)):
+                for place, one in enumerate(_partition_columns(part), start=1):
+                    terms = FrozenMap(
+                        {**self.fields[one.name].more, "partitioned": True, "partitionKeyPosition": place}
+                    )
+                    self._update(one.name, more=terms)
             case _:
-                self.lose("", part.sql(dialect=self.dialect), _STORAGE)
+                self.add_loss("", part.sql(dialect=self.dialect), _STORAGE)
 
 
-def _listed(part: exp.PartitionedByProperty) -> list[Any]:
-    """Return the columns that rows are parted by; none where it is an expression."""
+def _partition_columns(part: exp.PartitionedByProperty) -> list[Any]:
+    """Return the partition columns; an expression yields a null, which matches no column."""
     inner = part.this
     listed = inner.expressions if isinstance(inner, exp.Schema) else [inner]
     return listed if all(isinstance(one, exp.Identifier | exp.Column) for one in listed) else [exp.Null()]

@@ -1,4 +1,4 @@
-"""Names, texts and types as a dialect of SQL spells them."""
+"""Render names, literals and types in a SQL dialect."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from treaty.contracts.values import EMPTY
 from treaty.formats.sql.dialects import DIALECTS, CommentStyle, Dialect
 from treaty.formats.sql.types import read_type
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FOLDING = frozenset({"postgres"})
-"""Dialects that read a plain name in small letters, so that other letters need quotes."""
+"""Dialects that fold unquoted names to lower case, so that upper case needs quotes."""
 _INTEGERS = {
     "i8": "TINYINT",
     "i16": "SMALLINT",
@@ -42,32 +42,32 @@ _SCALARS = {
 }
 _NO_TIME = frozenset({"spark", "databricks"})
 _NO_JSON = frozenset({"spark", "databricks"})
-_MOST_DIGITS = 38
+_MAX_PRECISION = 38
 
 
 @dataclass(frozen=True)
 class SqlRenderer:
-    """Spells for one dialect."""
+    """Renders SQL in one dialect."""
 
     name: str
 
     @property
     def dialect(self) -> Dialect:
-        """What the dialect has words for."""
+        """The capabilities of the dialect."""
         return DIALECTS[self.name]
 
     def identifier(self, name: str) -> str:
-        """Return a name, quoted where it has to be."""
-        plain = _PLAIN.fullmatch(name) and name.lower() not in RESERVED_WORDS
+        """Return a name, quoted if necessary."""
+        plain = _SIMPLE_NAME.fullmatch(name) and name.lower() not in RESERVED_WORDS
         quoted = not plain or (self.name in _FOLDING and name != name.lower())
         return exp.to_identifier(name, quoted=quoted).sql(dialect=self.name)
 
     def text(self, text: str) -> str:
-        """Return a text as a literal."""
+        """Return a text as a string literal."""
         return exp.Literal.string(text).sql(dialect=self.name)
 
     def value(self, value: Any) -> str | None:
-        """Return a value as a literal, if it is one that SQL has."""
+        """Return a value as a literal; None if SQL has no literal for it."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, bool):
@@ -75,11 +75,11 @@ class SqlRenderer:
         return repr(value) if isinstance(value, int) else None if not isinstance(value, float) else f"{value:f}"
 
     def type(self, field: Field) -> str:
-        """Return the type that holds a field's values."""
-        return self._stored(field) or self._made(field)
+        """Return the SQL type of a field."""
+        return self._physical_type(field) or self._derived_type(field)
 
-    def _stored(self, field: Field) -> str | None:
-        """Return the stored type as the contract names it, where the dialect knows it by that name."""
+    def _physical_type(self, field: Field) -> str | None:
+        """Return the physical type of the contract if the dialect has a type of that name."""
         if not field.physical_type or field.properties is not None or field.children:
             return None
         try:
@@ -91,7 +91,7 @@ class SqlRenderer:
         bare = (field.options or EMPTY).get("timezone") == (read.options or EMPTY).get("timezone")
         return kind.sql(dialect=self.name) if known and bare else None
 
-    def _made(self, field: Field) -> str:
+    def _derived_type(self, field: Field) -> str:
         stated = field.type
         options = field.options or EMPTY
         match stated.name if stated else "string":
@@ -99,48 +99,48 @@ class SqlRenderer:
                 members = ", ".join(self._member(child) for child in field.properties)
                 return self.dialect.struct.format(members)
             case "array":
-                return self.dialect.array.format(self.type(field.items) if field.items else self._known("TEXT"))
+                return self.dialect.array.format(self.type(field.items) if field.items else self._render_type("TEXT"))
             case "vector":
-                return self.dialect.array.format(self._known("FLOAT"))
+                return self.dialect.array.format(self._render_type("FLOAT"))
             case "map" if field.map_key and field.map_value:
                 return self.dialect.entries.format(self.type(field.map_key), self.type(field.map_value))
             case "integer" | "number" if stated:
                 return self._number(stated)
             case "timestamp":
                 bare = options.get("timezone") is False or (stated and stated.detail == "without time zone")
-                return self._known("TIMESTAMPNTZ" if bare else "TIMESTAMPTZ")
+                return self._render_type("TIMESTAMPNTZ" if bare else "TIMESTAMPTZ")
             case "string":
                 return self._string(options)
             case "time" if self.name in _NO_TIME:
-                return self._known("TEXT")
+                return self._render_type("TEXT")
             case "json" | "object" if self.name in _NO_JSON:
-                return "VARIANT" if self.name == "databricks" else self._known("TEXT")
+                return "VARIANT" if self.name == "databricks" else self._render_type("TEXT")
             case "json" | "object":
                 return {"postgres": "JSONB", "snowflake": "VARIANT"}.get(self.name, "JSON")
             case kind:
-                return self._known(_SCALARS.get(kind, "TEXT"))
+                return self._render_type(_SCALARS.get(kind, "TEXT"))
 
     def _string(self, options: Any) -> str:
         if options.get("format") == "uuid" and self.name in ("postgres", "duckdb"):
             return "UUID"
         length = options.get("maxLength")
         bounded = isinstance(length, int) and 0 < length <= 10_000_000 and self.name != "duckdb"
-        return self._known(f"VARCHAR({length})" if bounded else "TEXT")
+        return self._render_type(f"VARCHAR({length})" if bounded else "TEXT")
 
     def _number(self, stated: DataType) -> str:
         if stated.detail == "decimal":
             if stated.precision is None:
-                return self._known(_HUGE if stated.name == "integer" else "DECIMAL(38, 9)")
-            digits = min(stated.precision, _MOST_DIGITS)
-            return self._known(f"DECIMAL({digits}, {min(stated.scale or 0, digits)})")
+                return self._render_type(_HUGE if stated.name == "integer" else "DECIMAL(38, 9)")
+            digits = min(stated.precision, _MAX_PRECISION)
+            return self._render_type(f"DECIMAL({digits}, {min(stated.scale or 0, digits)})")
         if stated.name == "number":
-            return self._known("FLOAT" if stated.detail == "f32" else "DOUBLE")
+            return self._render_type("FLOAT" if stated.detail == "f32" else "DOUBLE")
         width = stated.detail or "i32"
         if width not in _INTEGERS:
-            return self._known("BIGINT")
+            return self._render_type("BIGINT")
         if self.name != "duckdb" and (width in _UNSIGNED or width.endswith("128")):
-            return self._known(_UNSIGNED.get(width, _HUGE))
-        return self._known(_INTEGERS[width])
+            return self._render_type(_UNSIGNED.get(width, _HUGE))
+        return self._render_type(_INTEGERS[width])
 
     def _member(self, field: Field) -> str:
         text = self.dialect.member.format(name=self.identifier(field.name or ""), type=self.type(field))
@@ -151,12 +151,12 @@ class SqlRenderer:
         return text
 
     def comment(self, text: str) -> str:
-        """Return the description of a column, where the dialect has it in the column's line."""
+        """Return the comment clause of a column; empty if the dialect uses separate statements."""
         if self.dialect.comments is CommentStyle.INLINE:
             return f" COMMENT {self.text(text)}"
         return f" OPTIONS (description = {self.text(text)})" if self.dialect.comments is CommentStyle.OPTIONS else ""
 
-    def _known(self, kind: str) -> str:
+    def _render_type(self, kind: str) -> str:
         return exp.DataType.build(kind).sql(dialect=self.name)
 
 

@@ -1,4 +1,4 @@
-"""SQL types as fields of a contract."""
+"""Read SQL types as contract types."""
 
 from __future__ import annotations
 
@@ -35,14 +35,22 @@ _LOGICAL = {
     **dict.fromkeys((_T.TIMESTAMPTZ, _T.TIMESTAMPLTZ), "timestamp"),
     **dict.fromkeys(exp.DataType.TEXT_TYPES, "string"),
 }
-_LOCAL = {_T.TIMESTAMP, _T.TIMESTAMPNTZ, _T.DATETIME, _T.DATETIME2, _T.SMALLDATETIME, _T.TIMESTAMP_S, _T.TIMESTAMP_MS}
+_WITHOUT_TIME_ZONE = {
+    _T.TIMESTAMP,
+    _T.TIMESTAMPNTZ,
+    _T.DATETIME,
+    _T.DATETIME2,
+    _T.SMALLDATETIME,
+    _T.TIMESTAMP_S,
+    _T.TIMESTAMP_MS,
+}
 _JSON = {_T.JSON, _T.JSONB, _T.VARIANT, _T.SUPER}
 _BINARY = {_T.BINARY, _T.VARBINARY, _T.BLOB, _T.TINYBLOB, _T.MEDIUMBLOB, _T.LONGBLOB, _T.IMAGE}
 _DECIMALS = {_T.DECIMAL, _T.BIGDECIMAL, _T.DECIMAL32, _T.DECIMAL64, _T.DECIMAL128, _T.MONEY, _T.SMALLMONEY}
 
 
 def read_type(kind: exp.DataType, dialect: str) -> Field:
-    """Return a nameless field of this type; the type as the dialect spells it is the stored one."""
+    """Return an unnamed field of a type; its physical type is the name in the dialect."""
     if kind.this in (_T.ARRAY, _T.LIST):
         inner = next((part for part in kind.expressions if isinstance(part, exp.DataType)), None)
         items = read_type(inner, dialect) if inner is not None else None
@@ -65,34 +73,34 @@ def _members(kind: exp.DataType, dialect: str) -> tuple[Field, ...]:
     return tuple(read_column(part, dialect) for part in kind.expressions)
 
 
-def _scalar(kind: exp.DataType, spelt: str) -> Field:
+def _scalar(kind: exp.DataType, type_name: str) -> Field:
     if kind.this in _INTEGERS:
         width = _INTEGERS[kind.this]
-        return _field("integer", spelt) if width == INTEGER_DEFAULT else _field("integer", spelt, format=width)
+        return _field("integer", type_name) if width == INTEGER_DEFAULT else _field("integer", type_name, format=width)
     if kind.this in _DECIMALS:
-        return _decimal(spelt)
+        return _decimal(type_name)
     if kind.this is _T.FLOAT:
-        return _field("number", spelt, format="f32")
+        return _field("number", type_name, format="f32")
     if kind.this is _T.DOUBLE:
-        return _field("number", spelt)
-    if kind.this in _LOCAL:
-        return _field("timestamp", spelt, timezone=False)
+        return _field("number", type_name)
+    if kind.this in _WITHOUT_TIME_ZONE:
+        return _field("timestamp", type_name, timezone=False)
     if kind.this is _T.UUID:
-        return _field("string", spelt, format="uuid")
+        return _field("string", type_name, format="uuid")
     if kind.this in _JSON or kind.this is _T.OBJECT:
-        known = data_type("object", spelt, EMPTY)
-        return _field("object", spelt if known and known.name == "json" else "json")
+        known = data_type("object", type_name, EMPTY)
+        return _field("object", type_name if known and known.name == "json" else "json")
     if kind.this in _BINARY:
-        known = data_type(None, spelt, EMPTY)
-        return _field(None, spelt if known and known.name == "binary" else "binary")
-    return _field(_LOGICAL.get(kind.this), spelt)
+        known = data_type(None, type_name, EMPTY)
+        return _field(None, type_name if known and known.name == "binary" else "binary")
+    return _field(_LOGICAL.get(kind.this), type_name)
 
 
-def _decimal(spelt: str) -> Field:
-    known = data_type("number", spelt, EMPTY)
+def _decimal(type_name: str) -> Field:
+    known = data_type("number", type_name, EMPTY)
     if known is None or known.detail != "decimal":
         return _field("number", "decimal")
-    return _field("integer" if known.precision is not None and not known.scale else "number", spelt)
+    return _field("integer" if known.precision is not None and not known.scale else "number", type_name)
 
 
 def _field(logical: str | None, physical: str, **options: Any) -> Field:

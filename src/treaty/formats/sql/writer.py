@@ -1,4 +1,4 @@
-"""Contracts to SQL text."""
+"""Write contracts as SQL DDL."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _LENGTHS = {"minLength": ">=", "maxLength": "<="}
 
 
 def write(contract: Contract, dialect: str = "spark") -> WriteResult:
-    """Write a contract as one CREATE TABLE for each object."""
+    """Write a contract as one CREATE TABLE statement per object."""
     plain = require_objects(contract, TITLE)
-    spelling = SqlRenderer(dialect)
-    tables = [_Table(item, spelling).text() for item in plain.schema]
+    renderer = SqlRenderer(dialect)
+    tables = [_Table(item, renderer).text() for item in plain.schema]
     text = f"-- dialect: {dialect}\n" + "\n".join(tables)
     return WriteResult(text, find_losses(contract, read(text, contract.id).contracts, _reasons(dialect)))
 
 
 def _reasons(dialect: str) -> dict[str, str]:
     return {
-        "*": "a table definition has no place for it",
-        "name": "a table knows columns by their physical names alone",
-        "id": "a table is known by its name",
+        "*": "a table definition cannot express it",
+        "name": "a table has only physical column names",
+        "id": "a table is identified by its name",
         "unique": f"{dialect} has no UNIQUE",
         "primaryKey": f"{dialect} has no PRIMARY KEY",
         "primaryKeyPosition": f"{dialect} has no PRIMARY KEY",
@@ -48,12 +48,12 @@ def _reasons(dialect: str) -> dict[str, str]:
 class _Table:
     """Writes one table."""
 
-    def __init__(self, item: SchemaObject, spelling: SqlRenderer) -> None:
+    def __init__(self, item: SchemaObject, renderer: SqlRenderer) -> None:
         self.item = item
-        self.spelling = spelling
-        self.can = spelling.dialect
+        self.renderer = renderer
+        self.can = renderer.dialect
         parts = (item.physical_name or item.name).split(".")
-        self.name = ".".join(map(spelling.identifier, parts)) if all(parts) else spelling.identifier(item.name)
+        self.name = ".".join(map(renderer.identifier, parts)) if all(parts) else renderer.identifier(item.name)
 
     def text(self) -> str:
         lines = [*(self._column(field) for field in self.item.fields), *self._constraints()]
@@ -63,7 +63,7 @@ class _Table:
         return "\n".join(statements) + "\n"
 
     def _column(self, field: Field) -> str:
-        text = f"{self._named(field)} {self.spelling.type(field)}"
+        text = f"{self._column_name(field)} {self.renderer.type(field)}"
         if field.is_required:
             text += " NOT NULL"
         if (default := self._default(field)) is not None:
@@ -74,42 +74,42 @@ class _Table:
             text += f" CHECK ({condition})"
         if self.can.references:
             text += "".join(f" REFERENCES {target}" for target in self._targets(field))
-        return text + (self.spelling.comment(field.description) if field.description else "")
+        return text + (self.renderer.comment(field.description) if field.description else "")
 
-    def _named(self, field: Field) -> str:
-        return self.spelling.identifier(field.physical_name or field.name or "")
+    def _column_name(self, field: Field) -> str:
+        return self.renderer.identifier(field.physical_name or field.name or "")
 
     def _default(self, field: Field) -> str | None:
         value = field.treaty.get("default")
-        return None if value is None else self.spelling.value(value)
+        return None if value is None else self.renderer.value(value)
 
     def _conditions(self, field: Field) -> Iterator[str]:
-        name, options = self._named(field), field.options or EMPTY
+        name, options = self._column_name(field), field.options or EMPTY
         kind = field.logical_type
         if field.enum:
-            values = [self.spelling.value(item["value"]) for item in field.enum]
+            values = [self.renderer.value(item["value"]) for item in field.enum]
             if all(value is not None for value in values):
                 yield f"{name} IN ({', '.join(str(value) for value in values)})"
         for option, sign in _COMPARISONS.items():
             if _is_bound(options.get(option), kind):
-                yield f"{name} {sign} {self.spelling.value(options[option])}"
+                yield f"{name} {sign} {self.renderer.value(options[option])}"
         if kind != "string":
             return
         for option, sign in _LENGTHS.items():
-            told = option == "maxLength" and f"({options.get(option)})" in self.spelling.type(field)
-            if type(options.get(option)) is int and not told:
+            in_type = option == "maxLength" and f"({options.get(option)})" in self.renderer.type(field)
+            if type(options.get(option)) is int and not in_type:
                 yield f"LENGTH({name}) {sign} {options[option]}"
         if isinstance(options.get("pattern"), str):
-            text = self.spelling.text(options["pattern"])
-            yield f"{name} ~ {text}" if self.spelling.name == "postgres" else f"REGEXP_MATCHES({name}, {text})"
+            text = self.renderer.text(options["pattern"])
+            yield f"{name} ~ {text}" if self.renderer.name == "postgres" else f"REGEXP_MATCHES({name}, {text})"
 
     def _targets(self, field: Field) -> Iterator[str]:
-        """Return what a column refers to; one column refers once in its own line."""
+        """Return the column that a field refers to; only the first reference fits in a column definition."""
         for relation in (field.relationships or ())[:1]:
             to = relation.get("to")
             if isinstance(to, str) and to.count(".") == 1 and is_valid_reference(to):
                 table, column = to.split(".")
-                yield f"{self.spelling.identifier(table)} ({self.spelling.identifier(column)})"
+                yield f"{self.renderer.identifier(table)} ({self.renderer.identifier(column)})"
 
     def _constraints(self) -> Iterator[str]:
         keys = sorted(
@@ -117,25 +117,25 @@ class _Table:
             key=lambda field: field.primary_key_position or 0,
         )
         if keys and self.can.keys:
-            yield self.can.keys.format(", ".join(map(self._named, keys)))
+            yield self.can.keys.format(", ".join(map(self._column_name, keys)))
 
     def _tail(self) -> Iterator[str]:
-        parted = [field for field in self.item.fields if field.more.get("partitioned") is True]
-        parted.sort(key=lambda field: field.more.get("partitionKeyPosition") or 0)
-        if parted and self.can.partitions:
-            yield f"PARTITIONED BY ({', '.join(map(self._named, parted))})"
+        partition_fields = [field for field in self.item.fields if field.more.get("partitioned") is True]
+        partition_fields.sort(key=lambda field: field.more.get("partitionKeyPosition") or 0)
+        if partition_fields and self.can.partitions:
+            yield f"PARTITIONED BY ({', '.join(map(self._column_name, partition_fields))})"
         if self.item.description and self.can.table_comment:
-            yield self.can.table_comment.format(self.spelling.text(self.item.description))
+            yield self.can.table_comment.format(self.renderer.text(self.item.description))
 
     def _comments(self) -> Iterator[str]:
         if self.can.comments is not CommentStyle.STATEMENTS:
             return
         if self.item.description:
-            yield f"COMMENT ON TABLE {self.name} IS {self.spelling.text(self.item.description)};"
+            yield f"COMMENT ON TABLE {self.name} IS {self.renderer.text(self.item.description)};"
         for field in self.item.fields:
             if field.description:
-                told = self.spelling.text(field.description)
-                yield f"COMMENT ON COLUMN {self.name}.{self._named(field)} IS {told};"
+                description = self.renderer.text(field.description)
+                yield f"COMMENT ON COLUMN {self.name}.{self._column_name(field)} IS {description};"
 
 
 def _is_bound(value: Any, kind: str | None) -> bool:
