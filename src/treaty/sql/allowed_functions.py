@@ -1,4 +1,4 @@
-"""The functions a rule may call, by Spark's names; whatever is not here is refused."""
+"""The functions that SQL in contracts may call, with their arguments; all others are refused."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from sqlglot import exp
+
+from treaty.sql.dialect import words
+from treaty.sql.functions import AGGREGATES, EXTERNAL_CODE, FILE_POSITION, RANDOM, ROW_POSITION, SESSION, WINDOWS
 
 
 class Role(Enum):
@@ -20,7 +23,7 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Function:
-    """How many arguments a function takes, what it is computed from, and whether its result can outgrow them."""
+    """How many arguments a function takes, its role, and whether its result can be larger than its arguments."""
 
     fewest: int
     most: int | None
@@ -28,13 +31,23 @@ class Function:
     grows: bool = False
 
 
-def _family(names: str, role: Role = Role.ROW, *, grows: bool = False) -> dict[str, Function]:
-    """Read ``name/2``, ``name/1-2`` and ``name/1-``: the name and how many arguments it takes."""
+_RULE_WINDOWS = WINDOWS | {"first_value", "last_value"}
+"""A rule may call these only with OVER: as aggregates their result depends on the order of rows."""
+
+
+def _role(name: str) -> Role:
+    if name in _RULE_WINDOWS:
+        return Role.WINDOW
+    return Role.AGGREGATE if name in AGGREGATES else Role.ROW
+
+
+def _family(names: str, *, grows: bool = False) -> dict[str, Function]:
+    """Parse ``name/2``, ``name/1-2`` and ``name/1-``: the name and how many arguments it takes."""
     family = {}
     for item in names.split():
         name, counts = item.split("/")
         fewest, dash, most = counts.partition("-")
-        family[name] = Function(int(fewest), int(most) if most else None if dash else int(fewest), role, grows)
+        family[name] = Function(int(fewest), int(most) if most else None if dash else int(fewest), _role(name), grows)
     return family
 
 
@@ -68,9 +81,9 @@ RULE_FUNCTIONS: dict[str, Function] = {
         "to_timestamp/1-2 to_utc_timestamp/2 trunc/2 try_to_timestamp/1-2 unix_date/1 unix_micros/1 unix_millis/1"
     ),
     **_family("unix_seconds/1 unix_timestamp/1-2 weekday/1 weekofyear/1 year/1"),
-    # casts by the type's name
+    # casts by type name
     **_family("bigint/1 boolean/1 date/1 double/1 float/1 int/1 smallint/1 string/1 timestamp/1 tinyint/1"),
-    # choices
+    # conditionals and null handling
     **_family(
         "coalesce/1- equal_null/2 if/3 ifnull/2 isnotnull/1 isnull/1 nullif/2 nullifzero/1 nvl/2 nvl2/3 zeroifnull/1"
     ),
@@ -85,17 +98,15 @@ RULE_FUNCTIONS: dict[str, Function] = {
     # lists and maps, by a lambda
     **_family("aggregate/3-4 exists/2 filter/2 forall/2 map_filter/2 reduce/3-4"),
     **_family("transform/2 zip_with/3", grows=True),
-    # all rows
-    **_family("any/1 approx_count_distinct/1 approx_percentile/2 avg/1 bit_and/1 bit_or/1 bit_xor/1", Role.AGGREGATE),
-    **_family("bool_and/1 bool_or/1 corr/2 count/1- count_if/1 covar_pop/2 covar_samp/2 every/1", Role.AGGREGATE),
-    **_family(
-        "kurtosis/1 max/1 max_by/2 mean/1 median/1 min/1 min_by/2 percentile/2 percentile_approx/2", Role.AGGREGATE
-    ),
-    **_family("skewness/1 some/1 std/1 stddev/1 stddev_pop/1 stddev_samp/1 sum/1 try_avg/1 try_sum/1", Role.AGGREGATE),
-    **_family("var_pop/1 var_samp/1 variance/1", Role.AGGREGATE),
-    # rows beside a row
-    **_family("cume_dist/0 dense_rank/0 first_value/1 lag/1-3 last_value/1 lead/1-3 nth_value/2 ntile/1", Role.WINDOW),
-    **_family("percent_rank/0 rank/0 row_number/0", Role.WINDOW),
+    # aggregates
+    **_family("any/1 approx_count_distinct/1 approx_percentile/2 avg/1 bit_and/1 bit_or/1 bit_xor/1"),
+    **_family("bool_and/1 bool_or/1 corr/2 count/1- count_if/1 covar_pop/2 covar_samp/2 every/1"),
+    **_family("kurtosis/1 max/1 max_by/2 mean/1 median/1 min/1 min_by/2 percentile/2 percentile_approx/2"),
+    **_family("skewness/1 some/1 std/1 stddev/1 stddev_pop/1 stddev_samp/1 sum/1 try_avg/1 try_sum/1"),
+    **_family("var_pop/1 var_samp/1 variance/1"),
+    # window functions
+    **_family("cume_dist/0 dense_rank/0 first_value/1 lag/1-3 last_value/1 lead/1-3 nth_value/2 ntile/1"),
+    **_family("percent_rank/0 rank/0 row_number/0"),
 }
 
 NULL_SAFE_NAMES = {
@@ -105,7 +116,7 @@ NULL_SAFE_NAMES = {
     "mod": "try_mod",
     "sum": "try_sum",
 }
-"""The function that gives null where this one would fail the run."""
+"""The function that returns null where this one would fail the run."""
 
 CALL_TEMPLATES: dict[tuple[str, int], str] = {
     **{(name, 1): f"TRY_CAST({{0}} AS {name.upper()})" for name in ("bigint", "boolean", "date", "double", "float")},
@@ -120,7 +131,7 @@ CALL_TEMPLATES: dict[tuple[str, int], str] = {
     ("unix_timestamp", 1): "unix_seconds(TRY_CAST({0} AS TIMESTAMP))",
     ("unix_timestamp", 2): "unix_seconds(try_to_timestamp({0}, {1}))",
 }
-"""Calls that are written otherwise, so that they give null where they would fail the run."""
+"""Calls that are rendered differently, by name and number of arguments, to return null instead of failing the run."""
 
 BOOLEAN_FUNCTIONS = frozenset(
     {
@@ -136,45 +147,45 @@ BOOLEAN_FUNCTIONS = frozenset(
         *_family("nvl/2 nvl2/3 reduce/3 regexp/2 regexp_like/2 rlike/2 some/1 startswith/2 try_element_at/2"),
     }
 )
-"""Functions whose result can be true or false."""
+"""Functions whose result can be a boolean."""
 
 LAMBDAS = frozenset({"aggregate", "exists", "filter", "forall", "map_filter", "reduce", "transform", "zip_with"})
 FOLDS = frozenset({"aggregate", "reduce"})
-"""Functions that hand a lambda's result to its next call."""
+"""Functions that pass the result of a lambda to its next call."""
 UNIT_BETWEEN = frozenset({"date_diff", "datediff", "timestampdiff"})
 UNIT_FIRST = UNIT_BETWEEN | {"date_add", "dateadd", "timestampadd"}
 """Functions that with three arguments begin with a unit such as DAY."""
 
 
-Fits: TypeAlias = Callable[[Any], bool]
-_LONGEST_FORMAT = 100
+LiteralTest: TypeAlias = Callable[[Any], bool]
+_MAX_FORMAT_LENGTH = 100
 
 
-def _whole(low: int, high: int, *, but: int | None = None) -> Fits:
+def _integer_between(low: int, high: int, *, but: int | None = None) -> LiteralTest:
     def fits(node: Any) -> bool:
-        value = _value(node)
+        value = _literal_value(node)
         return isinstance(value, int) and low <= value <= high and value != but
 
     return fits
 
 
-def _text(node: Any) -> bool:
-    value = _value(node)
-    return isinstance(value, str) and len(value) <= _LONGEST_FORMAT
+def _is_short_text(node: Any) -> bool:
+    value = _literal_value(node)
+    return isinstance(value, str) and len(value) <= _MAX_FORMAT_LENGTH
 
 
-def _share(node: Any) -> bool:
-    value = _value(node)
+def _is_fraction(node: Any) -> bool:
+    value = _literal_value(node)
     return isinstance(value, (int, float)) and 0 <= value <= 1
 
 
-def _key(node: Any) -> bool:
-    return _text(node) or _index(node)
+def _is_key(node: Any) -> bool:
+    return _is_short_text(node) or _is_index(node)
 
 
-def _value(node: Any) -> int | float | str | None:
+def _literal_value(node: Any) -> int | float | str | None:
     if isinstance(node, exp.Neg):
-        inner = _value(node.this)
+        inner = _literal_value(node.this)
         return -inner if isinstance(inner, (int, float)) else None
     if not isinstance(node, exp.Literal):
         return None
@@ -183,77 +194,82 @@ def _value(node: Any) -> int | float | str | None:
     return int(node.name) if node.name.isdigit() else float(node.name.rstrip("BDLSYF"))
 
 
-_index = _whole(-10_000, 10_000, but=0)
-_digits, _length, _format = _whole(0, 38), _whole(0, 1_000), _text
-is_amount = _whole(-10_000, 10_000)
+_is_index = _integer_between(-10_000, 10_000, but=0)
+_is_digits, _is_length, _is_format = _integer_between(0, 38), _integer_between(0, 1_000), _is_short_text
+is_amount = _integer_between(-10_000, 10_000)
 
-LITERAL_ARGUMENTS: dict[tuple[str, int], tuple[Fits, str]] = {
+LITERAL_ARGUMENTS: dict[tuple[str, int], tuple[LiteralTest, str]] = {
     **{
-        (name, 1): (_digits, "a number of digits from 0 to 38")
+        (name, 1): (_is_digits, "a number of digits from 0 to 38")
         for name in ("bround", "ceil", "ceiling", "floor", "round")
     },
-    **{(name, 1): (_length, "a length of at most 1,000") for name in ("lpad", "rpad")},
+    **{(name, 1): (_is_length, "a length of at most 1,000") for name in ("lpad", "rpad")},
     **{
-        (name, 1): (_format, "a format as text")
+        (name, 1): (_is_format, "a format as text")
         for name in ("date_format", "to_date", "to_timestamp", "try_to_timestamp")
     },
-    **{(name, 1): (_format, "a format as text") for name in ("try_to_number", "trunc", "unix_timestamp")},
-    **{(name, 0): (_format, "a unit as text") for name in ("date_part", "date_trunc", "datepart")},
-    **{(name, 1): (_format, "a time zone as text") for name in ("from_utc_timestamp", "to_utc_timestamp")},
-    **{(name, 1): (_key, "a text, or a whole number other than 0") for name in ("element_at", "try_element_at")},
-    **{(name, 1): (_share, "a share from 0 to 1") for name in ("approx_percentile", "percentile", "percentile_approx")},
-    **{(name, 1): (_whole(0, 10_000), "a number of rows") for name in ("lag", "lead")},
-    ("add_months", 1): (is_amount, "a whole number up to 10,000"),
-    ("get_json_object", 1): (_text, "a path as text"),
-    ("nth_value", 1): (_whole(1, 10_000), "a whole number from 1"),
-    ("ntile", 0): (_whole(1, 10_000), "a whole number from 1"),
-    ("sha2", 1): (_whole(0, 512), "0, 224, 256, 384 or 512"),
-    ("slice", 1): (_index, "a whole number other than 0"),
-    ("slice", 2): (_whole(0, 10_000), "a length of at most 10,000"),
-    ("substring_index", 2): (is_amount, "a whole number up to 10,000"),
-    ("split_part", 2): (_index, "a whole number other than 0"),
+    **{(name, 1): (_is_format, "a format as text") for name in ("try_to_number", "trunc", "unix_timestamp")},
+    **{(name, 0): (_is_format, "a unit as text") for name in ("date_part", "date_trunc", "datepart")},
+    **{(name, 1): (_is_format, "a time zone as text") for name in ("from_utc_timestamp", "to_utc_timestamp")},
+    **{(name, 1): (_is_key, "a text, or an integer other than 0") for name in ("element_at", "try_element_at")},
+    **{
+        (name, 1): (_is_fraction, "a number from 0 to 1")
+        for name in ("approx_percentile", "percentile", "percentile_approx")
+    },
+    **{(name, 1): (_integer_between(0, 10_000), "a number of rows") for name in ("lag", "lead")},
+    ("add_months", 1): (is_amount, "an integer up to 10,000"),
+    ("get_json_object", 1): (_is_short_text, "a path as text"),
+    ("nth_value", 1): (_integer_between(1, 10_000), "an integer from 1"),
+    ("ntile", 0): (_integer_between(1, 10_000), "an integer from 1"),
+    ("sha2", 1): (_integer_between(0, 512), "0, 224, 256, 384 or 512"),
+    ("slice", 1): (_is_index, "an integer other than 0"),
+    ("slice", 2): (_integer_between(0, 10_000), "a length of at most 10,000"),
+    ("substring_index", 2): (is_amount, "an integer up to 10,000"),
+    ("split_part", 2): (_is_index, "an integer other than 0"),
     ("sort_array", 1): (lambda node: isinstance(node, exp.Boolean), "true or false"),
     ("months_between", 2): (lambda node: isinstance(node, exp.Boolean), "true or false"),
 }
-"""By function and place of the argument: what it must be, in a test and in words."""
+"""Arguments that must be literals, by function and position: a test and its description."""
 
 REFUSED_FUNCTIONS = {
     name: (what, then)
     for names, what, then in (
-        ("reflect java_method try_reflect", "calls Java", "use Spark's own functions"),
+        (EXTERNAL_CODE, "calls Java code", "use Spark's own functions"),
         (
-            "rand randn random randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id",
-            "differs from run to run",
+            RANDOM | ROW_POSITION,
+            "gives another result in every run",
             "a rule must give the same answer for the same data",
         ),
-        ("raise_error assert_true", "stops the run", "write the condition itself"),
+        (words("raise_error assert_true"), "stops the run", "write the condition itself"),
         (
-            "input_file_name input_file_block_start input_file_block_length current_user user session_user version "
-            "current_catalog current_database current_schema",
-            "tells where the rule runs",
-            "a rule may look at the data only",
+            FILE_POSITION | SESSION,
+            "depends on where the rule runs",
+            "a rule may only use the data",
         ),
         (
-            "collect_list collect_set array_agg listagg string_agg histogram_numeric",
-            "gathers the whole table in one place",
+            words("collect_list collect_set array_agg listagg string_agg histogram_numeric"),
+            "collects the full table into one value",
             "use count(DISTINCT …), min or max",
         ),
         (
-            "sequence repeat space array_repeat format_string printf format_number flatten levenshtein",
-            "can fill the memory",
+            words("sequence repeat space array_repeat format_string printf format_number flatten levenshtein"),
+            "can use up the memory",
             "use a function whose result is no larger than the row",
         ),
         (
-            "regexp_replace regexp_extract regexp_extract_all regexp_count regexp_instr regexp_substr split str_to_map",
-            "runs a pattern that texts can stall",
+            words(
+                "regexp_replace regexp_extract regexp_extract_all regexp_count regexp_instr regexp_substr split "
+                "str_to_map"
+            ),
+            "runs a pattern that can take very long on some texts",
             "use RLIKE with a literal pattern, split_part, replace or substring_index",
         ),
         (
-            "explode explode_outer posexplode inline stack json_tuple",
-            "makes rows",
+            words("explode explode_outer posexplode inline stack json_tuple"),
+            "creates rows",
             "use exists(…), forall(…) or size(…)",
         ),
     )
-    for name in names.split()
+    for name in names
 }
-"""Well-known functions that are refused: why, and what to use instead."""
+"""Well-known functions that are refused: the reason, and what to use instead."""

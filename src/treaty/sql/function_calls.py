@@ -56,7 +56,7 @@ def _allowed(w: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
     called = function_of(node)
     if called is None:
         name = str(getattr(node.this, "name", node.this))
-        what, then = REFUSED_FUNCTIONS.get(name.lower(), ("is not among the functions of rules", _others(name)))
+        what, then = REFUSED_FUNCTIONS.get(name.lower(), ("is not an allowed function", _others(name)))
         raise w.refuse(node, f"calls {name}, which {what},", then)
     name, function = called
     count = len(node.expressions)
@@ -65,7 +65,7 @@ def _allowed(w: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
     for place, argument in enumerate(node.expressions):
         fits, words = LITERAL_ARGUMENTS.get((name, place), (None, ""))
         if fits and not fits(argument):
-            raise w.refuse(argument, f"calls {name} with another argument {place + 1}", f"it must be {words}")
+            raise w.refuse(argument, f"calls {name} with a wrong argument {place + 1}", f"it must be {words}")
     return name, function
 
 
@@ -103,7 +103,7 @@ def _arguments(w: Renderer, name: str, arguments: list[Any]) -> list[str]:
     if unit not in UNITS:
         raise w.refuse(node, f"calls {name} with an unknown unit", f"use one of: {', '.join(UNITS)}")
     if name not in UNIT_BETWEEN and not is_amount(arguments[1]):
-        raise w.refuse(node, f"calls {name} with another argument 2", "it must be a whole number up to 10,000")
+        raise w.refuse(node, f"calls {name} with a wrong argument 2", "it must be an integer up to 10,000")
     return [unit, w.sql(arguments[1]), w.sql(arguments[2])]
 
 
@@ -116,7 +116,7 @@ def _lambda_arguments(w: Renderer, node: exp.Anonymous, name: str) -> list[str]:
             written.append(w.sql(argument))
             continue
         if w.lambdas >= _MOST_LAMBDAS:
-            raise w.refuse(argument, f"has lambdas more than {_MOST_LAMBDAS} deep", "write it as several rules")
+            raise w.refuse(argument, f"nests lambdas more than {_MOST_LAMBDAS} deep", "split it into several rules")
         written.append(_lambda(w, argument, is_built=w.notes.growth > start, folds=name in FOLDS))
     return written
 
@@ -124,7 +124,7 @@ def _lambda_arguments(w: Renderer, node: exp.Anonymous, name: str) -> list[str]:
 def _lambda(w: Renderer, node: exp.Lambda, *, is_built: bool, folds: bool) -> str:
     names = [item.name for item in node.expressions if isinstance(item, exp.Identifier)]
     if not names or len(names) != len(node.expressions) or node.args.get("colon"):
-        raise w.refuse(node, "has a lambda that cannot be read", "write it like x -> x.amount > 0")
+        raise w.refuse(node, "has an invalid lambda", "write it like x -> x.amount > 0")
     grown = {name.lower(): is_built or (folds and not number) for number, name in enumerate(names)}
     body = w.inside(variables={**w.variables, **grown}, lambdas=w.lambdas + 1, may=Allowed.NOTHING).sql(node.this)
     spelt = [w.name(node, name) for name in names]
@@ -138,7 +138,7 @@ def _aggregate(w: Renderer, node: exp.Anonymous, name: str, only_rows: str | Non
     arguments, distinct = node.expressions, ""
     if isinstance(arguments[0], exp.Distinct):
         if len(arguments) != 1 or arguments[0].args.get("on"):
-            raise w.refuse(node, "has an odd DISTINCT", "write count(DISTINCT a, b)")
+            raise w.refuse(node, "has an unsupported DISTINCT", "write count(DISTINCT a, b)")
         arguments, distinct = arguments[0].expressions, "DISTINCT "
         w.notes.has_distinct = True
     is_all = name == "count" and not distinct and len(arguments) == 1 and is_plain_star(arguments[0])
@@ -150,7 +150,9 @@ def _aggregate(w: Renderer, node: exp.Anonymous, name: str, only_rows: str | Non
 def _filtered(w: Renderer, node: exp.Filter) -> str:
     call, where = node.this, node.expression
     if not is_aggregate(call) or not isinstance(where, exp.Where):
-        raise w.refuse(node, "has FILTER behind what is no aggregate", "write it like count(*) FILTER (WHERE …)")
+        raise w.refuse(
+            node, "has FILTER after something that is not an aggregate", "write it like count(*) FILTER (WHERE …)"
+        )
     name, _ = _allowed(w, call)
     condition = w.inside(may=Allowed.NOTHING, only_rows=None, must_aggregate=False).sql(where.this)
     return _aggregate(w, call, name, f"({w.only_rows} AND {condition})" if w.only_rows else condition)
@@ -163,7 +165,11 @@ def render_windowed_call(w: Renderer, node: Any) -> str:
         name, _ = _allowed(w, node)
         return f"{name}({', '.join(_arguments(w.inside(may=Allowed.NOTHING), name, node.expressions))})"
     if called is None or called[1].role is not Role.AGGREGATE:
-        raise w.refuse(node, "has OVER behind what needs no rows", "write it like row_number() OVER (…)")
+        raise w.refuse(
+            node,
+            "has OVER after a function that is not an aggregate or window function",
+            "write it like row_number() OVER (…)",
+        )
     name, _ = _allowed(w, node)
     return _aggregate(w.inside(may=Allowed.AGGREGATE), node, name, None)
 
@@ -179,7 +185,7 @@ def render_order(w: Renderer, node: exp.Order) -> str:
     items = []
     for item in node.expressions:
         if not isinstance(item, exp.Ordered) or item.args.get("with_fill") or node.args.get("siblings"):
-            raise w.refuse(node, "has an odd ORDER BY", "write it like ORDER BY a DESC")
+            raise w.refuse(node, "has an unsupported ORDER BY", "write it like ORDER BY a DESC")
         direction = "DESC" if item.args.get("desc") else "ASC"
         nulls = "FIRST" if item.args.get("nulls_first") else "LAST"
         items.append(f"{w.sql(item.this)} {direction} NULLS {nulls}")
@@ -188,7 +194,7 @@ def render_order(w: Renderer, node: exp.Order) -> str:
 
 def _window(w: Renderer, node: exp.Window) -> str:
     if not w.may & Allowed.WINDOW:
-        raise w.refuse(node, "has OVER where it cannot stand", "write it in SELECT, and filter in a query around it")
+        raise w.refuse(node, "has OVER where it is not allowed", "put it into SELECT, and filter in an outer query")
     inner = w.inside(may=Allowed.NOTHING, only_rows=None)
     parts = [f"PARTITION BY {inner.several(node.args['partition_by'])}"] if node.args.get("partition_by") else []
     order, spec = node.args.get("order"), node.args.get("spec")
@@ -201,7 +207,9 @@ def _span(w: Renderer, node: exp.WindowSpec) -> str:
     kind = str(node.args.get("kind")).upper()
     ends = [_end(w, node, "start"), _end(w, node, "end") if node.args.get("end") else "CURRENT ROW"]
     if kind not in ("ROWS", "RANGE") or node.args.get("exclude"):
-        raise w.refuse(node, "has an odd window", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
+        raise w.refuse(
+            node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+        )
     return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
 
 
@@ -211,7 +219,9 @@ def _end(w: Renderer, node: exp.WindowSpec, which: str) -> str:
     if number == "CURRENT ROW":
         return number
     if (number != "UNBOUNDED" and not (number.isdigit() and len(number) < 8)) or side not in ("PRECEDING", "FOLLOWING"):
-        raise w.refuse(node, "has an odd window", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
+        raise w.refuse(
+            node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+        )
     return f"{number} {side}"
 
 

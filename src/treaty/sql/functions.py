@@ -1,12 +1,11 @@
-"""What is known of Spark's functions: which look at one row, which at many, and which give another answer each time."""
+"""Spark's functions by what they compute from: one row, many rows, a window, or something outside the data.
+
+`allowed_functions` lists those that the SQL of contracts may call.
+"""
 
 from __future__ import annotations
 
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
+from treaty.sql.dialect import words
 
 ROW = words(
     """
@@ -59,53 +58,58 @@ AGGREGATES = words(
     stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance
     """
 )
-"""Functions of many rows, be they a group or a window."""
+"""Functions of many rows, in a group or a window."""
 
 WINDOWS = words("cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number")
 """Functions of the rows in a window."""
 
-_TIME = "the moment of the run; take a time from the data, such as _arrived_at of an event"
-_CHANCE = "something else in every run; derive the value from the key, such as sha2(order_id, 256)"
-_PLACE = "where a row happens to be computed; derive the value from the data"
-_SESSION = "who runs it and where; write the value itself"
-_OUTSIDE = "code outside the query; use Spark's own functions"
+CURRENT_TIME = words("curdate current_date current_time current_timestamp localtimestamp now")
+RANDOM = words("aes_encrypt rand randn random randstr shuffle uniform uuid")
+FILE_POSITION = words("input_file_block_length input_file_block_start input_file_name")
+ROW_POSITION = words("monotonically_increasing_id spark_partition_id")
+SESSION = words(
+    "collations current_catalog current_database current_schema current_timezone current_user session_user "
+    "sql_keywords user version"
+)
+EXTERNAL_CODE = words("java_method reflect try_reflect")
 
+_ROW_COMPUTATION = "where a row happens to be computed; derive the value from the data"
 UNREPEATABLE = {
-    **dict.fromkeys(words("curdate current_date current_time current_timestamp localtimestamp now"), _TIME),
-    **dict.fromkeys(words("aes_encrypt rand randn random randstr shuffle uniform uuid"), _CHANCE),
-    **dict.fromkeys(words("input_file_block_length input_file_block_start input_file_name"), _PLACE),
-    **dict.fromkeys(words("monotonically_increasing_id spark_partition_id"), _PLACE),
-    **dict.fromkeys(words("current_catalog current_database current_schema current_timezone"), _SESSION),
-    **dict.fromkeys(words("current_user session_user user version collations sql_keywords"), _SESSION),
-    **dict.fromkeys(words("java_method reflect try_reflect"), _OUTSIDE),
+    **dict.fromkeys(CURRENT_TIME, "the time of the run; take a time from the data, such as _arrived_at of an event"),
+    **dict.fromkeys(
+        RANDOM, "a different value in every run; derive the value from the key, such as sha2(order_id, 256)"
+    ),
+    **dict.fromkeys(FILE_POSITION | ROW_POSITION, _ROW_COMPUTATION),
+    **dict.fromkeys(SESSION, "who runs it and where; write the value itself"),
+    **dict.fromkeys(EXTERNAL_CODE, "code outside the query; use Spark's own functions"),
 }
-"""Functions whose result does not follow from the data, and what it follows from."""
+"""Functions whose result depends on something other than the data: on what, and what to use instead."""
 
 NOW_WITHOUT_ARGUMENTS = words("to_unix_timestamp unix_timestamp")
 
 LISTS = words("array_agg collect_list collect_set")
 """Aggregates that give a list."""
 
-_ONE_OF_MANY = "whichever row comes first; use min_by(value, order) or max_by(value, order)"
-_LISTED = "the order in which rows come; put it inside sort_array(…)"
+_ARBITRARY_ROW = "which row comes first; use min_by(value, order) or max_by(value, order)"
+_ROW_ORDER = "the order in which rows come; put it inside sort_array(…)"
 
 UNORDERED = {
-    **dict.fromkeys(words("any_value first first_value last last_value"), _ONE_OF_MANY),
-    **dict.fromkeys(LISTS, _LISTED),
+    **dict.fromkeys(words("any_value first first_value last last_value"), _ARBITRARY_ROW),
+    **dict.fromkeys(LISTS, _ROW_ORDER),
     **dict.fromkeys(words("listagg string_agg"), "the order in which rows come; add WITHIN GROUP (ORDER BY …)"),
-    **dict.fromkeys(words("approx_percentile percentile_approx"), "how rows are spread; use percentile(…)"),
-    "histogram_numeric": "how rows are spread; count by classes of your own",
-    "mode": "chance where values are equally frequent; use max_by over a count",
+    **dict.fromkeys(words("approx_percentile percentile_approx"), "how rows are distributed; use percentile(…)"),
+    "histogram_numeric": "how rows are distributed; count by ranges of your own",
+    "mode": "an arbitrary choice where values are equally frequent; use max_by over a count",
 }
-"""Aggregates whose result depends on the order of the rows, which nobody promises."""
+"""Aggregates whose result depends on the order of rows, which Spark does not guarantee."""
 
 IN_WINDOW_ORDER = WINDOWS | words("any_value array_agg collect_list first first_value last last_value")
-"""Functions that an ORDER BY of their window makes repeatable, and that need one."""
+"""Functions that are repeatable only with an ORDER BY in their window."""
 
 ORDER_FREE = words("array_contains array_max array_min array_size array_sort cardinality exists forall size sort_array")
 """Functions for which the order of a list does not matter."""
 
 ORDER_KEEPING = words("array_compact array_distinct array_except array_remove array_union filter flatten transform")
-"""Functions that a list may go through before its order is settled."""
+"""Functions that keep the order of a list, so that it can be sorted after them."""
 
 KNOWN = ROW | AGGREGATES | WINDOWS | UNREPEATABLE.keys()

@@ -61,7 +61,7 @@ def analyse_key_dependency(query: Query, keys: Mapping[str, Sequence[str]]) -> K
         exact = [number for number in range(len(query.columns)) if held.is_by(frozenset({number}))]
         names = [query.columns[number] for number in exact]
         if not names:
-            return UnkeyedQuery(f"{column} is not among its columns as it is")
+            return UnkeyedQuery(f"{column} is not an unchanged output column")
         outputs.append(next((name for name in names if name.lower() == column.lower()), names[0]))
     return KeyedQuery({name: tuple(keys[name]) for name in keys}, tuple(outputs))
 
@@ -123,13 +123,13 @@ class KeyAnalysis:
             return left
         words = relation.node.key.upper()
         if left.home is not right.home:
-            raise KeysMixed(f"its {words} puts rows without a key beside rows of a key")
+            raise KeysMixed(f"its {words} combines rows that have no key with rows that have one")
         if _is_cut(relation.node):
             raise KeysMixed("it has a LIMIT or OFFSET, which counts rows of all keys")
         key = tuple(_either(one, other) for one, other in zip(left.key, right.key, strict=True))
         is_union_all = isinstance(relation.node, exp.Union) and relation.is_all
         if not is_union_all and not all(held.covers for held in key):
-            raise KeysMixed(f"its {words} compares rows without {self.words} at the same place on both sides")
+            raise KeysMixed(f"its {words} compares rows without {self.words} in the same column of both sides")
         return KeyDependency(RowScope.ONE_KEY, key)
 
     def _select(self, select: Select, around: OfPlaces | None) -> OfNumbers:
@@ -160,7 +160,7 @@ class KeyAnalysis:
         seen = select.first.alias
         for join in select.joins:
             if join.on is not None and join.on.find(exp.Query):
-                raise KeysMixed("it has a query inside the condition of a join")
+                raise KeysMixed("it has a subquery in a join condition")
             right = _held_to(self._source(join.source), around, everywhere)
             shared = [Equal(frozenset(left), frozenset({place})) for left, place in join.shared]
             equal = [*self._equal(join.on), *shared, *everywhere]
@@ -187,7 +187,7 @@ class KeyAnalysis:
                 raise KeysMixed("it groups by more than one set of columns, or by ALL")
             by = [self.meaning.first_of(item) for item in select.groups]
             if not all(any(held.is_by(one) for one in by) for held in rows.key):
-                raise KeysMixed(f"its GROUP BY does not have {self.words} of each row")
+                raise KeysMixed(f"its GROUP BY does not contain {self.words} of each row")
         elif self.meaning.has_aggregate(select):
             raise KeysMixed(f"it has an aggregate without GROUP BY {self.words}")
         for window in self.meaning.windows(select):
@@ -252,7 +252,7 @@ def held_subqueries(keying: KeyAnalysis, select: Select, rows: KeyDependency[Pla
             continue
         if id(node) in memberships and _by_key(keying, holder, inside, rows):
             continue
-        raise KeysMixed(f"a query inside it is not held to {keying.words} of the row around it{_advice(holder)}")
+        raise KeysMixed(f"a subquery is not restricted to {keying.words} of the outer row{_advice(holder)}")
 
 
 def _is_membership(node: exp.Expr) -> bool:

@@ -85,7 +85,7 @@ def join_dependencies(
     pairs = [_held_equal(equal, one, other) for one, other in zip(left.key, right.key, strict=True)]
     together = all(pair is not None for pair in pairs)
     if not together and not (left.home is right.home is RowScope.AROUND):
-        raise KeysMixed(f"it joins {names[0]} and {names[1]} without holding {key} of both equal")
+        raise KeysMixed(f"it joins {names[0]} and {names[1]} without comparing {key} of both")
     home = RowScope.AROUND if RowScope.AROUND in (left.home, right.home) else RowScope.ONE_KEY
     sides = zip(left.key, right.key, pairs, strict=True)
     return KeyDependency(home, tuple(_both(one, other, kind, pair) for one, other, pair in sides))
@@ -133,5 +133,5 @@ def _with_everywhere(
     keeps, keyed = (_KEEPS_LEFT, right) if left.home is RowScope.EVERYWHERE else (_KEEPS_RIGHT, left)
     if kind in keeps and keyed.home is not RowScope.AROUND:
         alone = names[0] if left.home is RowScope.EVERYWHERE else names[1]
-        raise KeysMixed(f"it keeps rows of {alone}, which has no key, whether or not a row of the key matches")
+        raise KeysMixed(f"it keeps rows of {alone}, which has no key, even where no row with the key matches")
     return keyed

@@ -64,7 +64,7 @@ def lexemes(text: str) -> tuple[Lexeme, ...]:
     """Cut a rule's SQL into lexemes; refuse what is too long, too deep or not Spark's SQL."""
     if len(text) > MAX_RULE_LENGTH:
         raise rule_error(
-            text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "write several rules"
+            text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "split it into several rules"
         )
     found = tuple(_scan(text))
     while found and found[-1].value == ";" and found[-1].kind is Kind.SIGN:
@@ -73,9 +73,9 @@ def lexemes(text: str) -> tuple[Lexeme, ...]:
     if second is not None:
         raise rule_error(text, second.at, "has more than one statement", "write one SELECT or one condition")
     if not found:
-        raise rule_error(text, None, "says nothing", "write one SELECT or one condition")
+        raise rule_error(text, None, "is empty", "write one SELECT or one condition")
     if len(found) > MAX_LEXEMES:
-        raise rule_error(text, None, f"has more than {MAX_LEXEMES:,} words and signs", "write several rules")
+        raise rule_error(text, None, f"has more than {MAX_LEXEMES:,} tokens", "split it into several rules")
     _refuse_depth(text, found)
     return found
 
@@ -92,7 +92,12 @@ def _scan(text: str) -> Iterator[Lexeme]:
         elif kind not in ("space", "line"):
             lexeme = _lexeme(text, kind, match[0], at)
             if before is not None and before.kind is lexeme.kind is Kind.TEXT:
-                raise rule_error(text, at, "has two texts side by side", r"write one text; a quote inside it is \'")
+                raise rule_error(
+                    text,
+                    at,
+                    "has two string literals in a row",
+                    r"write one string literal; escape a quote inside it as \'",
+                )
             before = lexeme
             yield lexeme
         at = end
@@ -104,7 +109,7 @@ def _end_of_comment(text: str, at: int) -> int:
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return at + mark.end()
-    raise rule_error(text, at, "has a comment without an end", "close it with */")
+    raise rule_error(text, at, "has a comment that is not closed", "close it with */")
 
 
 def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
@@ -128,7 +133,9 @@ def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
 
 def _text(text: str, value: str | None, at: int) -> Lexeme:
     if value is None or any("\ud800" <= character <= "\udfff" for character in value):
-        raise rule_error(text, at, "has half a character", r"write the whole character, or its code as \U0001F600")
+        raise rule_error(
+            text, at, "has half of a surrogate pair", r"write the full character, or its code as \U0001F600"
+        )
     if _WHOLE_PLACEHOLDER.fullmatch(value):
         return Lexeme(Kind.PLACEHOLDER, value, at)
     return Lexeme(Kind.TEXT, value, at)
@@ -142,18 +149,18 @@ def _number(text: str, found: str, at: int) -> Lexeme:
     else:
         is_fit = sum(map(str.isdigit, digits)) <= _MOST_DIGITS and float(digits) < float("inf")
     if not is_fit:
-        raise rule_error(text, at, "has a number that Spark cannot hold", f"write at most {_MOST_DIGITS} digits")
+        raise rule_error(text, at, "has a number that is too large for Spark", f"write at most {_MOST_DIGITS} digits")
     return Lexeme(Kind.NUMBER, digits + suffix, at)
 
 
 def _unknown_character(text: str, at: int) -> Exception:
     if text[at] in "'\"`":
-        return rule_error(text, at, "has a quote without its end", "close it")
+        return rule_error(text, at, "has a quote that is not closed", "close it")
     if text[at] in "${":
         return _variable(text, at)
     if text[at].isalnum():
-        return rule_error(text, at, "has a name of unusual characters", "put it in backticks")
-    return rule_error(text, at, f"has the sign {text[at]!r}, which no rule needs", "leave it out")
+        return rule_error(text, at, "has a name with unusual characters", "put it in backticks")
+    return rule_error(text, at, f"has the unsupported character {text[at]!r}", "remove it")
 
 
 def _variable(text: str, at: int) -> Exception:
@@ -168,7 +175,7 @@ def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
         run = run + 1 if word in _PREFIXES else 0
         if depth > MAX_NESTING or run > _LONGEST_RUN:
             raise rule_error(
-                text, lexeme.at, f"nests deeper than {MAX_NESTING} levels", "write it flatter, or as several rules"
+                text, lexeme.at, f"nests deeper than {MAX_NESTING} levels", "nest less, or split it into several rules"
             )
 
 

@@ -51,9 +51,7 @@ PREDICATES = (
 def operand(w: Renderer, node: exp.Expr | None, *apart: type[exp.Expr]) -> str:
     """Write one side of an operator; where Spark and sqlglot group operators differently, parentheses must say how."""
     if isinstance(node, apart):
-        raise w.refuse(
-            node, "mixes operators that can be read in two ways", "put parentheses around what belongs together"
-        )
+        raise w.refuse(node, "mixes operators without parentheses", "add parentheses that show what belongs together")
     return w.sql(node)
 
 
@@ -117,7 +115,9 @@ def _bits_turned(w: Renderer, node: exp.BitwiseNot) -> str:
 def _is(w: Renderer, node: exp.Is) -> str:
     what = node.expression
     if not isinstance(what, (exp.Null, exp.Boolean)):
-        raise w.refuse(node, "has IS before something else", "write IS NULL, IS TRUE or IS FALSE")
+        raise w.refuse(
+            node, "has IS with something other than NULL, TRUE or FALSE", "write IS NULL, IS TRUE or IS FALSE"
+        )
     not_ = "NOT " if node.args.get("negate") else ""
     return f"({operand(w, node.this, *PREDICATES)} IS {not_}{w.sql(what)})"
 
@@ -145,7 +145,7 @@ def _in_parentheses(w: Renderer, node: exp.Paren) -> str:
 
 def _tuple(w: Renderer, node: exp.Tuple) -> str:
     if not isinstance(node.parent, exp.In) or len(node.expressions) < 2:
-        raise w.refuse(node, "has a list of values in parentheses", "use it only with IN")
+        raise w.refuse(node, "has a list of values outside IN", "use it only with IN")
     return f"({w.several(node.expressions)})"
 
 
@@ -185,8 +185,8 @@ def refuse_unlike(w: Renderer, *sides: Any) -> None:
             continue
         for literal in literals:
             if field.type.name == "string" and not literal.is_string:
-                then = "write the number as a text, or CAST the field"
-                raise w.refuse(literal, f"compares the text {field.name!r} with a number", then)
+                then = "quote the number, or CAST the field"
+                raise w.refuse(literal, f"compares the string {field.name!r} with a number", then)
             if field.type.name in _EXAMPLES and literal.is_string:
                 refuse_no_time(w, literal, field.type.name)
 
@@ -199,4 +199,4 @@ def refuse_no_time(w: Renderer, literal: exp.Literal, kind: str) -> None:
     except ValueError:
         is_time = False
     if not is_time:
-        raise w.refuse(literal, f"has a text that is no {kind}", f"write it like '{_EXAMPLES[kind]}'")
+        raise w.refuse(literal, f"has a string that is not a {kind}", f"write it like '{_EXAMPLES[kind]}'")

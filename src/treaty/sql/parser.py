@@ -1,51 +1,89 @@
-"""Read SQL as a syntax tree, every function by the name it was given."""
+"""Parse SQL into syntax trees: rules from checked lexemes, project queries and expressions from their text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
-from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.parsers.spark import SparkParser
+from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
-from treaty.sql.functions import words
+from treaty.sql.dialect import (
+    RULE_TYPES,
+    offset_of,
+    project_dialect,
+    rule_dialect,
+    strict_parser,
+    type_calls_as_functions,
+    words,
+)
 from treaty.sql.lexer import Kind, Lexeme, rule_error
 
-_KEPT = ("CAST", "EXTRACT", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST")
-"""Functions with words between their arguments."""
-_LONGEST = 1_000_000
+_STAND_INS = {Kind.NAME: "`q`", Kind.TEXT: "'t'", Kind.BYTES: "x'00'", Kind.NUMBER: "0"}
+"""What sqlglot's tokenizer sees instead of a quoted name, a text, bytes or a number; the parser gets the value."""
+_QUERY_STARTS = frozenset({"SELECT", "WITH"})
+_BEFORE_RULE_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON})
+_BEFORE_TYPE = _BEFORE_RULE_TYPE | {TokenType.LT, TokenType.COLON}
+_TYPES = words(
+    "ARRAY BIGINT BINARY BOOLEAN CHAR DATE DECIMAL DOUBLE FLOAT INT MAP SMALLINT STRING STRUCT TIMESTAMP TINYINT"
+)
+_MAX_TEXT_LENGTH = 1_000_000
 _VARIABLE = "${"
 
 
-def _called(name: str) -> Callable[[], exp.Expr]:
-    return lambda: exp.Anonymous(this=name, expressions=[])
+def parse_rule_tree(text: str, lexemes: Sequence[Lexeme]) -> exp.Expr:
+    """Return the syntax tree of one query or one condition of a contract."""
+    parser = strict_parser(rule_dialect())
+    try:
+        tokens = _rule_tokens(text, lexemes)
+        trees = parser.parse(tokens, text) if _is_query(lexemes) else parser.parse_into(exp.Condition, tokens, text)
+    except InvalidDocument:
+        raise
+    except SqlglotError as error:
+        raise _unreadable_rule(text, error) from None
+    except Exception:  # sqlglot may fail in any way on text that is not SQL
+        raise _unreadable_rule(text) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise _unreadable_rule(text)
+    return trees[0]
 
 
-class _PlainParser(SparkParser):
-    """Spark's parser without its translations of functions, and without statements other than queries."""
-
-    FUNCTIONS: ClassVar = {}
-    STATEMENT_PARSERS: ClassVar = {TokenType.SEMICOLON: SparkParser.STATEMENT_PARSERS[TokenType.SEMICOLON]}
-    ARRAY_CONSTRUCTORS: ClassVar = {}
-    FUNCTION_PARSERS: ClassVar = {name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT}
-    NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-    NO_PAREN_FUNCTIONS: ClassVar = {token: _called(token.name.lower()) for token in SparkParser.NO_PAREN_FUNCTIONS}
+def _is_query(lexemes: Sequence[Lexeme]) -> bool:
+    first = next((lexeme for lexeme in lexemes if lexeme.value != "("), lexemes[0])
+    return first.kind is Kind.WORD and first.value.upper() in _QUERY_STARTS
 
 
-class _Plain(Spark):
-    Parser = _PlainParser
+def _rule_tokens(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
+    """Let sqlglot classify the keywords, and put the values and offsets of the lexemes into its tokens."""
+    shown: list[str] = []
+    lexeme_at: dict[int, Lexeme] = {}
+    length = 0
+    for lexeme in lexemes:
+        lexeme_at[length] = lexeme
+        shown.append(_STAND_INS.get(lexeme.kind, lexeme.value))
+        length += len(shown[-1]) + 1
+    tokens: list[Token] = []
+    for token in rule_dialect().tokenize(" ".join(shown)):
+        known = lexeme_at.get(token.start)
+        if known is None:
+            raise _unreadable_rule(text)
+        value = known.value if known.kind in _STAND_INS else token.text
+        tokens.append(Token(token.token_type, value, 1, known.at, known.at, known.at))
+    return type_calls_as_functions(tokens, RULE_TYPES, _BEFORE_RULE_TYPE)
+
+
+def _unreadable_rule(text: str, error: SqlglotError | None = None) -> InvalidDocument:
+    details = getattr(error, "errors", None) or [{}]
+    hint = "write one SELECT over the tables of the contract, or one condition on a row, in Spark SQL"
+    return rule_error(text, details[0].get("col"), "cannot be parsed", hint)
 
 
 @dataclass(frozen=True)
 class SqlText:
-    """A text of SQL, and where it stands, so that findings can say so."""
+    """SQL of a project, with its source and first line for the place of findings."""
 
     source: str
     text: str
@@ -53,230 +91,85 @@ class SqlText:
     """None where only the source is known."""
 
     def line_of(self, node: exp.Expr | None) -> int | None:
-        """Return the line that a node begins on, if its place is known."""
-        starts = [item.meta["start"] for item in node.walk() if "start" in item.meta] if node is not None else []
-        return self._line(min(starts)) if starts else self.first_line
+        """Return the line that a node begins on; the first line where it is not known."""
+        offset = offset_of(node) if node is not None else None
+        if offset is None or self.first_line is None:
+            return self.first_line
+        return self.first_line + self.text.count("\n", 0, offset)
 
-    def found(self, finding: str, message: str, hint: str, node: exp.Expr | None = None) -> Finding:
-        """Return an error in this text."""
+    def error(self, code: str, message: str, hint: str, node: exp.Expr | None = None) -> Finding:
+        """Return an error finding at a node of this text."""
         place = Place(self.source, self.line_of(node))
-        return Finding(finding, Severity.ERROR, message, place=place, hint=hint)
-
-    def _line(self, start: int) -> int | None:
-        return None if self.first_line is None else self.first_line + self.text.count("\n", 0, start)
+        return Finding(code, Severity.ERROR, message, place=place, hint=hint)
 
 
 def parse_select(text: SqlText) -> exp.Query:
-    """Return the tree of one query; anything else is refused."""
-    tokens = _tokens(text)
-    parser = _PlainParser(dialect=_dialect(), error_level=ErrorLevel.IMMEDIATE)
-    parsed = _parsed(text, lambda: parser.parse(tokens, text.text))
+    """Return the tree of the only query of a text; anything else is refused."""
+    tokens = _project_tokens(text)
+    parsed = _parse(text, lambda: strict_parser(project_dialect()).parse(tokens, text.text))
     trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) > 1:
-        raise error_from_findings(
-            text.found("sql-statement", "there is more than one statement", "write one SELECT", trees[1])
-        )
+        finding = text.error("sql-statement", "there is more than one statement", "write one SELECT", trees[1])
+        raise error_from_findings(finding)
     tree = trees[0] if trees else None
     bare = tree.unnest() if isinstance(tree, exp.Subquery) else tree
     if not isinstance(bare, (exp.Select, exp.SetOperation)):
-        raise error_from_findings(text.found("sql-statement", "this is no query", "write one SELECT", tree))
+        raise error_from_findings(text.error("sql-statement", "this is not a query", "write one SELECT", tree))
     assert isinstance(tree, exp.Query)  # noqa: S101  a query or one in parentheses
     return tree
 
 
 def parse_expression(text: SqlText) -> exp.Expr:
     """Return the tree of one expression, such as a condition."""
-    tokens = _tokens(text)
-    parser = _PlainParser(dialect=_dialect(), error_level=ErrorLevel.IMMEDIATE)
-    trees = _parsed(text, lambda: parser.parse_into(exp.Condition, tokens, text.text))
+    tokens = _project_tokens(text)
+    trees = _parse(text, lambda: strict_parser(project_dialect()).parse_into(exp.Condition, tokens, text.text))
     if len(trees) != 1 or trees[0] is None:
-        raise error_from_findings(
-            text.found("sql-syntax", "this is no expression", "write one expression in Spark's SQL")
-        )
+        finding = text.error("sql-syntax", "this is not an expression", "write one expression in Spark SQL")
+        raise error_from_findings(finding)
     return trees[0]
 
 
 def error_from_findings(*findings: Finding) -> InvalidDocument:
-    """Return the error that carries findings, with the first of them as its words."""
+    """Return an error that carries findings, with the first of them as its message."""
     first = findings[0]
     more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
     return InvalidDocument(f"{first.place}: {first.message}; {first.hint}{more}", findings)
 
 
-def _parsed(text: SqlText, parse: Callable[[], list[exp.Expr | None]]) -> list[exp.Expr | None]:
+def _parse(text: SqlText, parse: Callable[[], list[exp.Expr | None]]) -> list[exp.Expr | None]:
     try:
         return parse()
     except SqlglotError as error:
         raise _unreadable(text, error) from None
     except RecursionError:
-        raise error_from_findings(text.found("sql-syntax", "this is nested too deeply", "split it into CTEs")) from None
+        finding = text.error("sql-syntax", "this is nested too deeply", "split it into CTEs")
+        raise error_from_findings(finding) from None
 
 
-def _tokens(text: SqlText) -> list[Token]:
-    if len(text.text) > _LONGEST:
-        raise error_from_findings(text.found("sql-syntax", f"this is longer than {_LONGEST:,} characters", "split it"))
+def _project_tokens(text: SqlText) -> list[Token]:
+    if len(text.text) > _MAX_TEXT_LENGTH:
+        message = f"this is longer than {_MAX_TEXT_LENGTH:,} characters"
+        raise error_from_findings(text.error("sql-syntax", message, "split it"))
     if _VARIABLE in text.text:
-        hint = "write the value itself, so that every run reads the same"
-        raise error_from_findings(
-            text.found("sql-variable", "Spark would replace ${…} in this text before it reads it", hint)
-        )
+        hint = "write the value itself, so that every run uses the same text"
+        message = "Spark would replace ${…} in this text before parsing it"
+        raise error_from_findings(text.error("sql-variable", message, hint))
     try:
-        tokens = _dialect().tokenize(text.text)
+        tokens = project_dialect().tokenize(text.text)
     except SqlglotError as error:
         raise _unreadable(text, error) from None
     if any(token.token_type is TokenType.PIPE_GT for token in tokens):
-        raise error_from_findings(text.found("sql-syntax", "there is a pipe |>", "write a SELECT with CTEs"))
+        message = "the pipe syntax |> is not supported"
+        raise error_from_findings(text.error("sql-syntax", message, "write a SELECT with CTEs"))
     if not tokens:
-        raise error_from_findings(text.found("sql-syntax", "the text says nothing", "write one SELECT"))
-    return [_as_function(tokens, number) for number in range(len(tokens))]
-
-
-_BEFORE_A_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON, TokenType.LT, TokenType.COLON})
-_TYPE_FUNCTIONS = words(
-    "array bigint binary boolean char date decimal double float int map smallint string struct timestamp tinyint"
-)
-
-
-def _as_function(tokens: list[Token], number: int) -> Token:
-    """Return the token, a type's name before a parenthesis being a function, as in date(x)."""
-    token = tokens[number]
-    is_called = number + 1 < len(tokens) and tokens[number + 1].token_type is TokenType.L_PAREN
-    is_type = number > 0 and tokens[number - 1].token_type in _BEFORE_A_TYPE
-    if is_called and token.text.upper() == "DECIMAL":  # decimal(12, 2) may stand inside a type
-        is_type = is_type or (number + 2 < len(tokens) and tokens[number + 2].token_type is TokenType.NUMBER)
-    if token.text.lower() in _TYPE_FUNCTIONS and is_called and not is_type:
-        return Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
-    return token
+        raise error_from_findings(text.error("sql-syntax", "the text is empty", "write one SELECT"))
+    return type_calls_as_functions(tokens, _TYPES, _BEFORE_TYPE)
 
 
 def _unreadable(text: SqlText, error: SqlglotError) -> InvalidDocument:
     details = (getattr(error, "errors", None) or [{}])[0]
-    near = details.get("highlight")
-    line = details.get("line")
-    message = f"this cannot be read near {near!r}" if near else "this cannot be read"
+    near, line = details.get("highlight"), details.get("line")
+    message = f"this cannot be parsed near {near!r}" if near else "this cannot be parsed"
     at = text.first_line + line - 1 if text.first_line is not None and line else text.first_line
-    hint = "write one SELECT in Spark's SQL"
+    hint = "write one SELECT in Spark SQL"
     return error_from_findings(Finding("sql-syntax", Severity.ERROR, message, place=Place(text.source, at), hint=hint))
-
-
-@cache
-def _dialect() -> _Plain:
-    return _Plain()
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TYPES = _words(
-    """
-    BIGINT BINARY BOOLEAN BYTE CHAR DATE DEC DECIMAL DOUBLE FLOAT INT INTEGER LONG NUMERIC REAL SHORT SMALLINT STRING
-    TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TINYINT VARCHAR
-    """
-)
-_KEYWORDS = {"GROUP BY", "ORDER BY", "PARTITION BY"} | _words(
-    """
-    ALL AND ANTI AS ASC BETWEEN CASE CROSS CURRENT_DATE CURRENT_TIMESTAMP DESC DISTINCT DIV ELSE END ESCAPE EXCEPT
-    EXISTS FALSE FILTER FROM FULL HAVING ILIKE IN INNER INTERSECT INTERVAL IS JOIN LEFT LIKE LIMIT MINUS NOT NULL ON OR
-    OUTER OVER RANGE RECURSIVE REGEXP RIGHT RLIKE ROWS SELECT SEMI THEN TRUE UNION USING WHEN WHERE WITH
-    """
-)
-_STAND_INS = {Kind.NAME: "`q`", Kind.TEXT: "'t'", Kind.BYTES: "x'00'", Kind.NUMBER: "0"}
-"""What sqlglot's tokenizer is shown in place of a quoted name, a text, bytes or a number; the parser gets the value."""
-_AFTER_WHICH_A_TYPE_STANDS = frozenset({TokenType.ALIAS, TokenType.DCOLON})
-_QUERY_STARTS = frozenset({"SELECT", "WITH"})
-
-
-class _PlainTokenizer(Spark.Tokenizer):
-    """Spark's tokenizer with the keywords that a rule may need; any other word is a name."""
-
-    KEYWORDS: ClassVar[dict[str, TokenType]] = {
-        word: kind
-        for word, kind in Spark.Tokenizer.KEYWORDS.items()
-        if not word[0].isalpha() or word in _KEYWORDS | _TYPES
-    }
-    COMMANDS: ClassVar[set[TokenType]] = set()
-
-
-class _PlainParserRuleParser(SparkParser):
-    """Spark's parser without its translations of functions and without statements."""
-
-    FUNCTIONS: ClassVar = {}
-    STATEMENT_PARSERS: ClassVar = {}
-    ARRAY_CONSTRUCTORS: ClassVar = {}
-    FUNCTION_PARSERS: ClassVar = {
-        name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in ("CAST", "TRY_CAST", "EXTRACT")
-    }
-    NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-
-
-class _PlainRuleParser(Spark):
-    Tokenizer = _PlainTokenizer
-    Parser = _PlainParserRuleParser
-
-
-def parse_rule_tree(text: str, found: Sequence[Lexeme]) -> exp.Expr:
-    """Return the syntax tree of one query or one condition."""
-    parser = _PlainParserRuleParser(dialect=_dialect_rule_parser(), error_level=ErrorLevel.IMMEDIATE)
-    try:
-        tokens = _tokens_rule_parser(text, found)
-        trees = parser.parse(tokens, text) if _is_query(found) else parser.parse_into(exp.Condition, tokens, text)
-    except InvalidDocument:
-        raise
-    except SqlglotError as error:
-        raise _unreadable_rule_parser(text, error) from None
-    except Exception:  # whatever a foreign parser trips over is one text that cannot be read
-        raise _unreadable_rule_parser(text) from None
-    if len(trees) != 1 or trees[0] is None:
-        raise _unreadable_rule_parser(text)
-    return trees[0]
-
-
-def offset_of(node: exp.Expr) -> int | None:
-    """Return where a node, or the first thing inside it, stands in the text."""
-    return min((item.meta["start"] for item in node.walk() if "start" in item.meta), default=None)
-
-
-def _is_query(found: Sequence[Lexeme]) -> bool:
-    first = next((lexeme for lexeme in found if lexeme.value != "("), found[0])
-    return first.kind is Kind.WORD and first.value.upper() in _QUERY_STARTS
-
-
-def _tokens_rule_parser(text: str, found: Sequence[Lexeme]) -> list[Token]:
-    """Let sqlglot name the keywords, and put the values and places of the lexemes into its tokens."""
-    shown: list[str] = []
-    by_place: dict[int, Lexeme] = {}
-    length = 0
-    for lexeme in found:
-        by_place[length] = lexeme
-        shown.append(_STAND_INS.get(lexeme.kind, lexeme.value))
-        length += len(shown[-1]) + 1
-    tokens: list[Token] = []
-    for token in _dialect_rule_parser().tokenize(" ".join(shown)):
-        known = by_place.get(token.start)
-        if known is None:
-            raise _unreadable_rule_parser(text)
-        value = known.value if known.kind in _STAND_INS else token.text
-        tokens.append(Token(token.token_type, value, 1, known.at, known.at, known.at))
-    return [_as_function_rule_parser(tokens, number) for number in range(len(tokens))]
-
-
-def _as_function_rule_parser(tokens: list[Token], number: int) -> Token:
-    """Return the token, a type's name before a parenthesis being a function: the parser would read its inside twice."""
-    token = tokens[number]
-    is_called = number + 1 < len(tokens) and tokens[number + 1].token_type is TokenType.L_PAREN
-    is_type = number > 0 and tokens[number - 1].token_type in _AFTER_WHICH_A_TYPE_STANDS
-    if token.text.upper() in _TYPES and is_called and not is_type:
-        return Token(TokenType.VAR, token.text, 1, token.col, token.start, token.end)
-    return token
-
-
-def _unreadable_rule_parser(text: str, error: SqlglotError | None = None) -> Exception:
-    details = getattr(error, "errors", None) or [{}]
-    then = "write one SELECT over the contract's tables, or one condition on a row, in Spark's SQL"
-    return rule_error(text, details[0].get("col"), "cannot be read", then)
-
-
-@cache
-def _dialect_rule_parser() -> _PlainRuleParser:
-    return _PlainRuleParser()

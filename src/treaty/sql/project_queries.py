@@ -77,4 +77,6 @@ def _refuse_twice(reading: QueryReader, tree: exp.Expr, root: Relation) -> None:
     """Note names that a query gives to more than one column: nobody could tell which is meant."""
     counts = Counter(column.name.lower() for column in root.columns)
     for name in [name for name, number in counts.items() if number > 1]:
-        reading.problem("sql-column", f"{name} is given more than once", "give each column a name of its own", tree)
+        reading.problem(
+            "sql-column", f"{name} is an output column more than once", "give each column a unique name", tree
+        )

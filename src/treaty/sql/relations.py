@@ -76,6 +76,23 @@ class JoinKind(StrEnum):
     ANTI = "LEFT ANTI JOIN"
 
 
+JOIN_KINDS = {
+    ("", ""): JoinKind.INNER,
+    ("", "INNER"): JoinKind.INNER,
+    ("", "CROSS"): JoinKind.INNER,
+    ("LEFT", ""): JoinKind.LEFT,
+    ("LEFT", "OUTER"): JoinKind.LEFT,
+    ("RIGHT", ""): JoinKind.RIGHT,
+    ("RIGHT", "OUTER"): JoinKind.RIGHT,
+    ("FULL", ""): JoinKind.FULL,
+    ("FULL", "OUTER"): JoinKind.FULL,
+    ("", "SEMI"): JoinKind.SEMI,
+    ("LEFT", "SEMI"): JoinKind.SEMI,
+    ("", "ANTI"): JoinKind.ANTI,
+    ("LEFT", "ANTI"): JoinKind.ANTI,
+}
+"""The kind of a join by the side and kind that sqlglot parses."""
+
 RIGHT_HIDING_JOINS = frozenset({JoinKind.SEMI, JoinKind.ANTI})
 """Joins whose right side nobody sees."""
 

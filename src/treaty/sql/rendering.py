@@ -13,8 +13,8 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.sql_quoting import name_problem, name_sql
 from treaty.errors import InvalidDocument
 from treaty.sql.checked_sql import RuleScope
+from treaty.sql.dialect import offset_of
 from treaty.sql.lexer import rule_error
-from treaty.sql.parser import offset_of
 from treaty.sql.rule_scopes import Derived, RuleFrame
 
 MAX_RENDER_DEPTH = 100
@@ -84,19 +84,17 @@ class Renderer:
         """Return the SQL of a node."""
         text = self.known(node).write(self.deeper(node), node)
         if len(text) > MAX_SQL_LENGTH:
-            raise self.refuse(node, "repeats itself too often when it is written out", "write several rules")
+            raise self.refuse(node, "becomes too long when it is expanded", "split it into several rules")
         return text
 
     def known(self, node: Any) -> NodeRenderer:
         """Return the writer of a node whose parts are all understood."""
         known = self.notes.writers.get(type(node))
         if known is None:
-            raise self.refuse(
-                node, f"has {_said(node)}", "a rule may not; write it with plain conditions and functions"
-            )
+            raise self.refuse(node, f"has {_said(node)}", "it is not allowed in rules; use conditions and functions")
         for part, value in node.args.items():
             if part not in known.parts and value is not None and value is not False and value != []:
-                then = "a rule may not; write it more plainly"
+                then = "it is not allowed in rules; simplify the SQL"
                 raise self.refuse(node, f"has {part.strip('_')!r} in {_said(node)}", then)
         return known
 
@@ -104,7 +102,7 @@ class Renderer:
         """Return the writing one level further inside."""
         if self.depth > MAX_RENDER_DEPTH:
             raise self.refuse(
-                node, f"nests deeper than {MAX_RENDER_DEPTH} levels", "write it flatter, or as several rules"
+                node, f"nests deeper than {MAX_RENDER_DEPTH} levels", "nest less, or split it into several rules"
             )
         return replace(self, depth=self.depth + 1)
 

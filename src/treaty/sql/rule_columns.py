@@ -40,8 +40,8 @@ def column_and_source(w: Renderer, node: exp.Column) -> tuple[RuleSource, Field,
         found = _at_level(w, node, parts, level)
         if found:
             if len(parts) == 1 and parts[0].lower() in level.unclear:
-                then = "give the result another name, or put the table's name before the column"
-                raise w.refuse(node, f"reads {parts[0]!r}, which is a column and a result", then)
+                then = "give the result another name, or qualify the column with its table"
+                raise w.refuse(node, f"reads {parts[0]!r}, which is both a column and a result", then)
             if level is not w.frame:
                 w.notes.outside.append(id(found[0]))
             return found
@@ -49,7 +49,7 @@ def column_and_source(w: Renderer, node: exp.Column) -> tuple[RuleSource, Field,
             return None
     fields = [field for level in w.frame.levels() for item in level.sources for field in item.fields]
     known = sorted({name for field in fields for name in (column_name(field), field.name) if name})
-    raise w.refuse(node, f"reads {'.'.join(parts)!r}, which no table of the rule has", nearest(parts[0], known))
+    raise w.refuse(node, f"reads {'.'.join(parts)!r}, which is not a column of its tables", nearest(parts[0], known))
 
 
 def parts_of(w: Renderer, node: exp.Column) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def parts_of(w: Renderer, node: exp.Column) -> tuple[str, ...]:
     parts = [node.args.get(part) for part in ("catalog", "db", "table", "this")]
     given = [part for part in parts if part is not None]
     if not all(isinstance(part, exp.Identifier) for part in given):
-        raise w.refuse(node, "asks for all columns", "only count(*) may; name the columns")
+        raise w.refuse(node, "selects all columns", "* is allowed only in count(*); name the columns")
     return tuple(part.name for part in given)
 
 
@@ -70,7 +70,7 @@ def _at_level(
                 return source, _only(w, node, parts[length], found), parts[length + 1 :]
     bare = [(source, found) for source in level.sources if (found := chosen(parts[0], source.fields))]
     if len(bare) > 1:
-        raise w.refuse(node, f"reads {parts[0]!r}, which several tables have", "put the table's name before it")
+        raise w.refuse(node, f"reads {parts[0]!r}, which several tables have", "qualify it with its table")
     if not bare:
         return None
     source, fields = bare[0]
@@ -80,7 +80,7 @@ def _at_level(
 def _only(w: Renderer, node: Any, name: str, found: tuple[Field, ...]) -> Field:
     if len(found) > 1:
         same = ", ".join(column_name(field) for field in found)
-        raise w.refuse(node, f"reads {name!r}, which can be several fields", f"Spark cannot tell them apart: {same}")
+        raise w.refuse(node, f"reads {name!r}, which matches several fields", f"Spark cannot distinguish: {same}")
     return found[0]
 
 
@@ -94,7 +94,7 @@ def _reach(outside: Renderer, node: Any) -> Reached:
         return _reach_column(w, node)
     if isinstance(node, exp.Dot):
         if not isinstance(node.expression, exp.Identifier):
-            raise w.refuse(node, "calls a function of another place", "use a function by its plain name")
+            raise w.refuse(node, "calls a qualified function", "use the plain name of a function")
         return _step(w, node, _reach(w, node.this), node.expression.name)
     return _element(w, node, _reach(w, node.this))
 
@@ -106,7 +106,7 @@ def _reach_column(w: Renderer, node: exp.Column) -> Reached:
         reached = Reached(_variable(w, node, first) if first.lower() in w.variables else w.name(node, first))
     else:
         if w.must_aggregate:
-            raise w.refuse(node, "reads a column beside an aggregate", "put it inside one, such as max(…)")
+            raise w.refuse(node, "reads a column next to an aggregate", "put it inside one, such as max(…)")
         source, field, steps = found
         name, rest = column_name(field), list(steps)
         _grown(w, node, name, is_grown=name in source.grown)
@@ -148,7 +148,9 @@ def _step(w: Renderer, node: Any, at: Reached, name: str) -> Reached:
 def _element(w: Renderer, node: exp.Bracket, at: Reached) -> Reached:
     shape = shape_of(at.field)
     if len(node.expressions) != 1 or shape in (Shape.NOTHING, Shape.FIELDS):
-        raise w.refuse(node, "has brackets behind what is no list or map", "write list[0], map['key'] or object.field")
+        raise w.refuse(
+            node, "has [ ] after something that is not a list or map", "write list[0], map['key'] or object.field"
+        )
     index = node.expressions[0]
     is_entry = shape is Shape.ENTRIES or (shape is Shape.UNKNOWN and isinstance(index, exp.Literal) and index.is_string)
     place = w.inside(is_growing=False).sql(index)
@@ -157,7 +159,9 @@ def _element(w: Renderer, node: exp.Bracket, at: Reached) -> Reached:
 
 def _variable(w: Renderer, node: Any, name: str) -> str:
     if name.lower() not in w.variables:
-        raise w.refuse(node, f"has the name {name!r} in an odd place", "write a column, or a variable of the lambda")
+        raise w.refuse(
+            node, f"has the name {name!r} where it is not allowed", "use a column or a variable of the lambda"
+        )
     _grown(w, node, name, is_grown=w.variables[name.lower()])
     return w.name(node, name)
 
@@ -165,7 +169,11 @@ def _variable(w: Renderer, node: Any, name: str) -> str:
 def _grown(w: Renderer, node: Any, name: str, *, is_grown: bool) -> None:
     """Refuse to build something larger from what was built already: a few such steps would fill any memory."""
     if is_grown and w.is_growing:
-        raise w.refuse(node, f"builds a text or list from {name!r}, which is built already", "build it in one step")
+        raise w.refuse(
+            node,
+            f"builds a text or list from {name!r}, which is built from other values itself",
+            "build it in one step",
+        )
     w.notes.growth += is_grown
 
 
@@ -187,7 +195,7 @@ def _path(w: Renderer, node: exp.Column | exp.Dot | exp.Bracket) -> str:
 
 
 def _all_columns(w: Renderer, node: exp.Star) -> str:
-    raise w.refuse(node, "asks for all columns", "only count(*) may; name the columns")
+    raise w.refuse(node, "selects all columns", "* is allowed only in count(*); name the columns")
 
 
 def _identifier(w: Renderer, node: exp.Identifier) -> str:

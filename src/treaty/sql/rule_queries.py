@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ from sqlglot import exp
 from treaty.contracts.model import Field
 from treaty.sql.checked_sql import table_mark
 from treaty.sql.function_calls import render_order
+from treaty.sql.relations import JOIN_KINDS, RIGHT_HIDING_JOINS, conjuncts
 from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.rule_columns import column_and_source
 from treaty.sql.rule_scopes import Derived, RuleFrame, RuleSource, source_of
@@ -29,7 +30,7 @@ def render_query(w: Renderer, node: Any) -> Derived:
         return render_query(inner, node.this)
     w.notes.selects += 1
     if w.notes.selects > MOST_SELECTS:
-        raise w.refuse(node, f"has more than {MOST_SELECTS} queries inside each other", "write several rules")
+        raise w.refuse(node, f"has more than {MOST_SELECTS} queries", "split it into several rules")
     inner, start = _with(inner, node)
     query = _set(inner, node) if isinstance(node, exp.SetOperation) else _select(inner, node)
     return replace(query, sql=start + query.sql)
@@ -41,16 +42,16 @@ def _with(w: Renderer, node: exp.Query) -> tuple[Renderer, str]:
     if clause is None:
         return w, ""
     if clause.args.get("recursive"):
-        raise w.refuse(clause, "has a query that calls itself", "write it without RECURSIVE")
+        raise w.refuse(clause, "has a recursive query", "write it without RECURSIVE")
     texts, queries = [], dict(w.queries)
     for item in clause.expressions:
         alias = item.args.get("alias")
         name = alias.this.name if isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Identifier) else ""
         is_plain = set(item.args) - {"this", "alias"} <= {part for part, value in item.args.items() if not value}
         if not name or not is_plain or alias.args.get("columns") or name.lower() in queries:
-            raise w.refuse(item, "has an odd WITH", "write it like WITH name AS (SELECT …), each name once")
+            raise w.refuse(item, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
         if w.notes.scope.table((name,)) is not None:
-            raise w.refuse(item, f"gives a query the name of the table {name!r}", "choose another name")
+            raise w.refuse(item, f"names a query like the table {name!r}", "choose another name")
         query = render_query(w.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
         spelt = w.name(item, f"with_{w.notes.selects}_{name}")
         queries[name.lower()] = replace(query, sql=spelt)
@@ -61,7 +62,7 @@ def _with(w: Renderer, node: exp.Query) -> tuple[Renderer, str]:
 def _set(w: Renderer, node: exp.SetOperation) -> Derived:
     left, right = render_query(w, node.this), render_query(w, node.expression)
     if len(left.fields) != len(right.fields):
-        raise w.refuse(node, "joins queries of different width", "give both the same columns")
+        raise w.refuse(node, "combines queries with different numbers of columns", "give both the same columns")
     words = _SETS[type(node)] + ("" if node.args.get("distinct") else " ALL")
     pairs = [(one.name or "", other.name or "") for one, other in zip(left.fields, right.fields, strict=True)]
     grown = frozenset(one for one, other in pairs if one in left.grown or other in right.grown)
@@ -120,7 +121,7 @@ def _distinct(w: Renderer, node: exp.Select) -> bool:
 
 def _grouping(w: Renderer, node: exp.Group) -> str:
     if any(value for part, value in node.args.items() if part != "expressions") or not node.expressions:
-        raise w.refuse(node, "groups by more than expressions", "write GROUP BY with columns only")
+        raise w.refuse(node, "has an unsupported GROUP BY", "write GROUP BY with columns only")
     return w.several(node.expressions)
 
 
@@ -131,7 +132,7 @@ def _order_and_limit(w: Renderer, node: exp.Select) -> list[str]:
         count = limit.expression
         is_count = isinstance(count, exp.Literal) and count.name.isdigit() and int(count.name) <= _MOST_ROWS
         if not is_count or any(value for part, value in limit.args.items() if part not in ("this", "expression")):
-            raise w.refuse(limit, "has an odd LIMIT", "write it like LIMIT 10")
+            raise w.refuse(limit, "has an unsupported LIMIT", "write it like LIMIT 10")
         texts.append(f"LIMIT {count.name}")
     return texts
 
@@ -143,17 +144,17 @@ def _refuse_loose_correlation(w: Renderer, node: exp.Select, frame: RuleFrame, r
     where = node.args.get("where")
     is_correlated = any(id(source) in reached for source in around)
     if is_correlated and (where is None or not is_joined_by_equality(w, where.this, frame.sources, around)):
-        then = "write WHERE inner.id = outer.id, AND whatever else"
-        raise w.refuse(node, "has a query inside that compares every row with every other", then)
+        then = "write WHERE inner.id = outer.id, with further conditions after AND"
+        raise w.refuse(node, "has a subquery that compares every row with every other", then)
 
 
 def _subquery(w: Renderer, node: exp.Expr) -> str:
     if not w.may & Allowed.QUERY:
         then = "write the rule as SELECT count(*) FROM {object} WHERE …, without lambdas or aggregates around it"
-        raise w.refuse(node, "has a query where a value of the row is needed", then)
+        raise w.refuse(node, "has a subquery where a value of the row is needed", then)
     query = render_query(w, node.this if isinstance(node, exp.Exists) else node)
     if not isinstance(node, exp.Exists) and not isinstance(node.parent, exp.In) and len(query.fields) != 1:
-        raise w.refuse(node, "has a query of several columns for a value", "select one column")
+        raise w.refuse(node, "has a subquery with several columns as a value", "select one column")
     return f"(EXISTS ({query.sql}))" if isinstance(node, exp.Exists) else f"({query.sql})"
 
 
@@ -169,21 +170,6 @@ QUERY_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
 Derive: TypeAlias = Callable[[Renderer, Any], Derived]
 """Writes a query that stands in the place of a table."""
 MOST_JOINS = 6
-_JOINS = {
-    ("", ""): "JOIN",
-    ("", "INNER"): "JOIN",
-    ("LEFT", ""): "LEFT JOIN",
-    ("LEFT", "OUTER"): "LEFT JOIN",
-    ("RIGHT", ""): "RIGHT JOIN",
-    ("RIGHT", "OUTER"): "RIGHT JOIN",
-    ("FULL", ""): "FULL JOIN",
-    ("FULL", "OUTER"): "FULL JOIN",
-    ("", "SEMI"): "LEFT SEMI JOIN",
-    ("LEFT", "SEMI"): "LEFT SEMI JOIN",
-    ("", "ANTI"): "LEFT ANTI JOIN",
-    ("LEFT", "ANTI"): "LEFT ANTI JOIN",
-}
-_HIDDEN = ("SEMI", "ANTI")
 _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Table: {"this", "alias", "db", "catalog"},
     exp.Subquery: {"this", "alias"},
@@ -201,7 +187,7 @@ def render_tables(w: Renderer, node: exp.Select, derive: Derive) -> tuple[str, R
     _understood(w, first)
     joins = node.args.get("joins") or []
     if len(joins) > MOST_JOINS:
-        raise w.refuse(joins[-1], f"joins more than {MOST_JOINS} times", "write several rules")
+        raise w.refuse(joins[-1], f"joins more than {MOST_JOINS} times", "split it into several rules")
     sql, source = _table(w, first.this, derive)
     sources: list[RuleSource] = [source]
     hidden: list[RuleSource] = []
@@ -225,19 +211,21 @@ def own_source(w: Renderer, node: exp.Select) -> RuleSource | None:
 
 
 def _no_query(w: Renderer, node: Any) -> Derived:
-    raise w.refuse(node, "has a query in the place of a table", "read from {object}")
+    raise w.refuse(node, "has a query instead of a table", "read from {object}")
 
 
 def _understood(w: Renderer, node: exp.Expr) -> None:
     """Refuse a clause with parts that rules do not use."""
     for part, value in node.args.items():
         if part not in _PARTS[type(node)] and value is not None and value is not False and value != []:
-            raise w.refuse(node, f"has {part.strip('_')!r} with a table", "a rule reads tables as they are")
+            raise w.refuse(node, f"has {part.strip('_')!r} with a table", "rules read plain tables")
 
 
 def _table(w: Renderer, node: Any, derive: Derive) -> tuple[str, RuleSource]:
     if not isinstance(node, (exp.Table, exp.Subquery)):
-        raise w.refuse(node, "reads from what is no table", f"read from: {', '.join(w.notes.scope.table_names)}")
+        raise w.refuse(
+            node, "reads from something that is not a table", f"read from: {', '.join(w.notes.scope.table_names)}"
+        )
     _understood(w, node)
     alias = _alias(w, node)
     if isinstance(node, exp.Subquery):
@@ -255,7 +243,7 @@ def _table(w: Renderer, node: Any, derive: Derive) -> tuple[str, RuleSource]:
     item = w.notes.scope.table(names)
     if item is None:
         known = ", ".join(w.notes.scope.table_names)
-        raise w.refuse(node, f"reads {'.'.join(names)!r}, which is no table of the contract", f"read from: {known}")
+        raise w.refuse(node, f"reads {'.'.join(names)!r}, which is not a table of the contract", f"read from: {known}")
     if item.name not in w.notes.tables:
         w.notes.tables.append(item.name)
     mark = table_mark(w.notes.tables.index(item.name))
@@ -273,7 +261,7 @@ def _alias(w: Renderer, node: exp.Table | exp.Subquery) -> str | None:
     if alias is None:
         return None
     if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
-        raise w.refuse(node, "has an odd alias", "write it like FROM orders AS o")
+        raise w.refuse(node, "has an unsupported alias", "write it like FROM orders AS o")
     _understood(w, alias)
     return alias.this.name
 
@@ -281,23 +269,25 @@ def _alias(w: Renderer, node: exp.Table | exp.Subquery) -> str | None:
 def _join(w: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: Derive) -> tuple[str, RuleSource, bool]:
     _understood(w, node)
     side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
-    words = _JOINS.get((side, kind))
+    join_kind = JOIN_KINDS.get((side, kind))
     on = node.args.get("on")
-    if words is None or on is None:
+    if join_kind is None or on is None:
         raise w.refuse(node, "joins without a condition", "write JOIN … ON a.id = b.id")
     sql, source = _table(w, node.this, derive)
     inside = w.inside(frame=RuleFrame((*sources, source)))
     if not is_joined_by_equality(inside, on, [source], sources):
         raise w.refuse(
-            node, "joins without an equality of columns of both tables", "write ON a.id = b.id, AND whatever else"
+            node,
+            "joins without an equality between columns of both tables",
+            "write ON a.id = b.id, with further conditions after AND",
         )
-    return f"{words} {sql} ON {inside.sql(on)}", source, kind in _HIDDEN
+    return f"{join_kind} {sql} ON {inside.sql(on)}", source, join_kind in RIGHT_HIDING_JOINS
 
 
 def _refuse_same_alias(w: Renderer, node: exp.Join, sources: Sequence[RuleSource]) -> None:
     aliases = [(source.alias or "").lower() for source in sources]
     if len(set(aliases)) < len(aliases):
-        raise w.refuse(node, "has two tables of one name", "give each its own, such as orders AS a")
+        raise w.refuse(node, "has two tables with the same name", "give each a unique alias, such as orders AS a")
 
 
 def is_joined_by_equality(
@@ -305,24 +295,12 @@ def is_joined_by_equality(
 ) -> bool:
     """Tell whether a condition holds two groups of tables together by an equality of columns."""
     here, there = {id(source) for source in one}, {id(source) for source in other}
-    for item in _conjuncts(condition):
+    for item in conjuncts(condition):
         if isinstance(item, (exp.EQ, exp.NullSafeEQ)):
             left, right = _column_source(w, item.this), _column_source(w, item.expression)
             if (left in here and right in there) or (left in there and right in here):
                 return True
     return False
-
-
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    waiting = [node]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, exp.And):
-            waiting += [item.this, item.expression]
-        elif isinstance(item, exp.Paren):
-            waiting.append(item.this)
-        else:
-            yield item
 
 
 def _column_source(w: Renderer, node: exp.Expr) -> int | None:

@@ -38,7 +38,7 @@ RENDERERS: NodeRenderers = {
 """Everything a rule's SQL may be made of."""
 _SIMPLE_PARTS = frozenset({"expressions", "from_", "where"})
 _NO_TRUTHS = (
-    *(exp.Literal, exp.HexString, exp.Interval, exp.Extract, exp.CurrentDate, exp.CurrentTimestamp),
+    *(exp.Literal, exp.HexString, exp.Interval, exp.Extract),
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv, exp.Neg, exp.DPipe),
     *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot),
 )
@@ -51,7 +51,7 @@ def parse_rule(query: str, scope: RuleScope) -> RuleSql:
     try:
         return _read(notes, parse_rule_tree(query, found))
     except RecursionError:
-        raise rule_error(query, None, "nests too deep", "write it flatter, or as several rules") from None
+        raise rule_error(query, None, "nests too deeply", "nest less, or split it into several rules") from None
 
 
 def parse_row_value(text: str, scope: RuleScope) -> RowValue:
@@ -64,7 +64,7 @@ def parse_row_value(text: str, scope: RuleScope) -> RowValue:
             raise rule_error(text, None, "is a query", "write one expression over the fields of a row")
         value = Renderer(notes, RuleFrame((source_of(scope.object),))).sql(node)
     except RecursionError:
-        raise rule_error(text, None, "nests too deep", "write it flatter") from None
+        raise rule_error(text, None, "nests too deeply", "nest less") from None
     return RowValue(expression=value, **_read_of(notes))
 
 
@@ -123,7 +123,9 @@ def _refuse_no_truth(rows: Renderer, node: exp.Expr) -> None:
         called is not None and not is_aggregate(bare) and called[0] not in BOOLEAN_FUNCTIONS
     )
     if is_other:
-        raise rows.refuse(node, "is no condition", "write what must be true of a row, such as amount > 0, or SELECT …")
+        raise rows.refuse(
+            node, "is not a condition", "write what must be true for a row, such as amount > 0, or SELECT …"
+        )
 
 
 OBJECT = frozenset({"object", "table", "model"})
@@ -155,11 +157,11 @@ def filled(text: str, found: Sequence[Lexeme], scope: RuleScope) -> Iterator[Lex
 
 def _field(text: str, lexeme: Lexeme, scope: RuleScope) -> Iterator[Lexeme]:
     if scope.field is None:
-        then = "name the field, or move the rule below its field"
-        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but the rule stands on no field", then)
+        then = "name the field, or move the rule to its field"
+        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but the rule is not on a field", then)
     if any(step.is_mark for step in scope.field.steps):
         then = f"write the rule on the object, with exists(…) or forall(…) over {scope.field.steps[0].text}"
-        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but {scope.field} stands inside a list or map", then)
+        raise rule_error(text, lexeme.at, f"has {lexeme.value}, but {scope.field} is inside a list or map", then)
     for number, step in enumerate(scope.field.steps):
         if number:
             yield Lexeme(Kind.SIGN, ".", lexeme.at)

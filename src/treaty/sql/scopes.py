@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from treaty.contracts.findings import Finding
 from treaty.sql.column_types import ColumnType, NoSuchField, element, step
-from treaty.sql.functions import KNOWN, words
+from treaty.sql.dialect import words
+from treaty.sql.functions import KNOWN
 from treaty.sql.parser import SqlText
 from treaty.sql.relations import Names, Output, Place, Reference, Relation, Source, is_known
 
@@ -117,7 +118,7 @@ class QueryReader:
 
     def problem(self, finding: str, message: str, hint: str, node: exp.Expr | None) -> None:
         """Note what is wrong, and where."""
-        self.problems.append(self.text.found(finding, message, hint, node))
+        self.problems.append(self.text.error(finding, message, hint, node))
 
 
 def resolve_expression(
@@ -179,8 +180,8 @@ def _column(reading: QueryReader, node: exp.Column, frame: Frame, variables: fro
     try:
         found = find(frame, parts)
     except Ambiguous:
-        what = f"{'.'.join(parts)} stands in several tables"
-        reading.problem("sql-column", what, "put the table's name before it", node)
+        what = f"{'.'.join(parts)} is a column of several tables"
+        reading.problem("sql-column", what, "qualify it with its table", node)
         return None
     if found is None and not frame.must_have(parts):
         return None

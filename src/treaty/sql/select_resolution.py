@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from treaty.sql.column_types import Column, ColumnType, NoSuchField, step
-from treaty.sql.functions import words
+from treaty.sql.dialect import words
 from treaty.sql.relations import Combined, Output, Place, Reference, Relation, Renamed, Select, Unknown, Value
 from treaty.sql.scopes import Ambiguous, Frame, QueryReader, nearest, resolve_expression, type_at
 from treaty.sql.sources import read_from, renamed
@@ -27,13 +27,13 @@ def resolve_query(reading: QueryReader, node: exp.Expr, outer: Frame) -> Relatio
     """Return what a query is; `outer` is the frame around it."""
     kind = next((one for one in _PARTS if isinstance(node, one)), None)
     if kind is None:
-        reading.problem("sql-unsupported", "this is no query", "write a SELECT", node)
+        reading.problem("sql-unsupported", "this is not a query", "write a SELECT", node)
         return Unknown()
     for part, value in node.args.items():
         if value and part not in _PARTS[kind]:
             words = part.strip("_").upper()
             reading.problem(
-                "sql-unsupported", f"{words} cannot be followed", "write it with SELECT, JOIN, GROUP BY", node
+                "sql-unsupported", f"{words} is not supported", "write it with SELECT, JOIN, GROUP BY", node
             )
     around = _with_ctes(reading, node, outer)
     if isinstance(node, exp.Select):
@@ -51,7 +51,7 @@ def _with_ctes(reading: QueryReader, node: exp.Expr, outer: Frame) -> Frame:
     if clause is None:
         return outer
     if clause.args.get("recursive"):
-        reading.problem("sql-unsupported", "WITH RECURSIVE cannot be followed", "write the steps out", clause)
+        reading.problem("sql-unsupported", "WITH RECURSIVE is not supported", "write out the steps", clause)
     around = outer
     for item in clause.expressions:
         name = item.alias.lower()
@@ -100,13 +100,13 @@ def _groups(reading: QueryReader, node: exp.Select, frame: Frame, outputs: Seque
 def _combined(reading: QueryReader, node: exp.SetOperation, around: Frame) -> Combined:
     left, right = (resolve_query(reading, node.args[part], around) for part in ("this", "expression"))
     if len(left.columns) != len(right.columns):
-        what = f"{len(left.columns)} columns are put together with {len(right.columns)}"
+        what = f"{len(left.columns)} columns are combined with {len(right.columns)}"
         reading.problem("sql-column", what, "give both queries the same columns in the same order", node)
     return Combined(node, left, right)
 
 
 _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col")}
-"""What Spark calls the columns that a function makes rows for, where the query does not name them."""
+"""What Spark calls the columns that a function creates rows for, where the query does not name them."""
 
 
 def outputs_of(reading: QueryReader, node: exp.Select, frame: Frame) -> tuple[Output, ...]:
@@ -160,7 +160,7 @@ def _of_one(reading: QueryReader, node: exp.Column, frame: Frame) -> Iterator[Ou
         return
     if found is None or held is None or held.name != "struct":
         near = nearest(parts[-1], frame.names()) or "name the columns"
-        reading.problem("sql-column", f"there is nothing to list in {'.'.join(parts)}.*", near, node)
+        reading.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
         return
     for item in held.fields:
         yield Output(Column(item.name, item.type), Reference(found.places, (*found.steps, item.name)))
@@ -190,7 +190,7 @@ def _starred(
     known = {name.lower() for name, _ in columns}
     for name in sorted(names - known):
         near = nearest(name, known) or "name a column there is"
-        reading.problem("sql-column", f"there is no column {name} to leave out", near, node)
+        reading.problem("sql-column", f"there is no column {name} to exclude", near, node)
     for name, places in columns:
         if name.lower() not in names:
             yield Output(Column(name, type_at(places)), Reference(places))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from treaty.sql.column_types import Column
-from treaty.sql.functions import words
+from treaty.sql.dialect import words
 from treaty.sql.relations import (
+    JOIN_KINDS,
     RIGHT_HIDING_JOINS,
     Join,
     JoinKind,
@@ -20,21 +21,6 @@ from treaty.sql.relations import (
 )
 from treaty.sql.scopes import Frame, QueryReader, nearest, resolve_expression
 
-_KINDS = {
-    ("", ""): JoinKind.INNER,
-    ("", "INNER"): JoinKind.INNER,
-    ("", "CROSS"): JoinKind.INNER,
-    ("LEFT", ""): JoinKind.LEFT,
-    ("LEFT", "OUTER"): JoinKind.LEFT,
-    ("RIGHT", ""): JoinKind.RIGHT,
-    ("RIGHT", "OUTER"): JoinKind.RIGHT,
-    ("FULL", ""): JoinKind.FULL,
-    ("FULL", "OUTER"): JoinKind.FULL,
-    ("", "SEMI"): JoinKind.SEMI,
-    ("LEFT", "SEMI"): JoinKind.SEMI,
-    ("", "ANTI"): JoinKind.ANTI,
-    ("LEFT", "ANTI"): JoinKind.ANTI,
-}
 _PARTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Table: words("this alias db catalog"),
     exp.Subquery: words("this alias with_ order limit offset"),
@@ -68,7 +54,7 @@ def _understood(reading: QueryReader, node: exp.Expr) -> None:
     for part, value in node.args.items():
         if value and part not in known:
             words = part.strip("_").upper()
-            reading.problem("sql-unsupported", f"{words} cannot be followed", "read the table as it is", node)
+            reading.problem("sql-unsupported", f"{words} is not supported", "read the table as it is", node)
 
 
 def _source(reading: QueryReader, node: exp.Expr, frame: Frame) -> Source:
@@ -81,7 +67,7 @@ def _source(reading: QueryReader, node: exp.Expr, frame: Frame) -> Source:
     elif isinstance(node, exp.Values):
         relation, name = _values(reading, node, frame), ""
     else:
-        reading.problem("sql-table", "this is no table", "read a declared input, or a query in parentheses", node)
+        reading.problem("sql-table", "this is not a table", "read a declared input, or a query in parentheses", node)
         relation, name = Unknown(), ""
     called = alias.name if alias is not None else ""
     if not isinstance(node, exp.Values):
@@ -118,7 +104,7 @@ def _table(reading: QueryReader, node: exp.Table, frame: Frame) -> tuple[Relatio
     called = ".".join(names)
     known = [*reading.tables, *frame.ctes]
     near = nearest(called, known) or f"declared are: {', '.join(reading.tables) or 'none'}"
-    reading.problem("sql-table", f"{called} is no declared input", near, node)
+    reading.problem("sql-table", f"{called} is not a declared input", near, node)
     return Unknown(), names[-1].lower()
 
 
@@ -137,9 +123,9 @@ def _join(reading: QueryReader, node: exp.Join, frame: Frame) -> Join:
     _understood(reading, node)
     source = _source(reading, node.this, frame)
     side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
-    found = _KINDS.get((side, kind))
+    found = JOIN_KINDS.get((side, kind))
     if found is None:
-        reading.problem("sql-unsupported", f"{side} {kind} JOIN cannot be followed", "use an ordinary join", node)
+        reading.problem("sql-unsupported", f"{side} {kind} JOIN is not supported", "use an ordinary join", node)
         found = JoinKind.INNER
     names = _shared_names(reading, node, frame, source)
     shared = tuple(_shared(reading, node, frame, source, name) for name in names)
@@ -155,7 +141,7 @@ def _shared_names(reading: QueryReader, node: exp.Join, frame: Frame, source: So
         mine = {column.name.lower() for column in source.columns}
         return [name.lower() for name, _ in frame.layout if name.lower() in mine]
     if node.args.get("method"):
-        reading.problem("sql-unsupported", f"{node.args['method']} JOIN cannot be followed", "use ON", node)
+        reading.problem("sql-unsupported", f"{node.args['method']} JOIN is not supported", "use ON", node)
     return [item.name.lower() for item in node.args.get("using") or ()]
 
 
@@ -165,7 +151,7 @@ def _shared(
     left = [places for one, places in frame.layout if one.lower() == name]
     right = [number for number, column in enumerate(source.columns) if column.name.lower() == name]
     if (len(left) != 1 or len(right) != 1) and frame.is_known and is_known(source.relation):
-        what = f"{name} does not stand once on both sides of the join"
+        what = f"{name} is not exactly one column on each side of the join"
         reading.problem("sql-column", what, "write ON with the names of both tables", node)
     if len(left) != 1 or len(right) != 1:
         return None
@@ -193,7 +179,7 @@ def _lay_out(
 def _lateral(reading: QueryReader, node: exp.Lateral, frame: Frame) -> Source:
     _understood(reading, node)
     if not node.args.get("view"):
-        reading.problem("sql-unsupported", "a lateral query cannot be followed", "use a join, or LATERAL VIEW", node)
+        reading.problem("sql-unsupported", "a lateral query is not supported", "use a join, or LATERAL VIEW", node)
     held = resolve_expression(reading, node.this, frame)
     alias = node.args.get("alias")
     names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []

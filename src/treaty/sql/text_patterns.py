@@ -34,7 +34,7 @@ def _escape(w: Renderer, node: exp.Escape) -> str:
     mark = node.expression
     is_mark = isinstance(mark, exp.Literal) and mark.is_string and len(mark.name) == 1 and mark.name not in "%_"
     if not is_mark or not isinstance(node.this, (exp.Like, exp.ILike)):
-        raise w.refuse(node, "has an odd ESCAPE", "write LIKE '…' ESCAPE '!' with one character")
+        raise w.refuse(node, "has an unsupported ESCAPE", "write LIKE '…' ESCAPE '!' with one character")
     w.known(node.this)
     return _like(w, node.this, mark.name)
 
@@ -42,14 +42,14 @@ def _escape(w: Renderer, node: exp.Escape) -> str:
 def render_like(w: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
     """Write whether a text is like a literal pattern."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        raise w.refuse(node, "has LIKE with a pattern that is no literal", "write the pattern as a text")
+        raise w.refuse(node, "has LIKE with a pattern that is not a literal", "write the pattern as a string literal")
     value = pattern.name
     if len(value) > LONGEST_PATTERN:
         raise w.refuse(node, f"has LIKE with more than {LONGEST_PATTERN} characters", "write a shorter pattern")
     parts = _parts(w, node, value, escape)
     if folds:
         if not value.isascii():
-            raise w.refuse(node, "has ILIKE with other letters than a to z", "write lower(…) LIKE '…'")
+            raise w.refuse(node, "has ILIKE with letters other than a to z", "write lower(…) LIKE '…'")
         subject, parts = f"lower({subject})", [(kind, text.lower()) for kind, text in parts]
     plain = "".join(text if kind == "" else kind for kind, text in parts)
     if all(kind != _ONE for kind, _ in parts) and not {*"%_\\"} & {*_literals(parts)} and _SIMPLE.fullmatch(plain):
@@ -70,7 +70,9 @@ def _parts(w: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str,
             taken = next(characters, None)
             if taken is None or taken not in (_ANY, _ONE, escape):
                 raise w.refuse(
-                    node, f"has LIKE with {escape!r} before what is no sign", f"write {escape * 2!r} for itself"
+                    node,
+                    f"has LIKE with {escape!r} before a character other than % and _",
+                    f"write {escape * 2!r} for itself",
                 )
             parts.append(("", taken))
         elif character not in (_ANY, _ONE):
@@ -102,7 +104,7 @@ def _escaped(found: re.Match[str]) -> str:
 def render_regex_match(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
     """Write whether a text matches a literal pattern in RE2 syntax; too long a text for it does not."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        raise w.refuse(node, "has RLIKE with a pattern that is no literal", "write the pattern as a text")
+        raise w.refuse(node, "has RLIKE with a pattern that is not a literal", "write the pattern as a string literal")
     try:
         java = translate(pattern.name)
     except InvalidDocument as error:

@@ -46,7 +46,7 @@ def render_type(w: Renderer, node: exp.DataType) -> str:
     elif name is not None and not node.expressions:
         return name
     known = ", ".join(sorted(set(_TYPES.values())))
-    raise w.refuse(node.parent or node, "casts to a type that rules do not use", f"use one of: {known}")
+    raise w.refuse(node.parent or node, "casts to an unsupported type", f"use one of: {known}")
 
 
 def _cast(w: Renderer, node: exp.Cast) -> str:
@@ -82,14 +82,16 @@ def _interval(w: Renderer, node: exp.Interval) -> str:
     number = sign + amount.name if isinstance(amount, exp.Literal) else ""
     name = _INTERVAL_UNITS.get(unit.name.upper()) if isinstance(unit, exp.Var) else None
     if name is None or not _AMOUNT.fullmatch(number):
-        raise w.refuse(node, "has an interval that cannot be read", "write it like INTERVAL 2 DAYS")
+        raise w.refuse(node, "has an unsupported interval", "write it like INTERVAL 2 DAYS")
     return f"INTERVAL '{number}' {name}"
 
 
 def _extract(w: Renderer, node: exp.Extract) -> str:
     part = node.this.name.upper() if isinstance(node.this, exp.Var) else ""
     if part not in _PARTS_OF_TIME:
-        raise w.refuse(node, "extracts an unknown part of a time", f"use one of: {', '.join(sorted(_PARTS_OF_TIME))}")
+        raise w.refuse(
+            node, "extracts an unknown part of a timestamp", f"use one of: {', '.join(sorted(_PARTS_OF_TIME))}"
+        )
     return f"extract({part} FROM {w.sql(node.expression)})"
 
 
@@ -99,10 +101,6 @@ def _case(w: Renderer, node: exp.Case) -> str:
     default = node.args.get("default")
     last = [f"ELSE {w.sql(default)}"] if default is not None else []
     return " ".join([start, *branches, *last, "END"])
-
-
-def _today(w: Renderer, node: exp.Expr) -> str:
-    return "current_date()" if isinstance(node, exp.CurrentDate) else "current_timestamp()"
 
 
 VALUE_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
@@ -115,6 +113,4 @@ VALUE_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
     exp.Interval: node_renderer(_interval, "this unit"),
     exp.Extract: node_renderer(_extract, "this expression"),
     exp.Case: node_renderer(_case, "this ifs default"),
-    exp.CurrentDate: node_renderer(_today),
-    exp.CurrentTimestamp: node_renderer(_today),
 }

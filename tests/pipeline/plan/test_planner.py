@@ -96,7 +96,7 @@ WHOLE = [
         with_product("orders", sql=sql("o", "SELECT customer_id AS order_id, amount FROM placed")),
         {},
         "orders",
-        "order_id is not among its columns",
+        "order_id is not an unchanged output column",
     ),
     (
         with_product(
@@ -218,7 +218,7 @@ PROBLEMS = [
         with_product("orders", sql=sql("orders", "SELECT order_id, c.city, seq AS rank FROM placed, customers c")),
         {},
         "sql-column",
-        "seq stands in several tables",
+        "seq is a column of several tables",
         "/shop/sql/orders.sql:1",
     ),
     (

@@ -65,4 +65,4 @@ def _refuse_beyond_a_key(read: Expression) -> None:
         else:
             continue
         hint = "an expression sees the values of one key; aggregate in the claim's sql"
-        raise error_from_findings(read.text.found("sql-expression", what, hint, node))
+        raise error_from_findings(read.text.error("sql-expression", what, hint, node))
