@@ -181,7 +181,7 @@ def test_a_refusal_comes_in_the_registrys_words_and_keeps_what_was_entered(world
         ({"more_fields": "no_such_field"}, "has no field 'no_such_field'"),
         ({"purpose": "a\x00b"}, "a field holds a NUL character"),
         ({"purpose": "x" * 2_001}, "2,000 characters at most"),
-        ({"line": "users@x"}, "is no line"),
+        ({"line": "users@x"}, "is not a line"),
         ({"line": "users.none@1"}, "no dataset 'users.none' is registered"),
     ],
 )

@@ -10,11 +10,11 @@ import pytest
 
 from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.observability import State
-from treaty.observability.measures import KNOWN
+from treaty.observability.measures import KNOWN_MEASURES
 
 LAST = datetime(2026, 3, 31, 12, tzinfo=UTC)
 WINDOW = Window(LAST - timedelta(days=30), LAST)
-FRESHNESS = KNOWN["freshness"]
+FRESHNESS = KNOWN_MEASURES["freshness"]
 
 
 def point(days_ago: float, hours: float, promise: float | None = 24, state: State | None = None) -> Point:

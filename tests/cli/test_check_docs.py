@@ -11,14 +11,14 @@ from tests.cli.conftest import Treaty
 from treaty.cli.commands.check import State
 from treaty.cli.render.review import CheckFormat
 from treaty.consumers import subscription_files
-from treaty.governance.branch_findings import OBJECTIONS
+from treaty.governance.branch_findings import BRANCH_FINDINGS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "pull-requests.md").read_text()
 
 
 def test_every_format_state_objection_and_key_is_on_the_page() -> None:
-    assert [one for one in (*CheckFormat, *State, *OBJECTIONS) if f"| `{one}` |" not in PAGE] == []
+    assert [one for one in (*CheckFormat, *State, *BRANCH_FINDINGS) if f"| `{one}` |" not in PAGE] == []
     assert [key for key in (*subscription_files.TEXTS, subscription_files.FIELDS) if f"`{key}`" not in PAGE] == []
 
 

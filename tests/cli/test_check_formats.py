@@ -14,7 +14,7 @@ from tests.cli.shop import CONSUMERS, REFUSED, V1
 from tests.review.branches import reviewed
 from treaty.cli.render.review import CheckFormat, drawn, markdown
 from treaty.cli.render.review.phrases import pages
-from treaty.governance.branch_findings import OBJECTIONS
+from treaty.governance.branch_findings import BRANCH_FINDINGS
 from treaty.review import Review
 
 EVIL = (
@@ -119,7 +119,7 @@ def test_sarif_explains_every_rule() -> None:
     (run,) = json.loads(drawn(_refused(), CheckFormat.SARIF))["runs"]
 
     assert all(rule["fullDescription"]["text"] != rule["id"] for rule in run["tool"]["driver"]["rules"])
-    assert pages(OBJECTIONS).keys() == OBJECTIONS.keys()
+    assert pages(BRANCH_FINDINGS).keys() == BRANCH_FINDINGS.keys()
 
 
 def test_a_comment_is_short_on_top_and_folded_below() -> None:

@@ -11,10 +11,10 @@ from treaty.consumers.graph import (
     DOWNSTREAM,
     UPSTREAM,
     DependencyGraph,
-    Excerpt,
-    all_of,
-    around,
-    ends_of,
+    Subgraph,
+    endpoints,
+    full_graph,
+    neighbourhood,
     with_neighbours,
 )
 from treaty.contracts.versions import Line
@@ -27,59 +27,59 @@ def chain() -> DependencyGraph:
     return graph(made(SCORES, ORDERS, "ltv"), made(MARTS, SCORES), reads("board", MARTS, "id"))
 
 
-def arrows(part: Excerpt) -> set[tuple[Node, Node]]:
-    return {ends_of(one) for one in part.dependences}
+def arrows(part: Subgraph) -> set[tuple[Node, Node]]:
+    return {endpoints(one) for one in part.dependences}
 
 
 def test_one_hop_takes_what_a_line_rests_on_and_who_rests_on_it() -> None:
-    part = around(chain(), [SCORES], 1)
+    part = neighbourhood(chain(), [SCORES], 1)
 
     assert part.nodes == (SCORES, MARTS, ORDERS)
     assert arrows(part) == {(ORDERS, SCORES), (SCORES, MARTS)}
 
 
 def test_one_direction_leaves_the_other_out() -> None:
-    assert around(chain(), [SCORES], None, [DOWNSTREAM]).nodes == (SCORES, MARTS, BOARD)
-    assert around(chain(), [SCORES], None, [UPSTREAM]).nodes == (SCORES, ORDERS)
+    assert neighbourhood(chain(), [SCORES], None, [DOWNSTREAM]).nodes == (SCORES, MARTS, BOARD)
+    assert neighbourhood(chain(), [SCORES], None, [UPSTREAM]).nodes == (SCORES, ORDERS)
 
 
 def test_a_sibling_is_not_taken() -> None:
     built = graph(made(SCORES, ORDERS), made(STOCK, ORDERS))
 
-    assert around(built, [SCORES]).nodes == (SCORES, ORDERS)
+    assert neighbourhood(built, [SCORES]).nodes == (SCORES, ORDERS)
 
 
 def test_the_nearest_stay_where_it_is_too_much() -> None:
-    part = around(chain(), [ORDERS], None, most=2)
+    part = neighbourhood(chain(), [ORDERS], None, most=2)
 
     assert (part.nodes, part.more) == ((ORDERS, SCORES), 2)
     assert arrows(part) == {(ORDERS, SCORES)}
 
 
 def test_a_line_that_nobody_speaks_of_stands_alone() -> None:
-    assert around(chain(), [STOCK]) == Excerpt((STOCK,), degrees=(0,))
+    assert neighbourhood(chain(), [STOCK]) == Subgraph((STOCK,), degrees=(0,))
 
 
 def test_a_circle_is_taken_once() -> None:
-    part = around(graph(made(SCORES, ORDERS), made(ORDERS, SCORES)), [ORDERS])
+    part = neighbourhood(graph(made(SCORES, ORDERS), made(ORDERS, SCORES)), [ORDERS])
 
     assert part.nodes == (ORDERS, SCORES)
     assert arrows(part) == {(ORDERS, SCORES), (SCORES, ORDERS)}
 
 
 def test_a_consumer_with_the_name_of_a_contract_leads_to_its_lines() -> None:
-    part = around(graph(reads("scores", ORDERS), made(SCORES, ORDERS)), [SCORES], 1)
+    part = neighbourhood(graph(reads("scores", ORDERS), made(SCORES, ORDERS)), [SCORES], 1)
 
     assert PublishedBy(SCORES, Consumer("scores")) in part.dependences
     assert (Consumer("scores"), SCORES) in arrows(part)
 
 
 def test_the_whole_graph_has_known_lines_besides_and_the_most_connected_first() -> None:
-    part = all_of(chain(), [STOCK])
+    part = full_graph(chain(), [STOCK])
 
     assert set(part.nodes) == {ORDERS, SCORES, MARTS, BOARD, STOCK}
     assert part.nodes[-1] == STOCK
-    assert all_of(chain(), [STOCK], most=2).more == 3
+    assert full_graph(chain(), [STOCK], most=2).more == 3
 
 
 def test_chosen_lines_come_with_their_neighbours() -> None:
@@ -95,7 +95,7 @@ def test_an_excerpt_is_what_a_plain_walk_finds(edits: list[Edit]) -> None:
     down = turned(up)
     for origin in up:
         for hops in (1, 2, None):
-            part = around(built, [origin], hops)
+            part = neighbourhood(built, [origin], hops)
             near = {
                 node
                 for arrow in (up, down)

@@ -15,7 +15,7 @@ from tests.documents import contract
 from treaty.compatibility import Verdict, diff, judge
 from treaty.consumers.dependencies import Consumer, Node
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.impact import Effect, Exposure, breaking, exposure, impact
+from treaty.consumers.impact import Effect, Exposure, breaking_changes, compute_exposure, compute_impact
 from treaty.contracts.paths import parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import NotFound
@@ -44,7 +44,7 @@ VERDICTS = {
 
 
 def _of(world: DependencyGraph, change: str = "ltv gone") -> Exposure:
-    return exposure(VERDICTS[change], world, ORDERS)
+    return compute_exposure(VERDICTS[change], world, ORDERS)
 
 
 def _lines(found: Exposure) -> dict[str, str]:
@@ -147,7 +147,7 @@ _changes = st.sampled_from(sorted(AFTER))
 
 def _struck(verdict: Verdict, fields: tuple[str, ...]) -> bool:
     """Say plainly whether who reads these fields is struck, on the printed paths."""
-    broken = [item.change.field for item in breaking(verdict)]
+    broken = [item.change.field for item in breaking_changes(verdict)]
     if not fields:
         return bool(broken)
     return any(
@@ -163,7 +163,7 @@ def test_nobody_is_safe_who_reads_a_broken_field_or_never_said_what(edits: list[
     if line not in world:
         return
 
-    found = exposure(verdict, world, line)
+    found = compute_exposure(verdict, world, line)
 
     for one in found.consumers:
         struck = _struck(verdict, tuple(map(str, one.subscription.fields)))
@@ -184,7 +184,7 @@ def test_exposed_is_who_a_plain_walk_reaches_past_whoever_is_struck(edits: list[
     direct += [(one.line, one.fields) for one in world.made_from(line)]  # type: ignore[misc]
     arrows[line] = {node for node, fields in direct if _struck(verdict, tuple(map(str, fields)))}
 
-    found = exposure(verdict, world, line)
+    found = compute_exposure(verdict, world, line)
 
     expected: dict[Node, int] = distances(arrows, line)
     assert {one.node: one.distance for one in found.reach} == expected
@@ -202,7 +202,7 @@ def test_impact_names_every_change_whose_field_touches_one_that_is_read(
     judged = tuple(replace(removal, change=replace(removal.change, field=field)) for field in broken)
     subscription = reads("ml", ORDERS, *read)
 
-    (found,) = impact(replace(VERDICTS["ltv gone"], judged=judged), [subscription])
+    (found,) = compute_impact(replace(VERDICTS["ltv gone"], judged=judged), [subscription])
 
     touching = []
     for field in broken:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.documents import contract
 from treaty.compatibility import diff, judge
-from treaty.consumers.impact import impact
+from treaty.consumers.impact import compute_impact
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
@@ -36,7 +36,7 @@ def _impact(after: dict[str, Any], *readers: Subscription) -> dict[str, tuple[st
     verdict = judge(diff(contract(BEFORE), contract({**BEFORE, "version": "2.0.0", **after})))
     return {
         one.subscription.consumer: (one.effect.value, [item.change.path for item in one.changes])
-        for one in impact(verdict, readers)
+        for one in compute_impact(verdict, readers)
     }
 
 

@@ -10,7 +10,7 @@ import yaml
 from tests.documents import CASES, contract
 from treaty.compatibility.migration import Fidelity, MigrationPath, migration_path
 from treaty.consumers.impact import Effect
-from treaty.consumers.migration_guides import Guide, guides
+from treaty.consumers.migration_guides import Guide, build_guides
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.loader import contract_from
 from treaty.contracts.versions import Line
@@ -26,7 +26,7 @@ def _path() -> MigrationPath:
 
 def _guide(*fields: str, by: date | None = None) -> Guide:
     reader = Subscription("reader", LINE, ConsumerClass.OPERATIONAL_REPORTING, parse_fields(fields))
-    (guide,) = guides(_path(), [reader], by)
+    (guide,) = build_guides(_path(), [reader], by)
     return guide
 
 
@@ -114,7 +114,7 @@ def test_those_who_must_act_come_first() -> None:
         for name, fields in (("a", ["address.street"]), ("b", []), ("c", ["mail"]))
     ]
 
-    assert [one.consumer for one in guides(_path(), readers)] == ["c", "b", "a"]
+    assert [one.consumer for one in build_guides(_path(), readers)] == ["c", "b", "a"]
 
 
 def test_other_terms_of_a_field_are_something_to_mind() -> None:
@@ -122,6 +122,6 @@ def test_other_terms_of_a_field_are_something_to_mind() -> None:
     after = contract({"version": "2.0.0", "fields": [{"name": "w", "logicalType": "number", "unit": "g"}]})
     reader = Subscription("scale", Line("orders", 1), ConsumerClass.DECISION_AUTOMATION, parse_fields(["w"]))
 
-    (guide,) = guides(migration_path(before, after), [reader])
+    (guide,) = build_guides(migration_path(before, after), [reader])
 
     assert guide.fields[0].todo == ("mind that field 'w' unit changed: kg -> g",)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import json_values, texts
-from treaty.contracts.quantities import Quantity, quantity, seconds
+from treaty.contracts.quantities import Quantity, parse_quantity, parse_seconds
 
 HOUR, DAY = 3_600, 86_400
 
@@ -54,8 +54,8 @@ DURATIONS: list[tuple[Any, str | None, Any]] = [
 
 @pytest.mark.parametrize(("value", "unit", "expected"), DURATIONS)
 def test_a_duration_is_so_many_seconds(value: Any, unit: str | None, expected: Any) -> None:
-    assert seconds(value, unit) == Fraction(expected)
-    assert quantity(value, unit) == Quantity("time", Fraction(expected))
+    assert parse_seconds(value, unit) == Fraction(expected)
+    assert parse_quantity(value, unit) == Quantity("time", Fraction(expected))
 
 
 OTHERS: list[tuple[Any, str | None, str, str]] = [
@@ -75,8 +75,8 @@ OTHERS: list[tuple[Any, str | None, str, str]] = [
 
 @pytest.mark.parametrize(("value", "unit", "dimension", "amount"), OTHERS)
 def test_other_amounts_keep_their_dimension(value: Any, unit: str | None, dimension: str, amount: str) -> None:
-    assert quantity(value, unit) == Quantity(dimension, Fraction(amount))
-    assert seconds(value, unit) is None
+    assert parse_quantity(value, unit) == Quantity(dimension, Fraction(amount))
+    assert parse_seconds(value, unit) is None
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_other_amounts_keep_their_dimension(value: Any, unit: str | None, dimens
     ids=repr,
 )
 def test_what_is_no_amount_is_no_quantity(value: Any) -> None:
-    assert quantity(value) is None
-    assert quantity(value, "h") is None
-    assert seconds(value, "h") is None
+    assert parse_quantity(value) is None
+    assert parse_quantity(value, "h") is None
+    assert parse_seconds(value, "h") is None
 
 
 def test_only_amounts_of_one_dimension_can_be_compared() -> None:
-    four_hours, percent, rows = (quantity(value) for value in ("4h", "99.9 %", "5 rows"))
+    four_hours, percent, rows = (parse_quantity(value) for value in ("4h", "99.9 %", "5 rows"))
     assert four_hours is not None
     assert percent is not None
     assert rows is not None
@@ -107,7 +107,7 @@ def test_only_amounts_of_one_dimension_can_be_compared() -> None:
 
 @given(json_values(), st.one_of(st.none(), texts()))
 def test_any_value_with_any_unit_is_a_quantity_or_none(value: Any, unit: str | None) -> None:
-    found = quantity(value, unit)
+    found = parse_quantity(value, unit)
 
     assert found is None or found.amount == found.amount + 0
 
@@ -116,4 +116,4 @@ def test_any_value_with_any_unit_is_a_quantity_or_none(value: Any, unit: str | N
 def test_hours_are_minutes_are_seconds(hours: int) -> None:
     said = [(hours, "h"), (hours * 60, "min"), (f"{hours * HOUR}s", None), (f"PT{hours}H", None)]
 
-    assert {quantity(value, unit) for value, unit in said} == {Quantity("time", Fraction(hours * HOUR))}
+    assert {parse_quantity(value, unit) for value, unit in said} == {Quantity("time", Fraction(hours * HOUR))}

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from tests.contracts.comparing import as_json
 from tests.strategies import json_values
-from treaty.contracts.values import FrozenMap, brief, canonical, freeze, same, thaw
+from treaty.contracts.values import FrozenMap, abbreviate, canonical_json, freeze, json_equal, thaw
 
 SAME = [(1, 1.0), (0.0, -0.0), ("a", "a"), (None, None), ([1, {"a": 2}], (1.0, FrozenMap({"a": 2}))), ({}, FrozenMap())]
 DIFFERENT = [
@@ -27,15 +27,15 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_values_are_the_same_as_json_is(one: Any, other: Any) -> None:
-    assert same(one, other)
-    assert same(other, one)
+    assert json_equal(one, other)
+    assert json_equal(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_values_differ_as_json_does(one: Any, other: Any) -> None:
-    assert not same(one, other)
-    assert not same([one], [other])
-    assert not same({"a": one}, {"a": other})
+    assert not json_equal(one, other)
+    assert not json_equal([one], [other])
+    assert not json_equal({"a": one}, {"a": other})
 
 
 @given(json_values())
@@ -43,15 +43,15 @@ def test_a_value_thaws_as_it_was_frozen(value: Any) -> None:
     frozen = freeze(value)
 
     assert as_json(thaw(frozen)) == as_json(value)
-    assert same(frozen, value)
+    assert json_equal(frozen, value)
     assert hash(frozen) == hash(freeze(value))
 
 
 @given(json_values(), json_values())
 def test_equal_values_have_one_canonical_text(one: Any, other: Any) -> None:
-    assert canonical(freeze(one)) == canonical(one)
+    assert canonical_json(freeze(one)) == canonical_json(one)
     if as_json(one) == as_json(other):
-        assert canonical(one) == canonical(other)
+        assert canonical_json(one) == canonical_json(other)
 
 
 def test_a_frozen_map_is_equal_whatever_the_order_of_its_keys() -> None:
@@ -78,4 +78,4 @@ def test_a_frozen_map_cannot_be_changed() -> None:
     [("a", "a"), (5, "5"), (None, "null"), ({"a": [1]}, '{"a": [1]}'), ("x" * 100, "x" * 59 + "…")],
 )
 def test_a_value_is_told_briefly(value: Any, text: str) -> None:
-    assert brief(value) == text
+    assert abbreviate(value) == text

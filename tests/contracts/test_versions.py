@@ -9,7 +9,7 @@ from semver import Version
 
 from tests.strategies import texts
 from treaty.contracts import Bump, contract_from, parse_range, parse_version
-from treaty.contracts.versions import bump_between, bumped, version_or_none
+from treaty.contracts.versions import bump_between, next_version, try_parse_version
 from treaty.errors import InvalidDocument
 
 parts = st.integers(0, 30)
@@ -33,7 +33,7 @@ def test_a_version_has_three_parts(text: str, expected: tuple[int, int, int]) ->
     ids=ascii,
 )
 def test_what_is_no_version_is_refused(text: str) -> None:
-    assert version_or_none(text) is None
+    assert try_parse_version(text) is None
     with pytest.raises(InvalidDocument, match=r"is not a version; write MAJOR\.MINOR\.PATCH") as caught:
         parse_version(text)
     assert len(str(caught.value)) < 300
@@ -46,7 +46,7 @@ def test_a_version_reads_back_from_its_text(version: Version) -> None:
 
 @given(texts(40))
 def test_any_text_is_a_version_or_none(text: str) -> None:
-    version = version_or_none(text)
+    version = try_parse_version(text)
 
     assert version is None or str(version) == text
 
@@ -157,12 +157,12 @@ def test_a_bump_is_the_first_part_that_moved_up(before: str, after: str, bump: B
     ("bump", "after"), [(Bump.NONE, "1.2.3"), (Bump.PATCH, "1.2.4"), (Bump.MINOR, "1.3.0"), (Bump.MAJOR, "2.0.0")]
 )
 def test_the_next_version_is_one_bump_away(bump: Bump, after: str) -> None:
-    assert str(bumped(parse_version("1.2.3"), bump)) == after
+    assert str(next_version(parse_version("1.2.3"), bump)) == after
 
 
 @given(some_versions, st.sampled_from(Bump))
 def test_a_bump_is_found_again_between_the_versions(version: Version, bump: Bump) -> None:
-    assert bump_between(version, bumped(version, bump)) is bump
+    assert bump_between(version, next_version(version, bump)) is bump
 
 
 def test_bumps_are_ordered_and_read_by_name() -> None:

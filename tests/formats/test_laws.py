@@ -13,7 +13,7 @@ from tests.strategies import contract_pairs, contracts
 from treaty.compatibility import diff
 from treaty.contracts import Contract
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.types import spelt
+from treaty.contracts.types import normalize_type
 from treaty.formats import FORMATS, Format, ReadResult, get_format
 
 CARRIERS = ("avro", "json-schema", "dbt")
@@ -117,5 +117,5 @@ def _agree(before: Any, after: Any) -> bool:
     if isinstance(before, list) and isinstance(after, list):
         return len(before) == len(after) and all(map(_agree, before, after))
     if isinstance(before, str) and isinstance(after, str):
-        return before == after or spelt(before) == spelt(after)
+        return before == after or normalize_type(before) == normalize_type(after)
     return bool(before == after)

@@ -10,7 +10,7 @@ from tests.documents import contract
 from treaty.compatibility.terms import CONTRACT_TERMS
 from treaty.contracts import Contract
 from treaty.errors import InvalidDocument
-from treaty.governance.inheritance import INHERITED, ancestors, is_policy, weakened
+from treaty.governance.inheritance import INHERITED, ancestors, find_weakened_terms, is_policy
 
 
 def _fresh(hours: int, **more: Any) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ POLICIES = [contract(SALES), contract(ENTERPRISE)]
 
 def _weakened(**changes: Any) -> list[tuple[str, str, str]]:
     child = contract({**KEPT, **changes})
-    return [(one.policy, one.kind, one.path) for one in weakened(child, POLICIES)]
+    return [(one.policy, one.kind, one.path) for one in find_weakened_terms(child, POLICIES)]
 
 
 def test_a_child_that_strengthens_everything_weakens_nothing() -> None:
@@ -175,7 +175,7 @@ def labelled(label: str) -> dict[str, Any]:
 def test_a_child_is_held_to_everything_its_policy_says(
     changes: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    found = weakened(contract({**HELD, **changes}), [contract(POLICY)])
+    found = find_weakened_terms(contract({**HELD, **changes}), [contract(POLICY)])
 
     assert [(one.kind, one.path) for one in found] == expected
 
@@ -183,14 +183,14 @@ def test_a_child_is_held_to_everything_its_policy_says(
 def test_labels_without_an_order_are_the_same_in_any_case() -> None:
     policy, child = ({**one, **labelled(label)} for one, label in ((POLICY, "PII"), (HELD, "pii ")))
 
-    assert weakened(contract(child), [contract(policy)]) == ()
+    assert find_weakened_terms(contract(child), [contract(policy)]) == ()
 
 
 def test_a_child_that_is_a_copy_of_a_policy_of_several_objects_weakens_nothing() -> None:
     others = {"name": "others", "properties": POLICY["schema"][0]["properties"]}
     several = {**POLICY, "schema": [POLICY["schema"][0], others]}
 
-    assert weakened(contract(HELD), [contract(several)]) == ()
+    assert find_weakened_terms(contract(HELD), [contract(several)]) == ()
 
 
 def test_a_policy_below_another_need_not_repeat_it_but_may_not_contradict_it() -> None:
@@ -199,12 +199,15 @@ def test_a_policy_below_another_need_not_repeat_it_but_may_not_contradict_it() -
     contradicts = {**adds, "content": "open", "slaProperties": _fresh(48)}
     policy = contract({**POLICY, "slaProperties": _fresh(24)})
 
-    assert weakened(contract(adds), [policy]) == ()
-    assert [one.kind for one in weakened(contract(contradicts), [policy])] == ["sla_relaxed", "content_opened"]
+    assert find_weakened_terms(contract(adds), [policy]) == ()
+    assert [one.kind for one in find_weakened_terms(contract(contradicts), [policy])] == [
+        "sla_relaxed",
+        "content_opened",
+    ]
 
 
 def test_a_policy_without_a_key_leaves_keys_to_its_children() -> None:
-    assert weakened(contract(HELD), [contract({**POLICY, **entries(NO_KEY, IBAN)})]) == ()
+    assert find_weakened_terms(contract(HELD), [contract({**POLICY, **entries(NO_KEY, IBAN)})]) == ()
 
 
 def test_every_term_of_a_contract_is_inherited_or_its_own() -> None:
@@ -226,7 +229,9 @@ def test_every_term_of_a_contract_is_inherited_or_its_own() -> None:
 
 
 def test_a_violation_reads_as_a_sentence() -> None:
-    (violation,) = weakened(contract({**KEPT, "slaProperties": [*_fresh(8), KEPT["slaProperties"][1]]}), POLICIES)
+    (violation,) = find_weakened_terms(
+        contract({**KEPT, "slaProperties": [*_fresh(8), KEPT["slaProperties"][1]]}), POLICIES
+    )
 
     assert str(violation) == "service level sla.freshness is relaxed: 6 h -> 8 h (from policy.sales 1.0.0)"
 
@@ -267,5 +272,5 @@ def test_every_example_keeps_the_policies_it_inherits() -> None:
     contracts = [load(path.read_bytes(), str(path)).contract for path in sorted(files)]
     policies = _by_id(*(one for one in contracts if is_policy(one)))
 
-    broken = {f"{one.id} {one.version}": weakened(one, ancestors(one, policies)) for one in contracts}
+    broken = {f"{one.id} {one.version}": find_weakened_terms(one, ancestors(one, policies)) for one in contracts}
     assert {name: found for name, found in broken.items() if found} == {}

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from treaty.observability import State, formatting
-from treaty.observability.daily_states import Day, day_of, days_until, laid_out
-from treaty.observability.measures import KNOWN
+from treaty.observability.daily_states import DayState, days_until, fill_days, summarize_day
+from treaty.observability.measures import KNOWN_MEASURES
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ from treaty.observability.measures import KNOWN
     ],
 )
 def test_an_amount_has_the_unit_that_fits(value: float, unit: str, said: str) -> None:
-    assert formatting.amount(value, unit) == said
+    assert formatting.format_amount(value, unit) == said
 
 
 def test_a_promise_says_on_which_side_it_is_kept() -> None:
-    assert formatting.promise(KNOWN["freshness"], 86_400.0) == "≤ 1 d"
-    assert formatting.promise(KNOWN["availability"], 99.5) == "≥ 99.5 %"
-    assert formatting.measured(KNOWN["run"], 0.0) == "did not come through"
+    assert formatting.format_promise(KNOWN_MEASURES["freshness"], 86_400.0) == "≤ 1 d"
+    assert formatting.format_promise(KNOWN_MEASURES["availability"], 99.5) == "≥ 99.5 %"
+    assert formatting.format_measured(KNOWN_MEASURES["run"], 0.0) == "did not come through"
 
 
 def test_a_row_of_the_grid_has_every_day() -> None:
     days = days_until(date(2026, 3, 2), 3)
-    bad = day_of(days[1], {"freshness": State.FAILING, "run": State.HEALTHY, "volume": None})
+    bad = summarize_day(days[1], {"freshness": State.FAILING, "run": State.HEALTHY, "volume": None})
 
-    assert laid_out(days, [bad]) == (
-        Day(date(2026, 2, 28)),
-        Day(date(2026, 3, 1), State.FAILING, ("freshness",)),
-        Day(date(2026, 3, 2)),
+    assert fill_days(days, [bad]) == (
+        DayState(date(2026, 2, 28)),
+        DayState(date(2026, 3, 1), State.FAILING, ("freshness",)),
+        DayState(date(2026, 3, 2)),
     )

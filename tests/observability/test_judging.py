@@ -9,8 +9,8 @@ import pytest
 
 from tests.documents import contract
 from treaty.contracts.model import Contract
-from treaty.observability import Measure, State, judged, worst
-from treaty.observability.measures import KNOWN, is_old, kind_of, promise_of
+from treaty.observability import Measure, State, evaluate_measure, worst
+from treaty.observability.measures import KNOWN_MEASURES, is_stale, measure_kind, promised_value
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = 3_600.0
@@ -43,7 +43,7 @@ def level(name: str, value: Any, unit: str | None = None) -> dict[str, Any]:
     ],
 )
 def test_a_value_is_held_to_its_promise(name: str, promised: dict[str, Any], value: float, state: State | None) -> None:
-    measure = judged(Measure("orders", name, AT, value), promising(promised))
+    measure = evaluate_measure(Measure("orders", name, AT, value), promising(promised))
 
     assert measure.state is state
 
@@ -51,21 +51,21 @@ def test_a_value_is_held_to_its_promise(name: str, promised: dict[str, Any], val
 def test_the_strictest_of_several_promises_holds() -> None:
     both = promising(level("freshness", 24, "h"), level("freshness", 4, "h"))
 
-    assert promise_of(both, KNOWN["freshness"]) == 4 * HOUR
+    assert promised_value(both, KNOWN_MEASURES["freshness"]) == 4 * HOUR
 
 
 def test_the_latency_block_promises_latency() -> None:
-    assert promise_of(promising(latency={"within": "15 min"}), KNOWN["latency"]) == 900.0
+    assert promised_value(promising(latency={"within": "15 min"}), KNOWN_MEASURES["latency"]) == 900.0
 
 
 def test_many_quarantined_rows_are_worth_a_warning_without_a_promise() -> None:
-    few, many = (judged(Measure("o", "quarantined_share", AT, share), promising()) for share in (0.5, 3.0))
+    few, many = (evaluate_measure(Measure("o", "quarantined_share", AT, share), promising()) for share in (0.5, 3.0))
 
     assert (few.state, many.state, many.promise) == (State.HEALTHY, State.WARNING, None)
 
 
 def test_what_nobody_promised_is_not_judged() -> None:
-    measure = judged(Measure("orders", "volume", AT, 10.0), promising())
+    measure = evaluate_measure(Measure("orders", "volume", AT, 10.0), promising())
 
     assert (measure.unit, measure.promise, measure.state) == ("rows", None, None)
 
@@ -73,12 +73,12 @@ def test_what_nobody_promised_is_not_judged() -> None:
 def test_what_whoever_measured_said_stands() -> None:
     said = Measure("orders", "unsettled", AT, 10.0, "batches", 20.0, State.WARNING)
 
-    assert judged(said, promising()) == said
+    assert evaluate_measure(said, promising()) == said
 
 
 def test_a_measure_speaks_for_two_days() -> None:
-    assert not is_old(AT, AT + timedelta(days=2) - timedelta(seconds=1))
-    assert is_old(AT, AT + timedelta(days=2))
+    assert not is_stale(AT, AT + timedelta(days=2) - timedelta(seconds=1))
+    assert is_stale(AT, AT + timedelta(days=2))
 
 
 def test_a_contract_is_as_healthy_as_its_worst_measure() -> None:
@@ -88,7 +88,7 @@ def test_a_contract_is_as_healthy_as_its_worst_measure() -> None:
 
 
 def test_no_service_level_promises_two_measures() -> None:
-    words = [word for kind in KNOWN.values() for word in kind.promised_as]
+    words = [word for kind in KNOWN_MEASURES.values() for word in kind.promised_as]
 
     assert len(words) == len(set(words))
-    assert kind_of("orders_unsettled").title == "Orders unsettled"
+    assert measure_kind("orders_unsettled").title == "Orders unsettled"

@@ -108,7 +108,7 @@ def test_fields_are_those_of_the_newest_version_of_the_line(registry: AnyRegistr
         ({"consumer": "a\nb"}, "name of a consumer"),
         ({"consumer": "x" * 201}, "name of a consumer|consumer"),
         ({"team": "  "}, "name of a team"),
-        ({"line": "orders"}, "is no line"),
+        ({"line": "orders"}, "is not a line"),
         ({"fields": ["a..b"]}, "field path"),
         ({"purpose": "x" * 2_001}, "2,?000 characters"),
     ],

@@ -12,7 +12,7 @@ from treaty.compatibility import Grading, parse_mode
 from treaty.contracts.text import Limits
 from treaty.contracts.text.writer import write_yaml
 from treaty.governance.lint import LintSettings, parse_lint_settings
-from treaty.review import Branch, File, RegistryDesk, Review, Rules, Touched, review
+from treaty.review import Branch, File, FileChange, RegistryGateway, Review, Rules, review
 
 TODAY = date(2026, 3, 1)
 LINT_OFF = LintSettings()
@@ -33,12 +33,12 @@ def branch(before: Mapping[str, Any], after: Mapping[str, Any], moved: Mapping[s
     new = {path: content(case) for path, case in after.items()}
     came = dict(moved or {})
     touched = [
-        Touched(_file(old, came.get(path, path), "base"), _file(new, path))
+        FileChange(_file(old, came.get(path, path), "base"), _file(new, path))
         for path in sorted(new)
         if old.get(path) != new[path]
     ]
     gone = old.keys() - new.keys() - set(came.values())
-    touched += [Touched(_file(old, path, "base"), None) for path in sorted(gone)]
+    touched += [FileChange(_file(old, path, "base"), None) for path in sorted(gone)]
     still = {path: text for path, text in new.items() if old.get(path) == text}
 
     def mentioning(words: Collection[str]) -> list[File]:
@@ -57,7 +57,7 @@ def reviewed(
     after: Mapping[str, Any],
     *,
     moved: Mapping[str, str] | None = None,
-    registry: RegistryDesk | None = None,
+    registry: RegistryGateway | None = None,
     project: Rules | None = None,
 ) -> Review:
     """Review a branch that is written down."""

@@ -11,7 +11,7 @@ from tests.review.branches import reviewed, rules
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import Unavailable
-from treaty.review import Affected, ContractReview, Document, RegistrySays, Section, Step
+from treaty.review import Affected, ContractReview, Document, RegistryAnswer, Section, Step
 
 ID: dict[str, Any] = {"name": "order_id", "logicalType": "string", "required": True, "description": "Minted once."}
 TOTAL: dict[str, Any] = {
@@ -182,20 +182,20 @@ def test_findings_stand_at_lines_of_the_branch() -> None:
 class Desk:
     """A registry that says what it is told to; it keeps what it was asked."""
 
-    says: RegistrySays = field(default_factory=RegistrySays)
+    says: RegistryAnswer = field(default_factory=RegistryAnswer)
     down: str | None = None
     name: str = "https://registry.example"
     asked: list[str] = field(default_factory=list)
 
-    def judge(self, document: Document) -> RegistrySays:
+    def judge(self, document: Document) -> RegistryAnswer:
         """Answer, or not."""
         return self._answer(document.contract.id)
 
-    def removal(self, contract: Contract) -> RegistrySays:
+    def removal(self, contract: Contract) -> RegistryAnswer:
         """Answer, or not."""
         return self._answer(contract.id)
 
-    def _answer(self, name: str) -> RegistrySays:
+    def _answer(self, name: str) -> RegistryAnswer:
         self.asked.append(name)
         if self.down:
             raise Unavailable(self.down)
@@ -216,7 +216,7 @@ def test_a_registry_that_is_down_is_asked_once_and_said() -> None:
 def test_what_the_registry_finds_beside_the_base_stands_too() -> None:
     taken = Finding("version_taken", Severity.ERROR, "taken")
     known = Finding("field_removed", Severity.ERROR, "said by both", "city")
-    desk = Desk(RegistrySays("1.1.0", False, "3.0.0", (taken, known)))
+    desk = Desk(RegistryAnswer("1.1.0", False, "3.0.0", (taken, known)))
 
     one = _only({"orders.yaml": V1}, {"orders.yaml": BROKEN}, registry=desk)
 
@@ -227,7 +227,7 @@ def test_what_the_registry_finds_beside_the_base_stands_too() -> None:
 
 def test_a_consumer_that_both_know_is_named_once() -> None:
     known = Affected("ledger", "consumer", "hit", ("total",), (Step(None, "said"),), known_from="registry")
-    desk = Desk(RegistrySays("1.0.0", affected=(known,)))
+    desk = Desk(RegistryAnswer("1.0.0", affected=(known,)))
 
     one = _only({"orders.yaml": V1, "r.yaml": READERS}, {"orders.yaml": BROKEN, "r.yaml": READERS}, registry=desk)
 
@@ -236,8 +236,8 @@ def test_a_consumer_that_both_know_is_named_once() -> None:
     assert ledger.contact == "#l"
 
 
-@pytest.mark.parametrize(("says", "may_merge"), [(RegistrySays("1.0.0", True), True), (RegistrySays(), False)])
-def test_a_contract_that_the_registry_retired_may_be_removed(says: RegistrySays, may_merge: bool) -> None:
+@pytest.mark.parametrize(("says", "may_merge"), [(RegistryAnswer("1.0.0", True), True), (RegistryAnswer(), False)])
+def test_a_contract_that_the_registry_retired_may_be_removed(says: RegistryAnswer, may_merge: bool) -> None:
     assert _only({"orders.yaml": V1}, {}, registry=Desk(says)).may_merge is may_merge
 
 

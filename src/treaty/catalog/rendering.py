@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import treaty
 from treaty.catalog import formatting, links
 from treaty.catalog.links import Link, LiveUrls, StaticUrls
-from treaty.observability.measures import is_old
+from treaty.observability.measures import is_stale
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, objection
 
@@ -166,5 +166,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"date": formatting.format_date, "datetime": formatting.format_datetime}
-    environment.globals |= {"pluralize": formatting.pluralize, "is_old": is_old}
+    environment.globals |= {"pluralize": formatting.pluralize, "is_old": is_stale}
     return environment

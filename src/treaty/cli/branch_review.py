@@ -19,7 +19,7 @@ from treaty.compatibility import parse_mode
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.review import Review, Rules, review
-from treaty.review.report import Affected, RegistrySays, Step
+from treaty.review.report import Affected, RegistryAnswer, Step
 from treaty.settings.sections import DEFAULT_REGISTRY
 
 if TYPE_CHECKING:
@@ -104,15 +104,15 @@ class Desk:
     ) -> None:
         self._open.close()
 
-    def judge(self, document: Document) -> RegistrySays:
+    def judge(self, document: Document) -> RegistryAnswer:
         """Say what would become of a version."""
         return self._answer(lambda registry: _judged(registry, document, self._mode, self._limits))
 
-    def removal(self, contract: Contract) -> RegistrySays:
+    def removal(self, contract: Contract) -> RegistryAnswer:
         """Say what stands against a line being gone."""
         return self._answer(lambda registry: _removal(registry, contract))
 
-    def _answer(self, ask: Callable[[AnyRegistry], RegistrySays]) -> RegistrySays:
+    def _answer(self, ask: Callable[[AnyRegistry], RegistryAnswer]) -> RegistryAnswer:
         try:
             if self._registry is None:
                 self._registry = self._open.enter_context(opened(*self._given))
@@ -123,7 +123,7 @@ class Desk:
             raise Unavailable(str(error)) from None
 
 
-def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits: Limits) -> RegistrySays:
+def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits: Limits) -> RegistryAnswer:
     from treaty.registry.documents import prepare
 
     contract, content = document.contract, document.file.content
@@ -131,13 +131,13 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
         ours = prepare(content, limits=limits)
         taken = _digest(registry, contract)
         if taken == ours.digest:
-            return RegistrySays(before=contract.version, registered=True)
+            return RegistryAnswer(before=contract.version, registered=True)
         report = registry.check(content, compatibility=mode)
         impact = registry.consumers.impact(content, compatibility=mode)
     except InvalidDocument as error:
         severity = Severity.WARNING if contract.treaty.parent else Severity.ERROR  # the policy may come with the branch
         said = f"the registry cannot judge it: {error}"
-        return RegistrySays(findings=(Finding("registry_refuses", severity, said),))
+        return RegistryAnswer(findings=(Finding("registry_refuses", severity, said),))
     findings = [
         Finding(issue.kind, _severity(issue.severity, report.admissible), issue.message, issue.field)
         for issue in report.issues
@@ -145,7 +145,7 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
     ]
     if taken is not None:
         findings.insert(0, _taken(contract, impact.required_version))
-    return RegistrySays(
+    return RegistryAnswer(
         impact.before,
         False,
         impact.required_version,
@@ -155,18 +155,18 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
     )
 
 
-def _removal(registry: AnyRegistry, contract: Contract) -> RegistrySays:
+def _removal(registry: AnyRegistry, contract: Contract) -> RegistryAnswer:
     try:
         lines = [one for one in registry.lines(contract.id) if one.line == contract.line]
     except NotFound:
-        return RegistrySays()
+        return RegistryAnswer()
     if not lines:
-        return RegistrySays()
+        return RegistryAnswer()
     if lines[0].status in _GONE:
-        return RegistrySays(lines[0].latest, registered=True)
+        return RegistryAnswer(lines[0].latest, registered=True)
     decision = registry.consumers.can_i_retire(lines[0].line)
     found = [Finding("registry_refuses", Severity.WARNING, one.message) for one in decision.reasons]
-    return RegistrySays(
+    return RegistryAnswer(
         lines[0].latest,
         registered=True,
         findings=tuple(found) or (Finding("registry_refuses", Severity.WARNING, f"{lines[0].line} is not retired"),),

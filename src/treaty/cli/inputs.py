@@ -17,9 +17,9 @@ from treaty.cli.registry_connection import needing, opened
 from treaty.cli.render.printable import visible
 from treaty.contracts import Contract
 from treaty.contracts.findings import Place
-from treaty.contracts.loader import SUFFIXES, LoadedContract, meant_as_contract, parse
+from treaty.contracts.loader import CONTRACT_SUFFIXES, LoadedContract, looks_like_contract_file, parse
 from treaty.contracts.text import Limits, read_document
-from treaty.contracts.text.limits import refuse
+from treaty.contracts.text.limits import invalid_document
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ def _below(folder: str, limits: Limits) -> Iterator[Source]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(files):
             path = Path(home, name)
-            if path.suffix.lower() in SUFFIXES and not name.startswith(".") and path.is_file():
+            if path.suffix.lower() in CONTRACT_SUFFIXES and not name.startswith(".") and path.is_file():
                 content = _bytes_of(path, limits)
-                if meant_as_contract(content):
+                if looks_like_contract_file(content):
                     yield Source(str(path), content)
 
 
@@ -193,7 +193,7 @@ CHOICE = "#"
 
 def foreign_format(source: Source) -> Format | None:
     """Tell which foreign format a document is in, if any."""
-    if meant_as_contract(source.content):
+    if looks_like_contract_file(source.content):
         return None
     from treaty.formats import detect_format, get_format
 
@@ -209,12 +209,12 @@ def read_foreign(
     """Read the contracts of a foreign document, and what they do not say of it."""
     if len(source.content) > limits.bytes:
         message = f"the document has more than {limits.bytes:,} bytes"
-        raise refuse(message, Place(source.name), "split it, or raise limits.bytes")
+        raise invalid_document(message, Place(source.name), "split it, or raise limits.bytes")
     try:
         text = source.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text at byte {error.start}"
-        raise refuse(message, Place(source.name), "save the file as UTF-8") from None
+        raise invalid_document(message, Place(source.name), "save the file as UTF-8") from None
     read = form.read(text, name=source.name, dialect=dialect)
     return read.contracts, read.losses
 

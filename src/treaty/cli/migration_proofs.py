@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treaty.cli.data_tests import Given as Source
 from treaty.cli.data_tests import data as source_of
 from treaty.cli.progress import told_steps
-from treaty.compatibility.migration import MigrationPath, Way
+from treaty.compatibility.migration import MigrationDirection, MigrationPath
 from treaty.errors import InvalidDocument
 from treaty.spark.migration.proof import GivenRows, prove
 from treaty.spark.readers import explain_errors, open_data, options_for
@@ -34,9 +34,9 @@ class ProofAsked:
     settings: Settings
 
     @property
-    def sources(self) -> dict[Way, Source]:
+    def sources(self) -> dict[MigrationDirection, Source]:
         """The rows that are given, by the way they are served from."""
-        said = {Way.BACK: self.data, Way.FORWARD: self.old_data}
+        said = {MigrationDirection.BACK: self.data, MigrationDirection.FORWARD: self.old_data}
         password = self.settings.secrets.jdbc_password
         return {way: source_of(text, None, {}, password) for way, text in said.items() if text is not None}
 
@@ -61,8 +61,8 @@ def run_proof(path: MigrationPath, asked: ProofAsked) -> Proof:
                 session.stop()
 
 
-def _opened(session: SparkSession, path: MigrationPath, way: Way, given: Source) -> GivenRows:
-    declared = path.objects[0].after if way is Way.BACK else path.objects[0].before
+def _opened(session: SparkSession, path: MigrationPath, way: MigrationDirection, given: Source) -> GivenRows:
+    declared = path.objects[0].after if way is MigrationDirection.BACK else path.objects[0].before
     with explain_errors(given.source):
         data = open_data(session, given.source, declared=declared, options=given.options)
         return GivenRows(data.frame, str(given.source))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from treaty.cli.inputs import STANDARD_INPUT, find_contract, is_document, load_source
 from treaty.cli.registry_connection import is_address, needing, opened
 from treaty.compatibility.migration import MigrationPath, migration_path
-from treaty.consumers.migration_guides import guides, line_of
+from treaty.consumers.migration_guides import build_guides, line_of
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
@@ -150,7 +150,7 @@ def planned(old: Contract, new: Contract, where: Where, file: Path | None, consu
     elif not known and consumer is None:
         nobody = f"Nobody is known to read {line_of(old) or old.id}; here is a guide with all its fields."
     chosen = only(known, consumer) if known or consumer else (everybody(old),)
-    return Plan(path, guides(path, chosen, readers.by if readers else None), nobody, views_of(path))
+    return Plan(path, build_guides(path, chosen, readers.by if readers else None), nobody, views_of(path))
 
 
 def record_proof(proof: Proof, where: Where) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from treaty.cli.render.review.phrases import says_so_itself
 from treaty.contracts.text import Limits
 from treaty.errors import Unavailable
-from treaty.review import ContractReview, Review, Standing
+from treaty.review import ContractReview, ContractState, Review
 from treaty.review.fixes import Fixed, fix
 
 
@@ -28,7 +28,7 @@ class Done:
 
 def fix_all(review: Review, root: Path, limits: Limits) -> Iterator[Done]:
     """Fix every contract of ours that changed, and say what became of each file that is not right yet."""
-    changed = [one for one in review.contracts if one.standing is Standing.CHANGED and one.format is None]
+    changed = [one for one in review.contracts if one.standing is ContractState.CHANGED and one.format is None]
     for one in changed:
         if (done := _fix(one, root / one.path, limits)) is not None:
             yield done

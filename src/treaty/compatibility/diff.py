@@ -146,7 +146,7 @@ def _shape(field: Field) -> str:
 _OF_THE_FORM = frozenset({"apiVersion"})
 
 
-def losses(contract: Contract, written: Contract) -> tuple[Change, ...]:
+def conversion_losses(contract: Contract, written: Contract) -> tuple[Change, ...]:
     """Return what the contract as it was written lacks; what belongs to the form itself does not count."""
     lost = [change for change in diff(contract, _alike(contract, written)) if change.subject not in _OF_THE_FORM]
     return (*_name_lost(contract, written), *lost)

@@ -25,7 +25,7 @@ _KEYS = {
 """Where the terms of a contract stand in its document."""
 
 
-def placed(verdict: Verdict, before: LoadedContract, after: LoadedContract) -> tuple[Finding, ...]:
+def locate_findings(verdict: Verdict, before: LoadedContract, after: LoadedContract) -> tuple[Finding, ...]:
     """Return the findings of a verdict with their places."""
     new, old = _pointers(after), _pointers(before)
 

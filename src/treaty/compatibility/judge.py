@@ -14,9 +14,9 @@ from treaty.compatibility.grading import Grading
 from treaty.compatibility.kinds import KINDS, Grade, checks, describe
 from treaty.compatibility.modes import DEFAULT_MODE, Mode
 from treaty.contracts.findings import Finding, Severity
-from treaty.contracts.frozen import once
+from treaty.contracts.frozen import lazy
 from treaty.contracts.model import Contract
-from treaty.contracts.versions import Bump, bump_between, bumped
+from treaty.contracts.versions import Bump, bump_between, next_version
 
 NO_GRADING = Grading()
 
@@ -57,9 +57,9 @@ class Verdict:
     declared_bump: Bump | None
     required_version: str | None
 
-    @once
+    @lazy
     def findings(self) -> tuple[Finding, ...]:
-        """Errors and warnings, each kind once per place, in one order."""
+        """Errors and warnings, one per kind and place, in a stable order."""
         found = [
             Finding(item.change.kind, item.severity, item.message, item.change.field)
             for item in self.judged
@@ -67,7 +67,7 @@ class Verdict:
         ]
         return (*self.checks, *dict.fromkeys(found))
 
-    @once
+    @lazy
     def errors(self) -> tuple[Finding, ...]:
         """What stands against the change under the mode."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
@@ -155,7 +155,7 @@ def plan_of(before: Contract | None, after: Contract) -> Plan:
     return Plan.EARLIER if before is not None and plan == before.treaty.migration else Plan.OWN
 
 
-def merged(verdicts: Iterable[Verdict]) -> Verdict:
+def merge_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     """Join the verdicts against several earlier versions, the latest last, as transitive modes ask."""
     *earlier, latest = verdicts
     seen = {(item.change.kind, item.change.field, item.change.subject): item for item in latest.judged}
@@ -192,7 +192,7 @@ def _versions(before: Contract, after: Contract, required: Bump) -> tuple[Bump |
     old, new = before.semantic_version, after.semantic_version
     if old is None:
         return None, None
-    needed = str(bumped(old, required))
+    needed = str(next_version(old, required))
     return (None if new is None else bump_between(old, new)), needed
 
 
@@ -255,7 +255,7 @@ def admit(
         return verdict
     line = _order(before).major
     earlier = sorted((one for one in history if _order(one).major == line and _order(one) < _order(before)), key=_order)
-    return merged([*(judge(diff(one, candidate), mode, grading) for one in earlier), verdict])
+    return merge_verdicts([*(judge(diff(one, candidate), mode, grading) for one in earlier), verdict])
 
 
 def _order(contract: Contract) -> Version:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from treaty.compatibility.pairing import pair
 from treaty.contracts.model import Contract, Field
-from treaty.contracts.names import words_of_name
+from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 
 LIKELY = 0.6
@@ -113,7 +113,7 @@ def _confidence(gone: Field, new: Field, *, same_place: bool) -> tuple[float, tu
 
 
 def _name_likeness(one: str, other: str) -> float:
-    words, others = frozenset(words_of_name(one)), frozenset(words_of_name(other))
+    words, others = frozenset(split_words(one)), frozenset(split_words(other))
     shared = len(words & others) / max(len(words | others), 1)
     if shared == 1:
         return 1.0

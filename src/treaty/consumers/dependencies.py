@@ -55,7 +55,7 @@ class PublishedBy:
     consumer: Consumer
 
 
-Dependence: TypeAlias = Reads | MadeFrom | PublishedBy
+Dependency: TypeAlias = Reads | MadeFrom | PublishedBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,6 @@ class Reach:
         return row
 
 
-def in_order(node: Node) -> tuple[str, int]:
+def node_sort_key(node: Node) -> tuple[str, int]:
     """Sort by name; a consumer comes before the lines of the contract it shares its name with."""
     return (node.contract, node.major) if isinstance(node, Line) else (node.name, -1)

@@ -11,13 +11,13 @@ from rustworkx import PyDiGraph
 
 from treaty.consumers.dependencies import (
     Consumer,
-    Dependence,
+    Dependency,
     MadeFrom,
     Node,
     PublishedBy,
     Reach,
     Reads,
-    in_order,
+    node_sort_key,
 )
 from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.versions import Line
@@ -36,7 +36,7 @@ class DependencyGraph:
     """
 
     def __init__(self) -> None:
-        self._graph: PyDiGraph[Node, Dependence] = PyDiGraph()
+        self._graph: PyDiGraph[Node, Dependency] = PyDiGraph()
         self._places: dict[Node, int] = {}
         self._names: dict[int, tuple[str, int]] = {}  # by place, to sort by
         self._subscribed: dict[tuple[str, Line], int] = {}  # the edge of each consumer and line
@@ -112,7 +112,7 @@ class DependencyGraph:
         place = self._places.get(node)
         return 0 if place is None else self._graph.in_degree(place) + self._graph.out_degree(place)
 
-    def dependences_among(self, nodes: Iterable[Node]) -> tuple[Dependence, ...]:
+    def dependences_among(self, nodes: Iterable[Node]) -> tuple[Dependency, ...]:
         """Return every dependence between two of these nodes."""
         places = [place for place in map(self._places.get, nodes) if place is not None]
         chosen = set(places)
@@ -171,7 +171,7 @@ class DependencyGraph:
         if place is not None:
             return place
         place = self._places[node] = self._graph.add_node(node)
-        self._names[place] = in_order(node)
+        self._names[place] = node_sort_key(node)
         if isinstance(node, Consumer):
             for line in self._lines.get(node.name, ()):
                 self._graph.add_edge(self._places[line], place, PublishedBy(line, node))
@@ -202,22 +202,22 @@ BOTH_WAYS = (UPSTREAM, DOWNSTREAM)
 
 
 @dataclass(frozen=True)
-class Excerpt:
+class Subgraph:
     """A part of the graph: some nodes, every dependence among them, and how many nodes more there would be."""
 
     nodes: tuple[Node, ...]
-    dependences: tuple[Dependence, ...] = ()
+    dependences: tuple[Dependency, ...] = ()
     more: int = 0
     degrees: tuple[int, ...] = ()  # of each node, in the whole graph
 
 
-def around(
+def neighbourhood(
     graph: DependencyGraph,
     origins: Collection[Node],
     hops: int | None = None,
     ways: Collection[str] = BOTH_WAYS,
     most: int | None = None,
-) -> Excerpt:
+) -> Subgraph:
     """Return what some nodes rest on and who rests on them, a few steps away; the nearest go first where it is much.
 
     A node that the graph does not know stands alone: nobody has said anything about it yet.
@@ -230,25 +230,25 @@ def around(
         for way in ways:
             for one in reaches[way](origin, hops):
                 distances[one.node] = min(distances.get(one.node, one.distance), one.distance)
-    return _part(graph, sorted(distances, key=lambda node: (distances[node], in_order(node))), most)
+    return _part(graph, sorted(distances, key=lambda node: (distances[node], node_sort_key(node))), most)
 
 
-def all_of(graph: DependencyGraph, known: Iterable[Line], most: int | None = None) -> Excerpt:
+def full_graph(graph: DependencyGraph, known: Iterable[Line], most: int | None = None) -> Subgraph:
     """Return the whole graph with the lines that are known besides; the most connected go first where it is much."""
     nodes = {*graph.nodes, *known}
-    return _part(graph, sorted(nodes, key=lambda node: (-graph.degree_of(node), in_order(node))), most)
+    return _part(graph, sorted(nodes, key=lambda node: (-graph.degree_of(node), node_sort_key(node))), most)
 
 
-def with_neighbours(graph: DependencyGraph, chosen: Collection[Line], most: int | None = None) -> Excerpt:
+def with_neighbours(graph: DependencyGraph, chosen: Collection[Line], most: int | None = None) -> Subgraph:
     """Return some lines with everybody one step away from them; those with most ties go first where it is much."""
     within = frozenset[Node](chosen)
     ties = {node: graph.degree_of(node) for node in within}
     beside = Counter(near for line in chosen if line in graph for near in graph.neighbours_of(line))
     ties |= {node: number for node, number in beside.items() if node not in within}
-    return _part(graph, sorted(ties, key=lambda node: (-ties[node], node not in within, in_order(node))), most)
+    return _part(graph, sorted(ties, key=lambda node: (-ties[node], node not in within, node_sort_key(node))), most)
 
 
-def ends_of(dependence: Dependence) -> tuple[Node, Node]:
+def endpoints(dependence: Dependency) -> tuple[Node, Node]:
     """Return what is rested on, and who rests on it."""
     match dependence:
         case Reads(subscription):
@@ -259,7 +259,7 @@ def ends_of(dependence: Dependence) -> tuple[Node, Node]:
             return consumer, line
 
 
-def _part(graph: DependencyGraph, nodes: list[Node], most: int | None) -> Excerpt:
+def _part(graph: DependencyGraph, nodes: list[Node], most: int | None) -> Subgraph:
     chosen = nodes if most is None else nodes[:most]
     degrees = tuple(map(graph.degree_of, chosen))
-    return Excerpt(tuple(chosen), graph.dependences_among(chosen), len(nodes) - len(chosen), degrees)
+    return Subgraph(tuple(chosen), graph.dependences_among(chosen), len(nodes) - len(chosen), degrees)

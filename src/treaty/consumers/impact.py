@@ -43,7 +43,7 @@ class BreakingChanges:
     """The changes that ask consumers to act, found by the fields somebody reads; each path is read once."""
 
     def __init__(self, verdict: Verdict) -> None:
-        self.all = breaking(verdict)
+        self.all = breaking_changes(verdict)
         self._for_everyone = tuple(i for i, item in enumerate(self.all) if item.change.field is None)
         self._paths = {
             i: parse_path(item.change.field) for i, item in enumerate(self.all) if item.change.field is not None
@@ -79,14 +79,14 @@ class BreakingChanges:
         return hits
 
 
-def breaking(verdict: Verdict) -> tuple[Judged, ...]:
+def breaking_changes(verdict: Verdict) -> tuple[Judged, ...]:
     """Return the changes that ask consumers to act."""
     return tuple(
         item for item in verdict.judged if item.grade.bump is Bump.MAJOR or Breaks.EXISTING_READERS in item.breaks
     )
 
 
-def impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> tuple[Impact, ...]:
+def compute_impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> tuple[Impact, ...]:
     """Say for each subscription whether the change hits it; one that never said what it reads is never safe."""
     changes = BreakingChanges(verdict)
     found = [Impact(subscription, *changes.effect_on(subscription.fields)) for subscription in subscriptions]
@@ -132,9 +132,9 @@ class Exposure:
         return self.reach.path_to(node)
 
 
-def exposure(verdict: Verdict, graph: DependencyGraph, line: Line) -> Exposure:
+def compute_exposure(verdict: Verdict, graph: DependencyGraph, line: Line) -> Exposure:
     """Say whom a change of a line reaches; behind what is safe the change does not go on."""
-    consumers = impact(verdict, graph.readers_of(line))
+    consumers = compute_impact(verdict, graph.readers_of(line))
     lines = _on_lines(verdict, tuple(one for one in graph.made_from(line) if one.line != line))
     struck: set[Node] = {Consumer(one.subscription.consumer) for one in consumers if one.effect is not Effect.SAFE}
     struck |= {one.made_from.line for one in lines if one.effect is not Effect.SAFE}

@@ -9,9 +9,9 @@ from typing import Any
 
 from treaty.compatibility import Verdict, diff, judge
 from treaty.compatibility.migration.path import Fidelity, MigrationPath, ObjectPath, Step
-from treaty.compatibility.migration.shim_builder import narrowed
+from treaty.compatibility.migration.shim_builder import shim_for_fields
 from treaty.compatibility.migration.shim_sql import table_sql
-from treaty.compatibility.migration.sql_types import quoted, stored_name
+from treaty.compatibility.migration.sql_types import quote_column, stored_name
 from treaty.consumers.impact import URGENCY, BreakingChanges, Effect
 from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.model import Contract, Field, SchemaObject, locate_fields
@@ -19,7 +19,7 @@ from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Line
 
 
-def guides(
+def build_guides(
     path: MigrationPath, subscriptions: Iterable[Subscription], by: date | None = None, verdict: Verdict | None = None
 ) -> tuple[Guide, ...]:
     """Write a guide for each subscription, those who must act first; `by` is the day the old line ends."""
@@ -236,11 +236,11 @@ def line_table(contract: Contract, item: SchemaObject) -> tuple[str, ...]:
 
 def example(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]) -> Example | None:
     """Write the query for the fields that somebody reads; one that is gone is left out of the new one."""
-    columns = narrowed(path, item, fields).steps
+    columns = shim_for_fields(path, item, fields).steps
     if not columns:
         return None
     old, new = line_table(path.before, item.before), line_table(path.after, item.after)
-    names = [quoted(stored_name(step.field)) for step in columns]
+    names = [quote_column(stored_name(step.field)) for step in columns]
     made = [
         step.sql if step.sql == name else f"{step.sql} AS {name}"
         for step, name in zip(columns, names, strict=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.contracts.text import Limits, Reading, read_document
+from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.contracts.text.limits import INVALID_DOCUMENT
-from treaty.contracts.validation import refuse_if_any
+from treaty.contracts.validation import raise_if_any
 from treaty.contracts.values import Json
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
@@ -24,7 +24,7 @@ FIELDS = "fields"
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredSubscription:
     """A subscription, and where it is declared."""
 
     subscription: Subscription
@@ -36,7 +36,7 @@ def looks_like_subscriptions(content: bytes) -> bool:
     return bool(_MEANT.search(content)) and b"consumer" in content and b"line" in content
 
 
-def read_subscriptions(content: bytes, source: str, limits: Limits | None = None) -> tuple[Declared, ...]:
+def read_subscriptions(content: bytes, source: str, limits: Limits | None = None) -> tuple[DeclaredSubscription, ...]:
     """Read subscriptions, or refuse the file with every problem named; what only looks like such a file has none."""
     reading = read_document(content, source, limits)
     listed = reading.data.get("subscriptions")
@@ -49,11 +49,11 @@ def read_subscriptions(content: bytes, source: str, limits: Limits | None = None
     ]
     for index, one in enumerate(listed):
         problems += _problems(reading, index, one)
-    refuse_if_any(problems)
+    raise_if_any(problems)
     return tuple(_declared(reading, index, one) for index, one in enumerate(listed))
 
 
-def _problems(reading: Reading, index: int, one: Mapping[str, Json]) -> Iterator[Finding]:
+def _problems(reading: ParsedDocument, index: int, one: Mapping[str, Json]) -> Iterator[Finding]:
     place = ("subscriptions", index)
     for key, value in one.items():
         if key not in (*TEXTS, FIELDS):
@@ -71,7 +71,7 @@ def _problems(reading: Reading, index: int, one: Mapping[str, Json]) -> Iterator
         )
 
 
-def _declared(reading: Reading, index: int, one: Mapping[str, Any]) -> Declared:
+def _declared(reading: ParsedDocument, index: int, one: Mapping[str, Any]) -> DeclaredSubscription:
     place = reading.place(("subscriptions", index))
     try:
         subscription = Subscription(
@@ -87,8 +87,8 @@ def _declared(reading: Reading, index: int, one: Mapping[str, Any]) -> Declared:
         message = str(error)
         finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint="see: treaty subscribe --help")
         raise InvalidDocument(f"{place}: {message}", (finding,)) from None
-    return Declared(subscription, place)
+    return DeclaredSubscription(subscription, place)
 
 
-def _problem(reading: Reading, pointer: tuple[str | int, ...], message: str, hint: str) -> Finding:
+def _problem(reading: ParsedDocument, pointer: tuple[str | int, ...], message: str, hint: str) -> Finding:
     return Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=reading.place(pointer), hint=hint)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treaty.contracts.frozen import made
+from treaty.contracts.frozen import build_frozen
 from treaty.contracts.owners import Owner
 from treaty.contracts.schemas import block_names, fits_block, fits_field_key
 from treaty.contracts.values import EMPTY, FrozenMap, thaw
@@ -213,12 +213,12 @@ def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[s
         if name in plain_keys or fits_block(name, thaw(entry.get("value"))):
             value = entry["value"]
             found[name] = _READERS[name](value) if name in _READERS else value
-    return made(Blocks, found)
+    return build_frozen(Blocks, found)
 
 
 def owners_alone(owners: Iterable[Mapping[str, Any]]) -> Blocks:
     """Return the blocks of a contract that says nothing but its owners in blocks."""
-    return made(Blocks, {"owners": _owners(owners)})
+    return build_frozen(Blocks, {"owners": _owners(owners)})
 
 
 def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:

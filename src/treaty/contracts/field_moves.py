@@ -9,8 +9,8 @@ from typing import TypeAlias
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
 from treaty.contracts.model import Contract, locate_fields
 from treaty.contracts.paths import parse_path
-from treaty.contracts.validation import problem
-from treaty.contracts.values import Json, brief
+from treaty.contracts.validation import finding_at
+from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
 _ENDS = ("field", "from", "to")
@@ -24,7 +24,7 @@ _Trouble: TypeAlias = tuple[str | None, str, str]
 """The key that is wrong (or none: the whole entry), what is wrong, and what next."""
 
 
-def bad_moves(contract: Contract, document: Mapping[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+def check_field_moves(contract: Contract, document: Mapping[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
     """Yield a problem for each entry of `migration.fields` that makes no sense, or names no field of this contract."""
     pointer, entries = _where(document)  # asked first: most documents have none, and loading is to stay cheap
     if not entries or contract.treaty.migration is None:
@@ -33,7 +33,7 @@ def bad_moves(contract: Contract, document: Mapping[str, Json], place_of: PlaceO
     for number, entry in enumerate(entries):
         for key, message, hint in (*_shape(entry), *_names(entry, known)):
             at = (*pointer, number) if key is None else (*pointer, number, key)
-            yield problem(message, at, place_of, hint)
+            yield finding_at(message, at, place_of, hint)
 
 
 def _where(document: Mapping[str, Json]) -> tuple[Pointer, list[dict[str, Json]]]:
@@ -81,7 +81,7 @@ def _names(entry: Mapping[str, Json], known: Collection[str]) -> Iterator[_Troub
             continue
         is_new = key == "to" or (key == "field" and _SAYS_OF_NEW & entry.keys())
         if is_new and str(path) not in known:
-            yield key, f"{brief(entry[key])!r} is no field of this contract", _meant(entry[key], known)
+            yield key, f"{abbreviate(entry[key])!r} is no field of this contract", _meant(entry[key], known)
 
 
 def _meant(name: str, known: Collection[str]) -> str:

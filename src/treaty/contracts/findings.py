@@ -72,7 +72,7 @@ LineTree: TypeAlias = "dict[str, tuple[int, LineTree | None]] | list[tuple[int, 
 """Beside each mapping and sequence: the line of each child, and the child's own tree."""
 
 
-def line_at(tree: LineTree | None, pointer: Sequence[str | int]) -> int:
+def line_number_at(tree: LineTree | None, pointer: Sequence[str | int]) -> int:
     """Return the line of the part, or of the nearest part around it that is there."""
     line = 1
     for key in pointer:

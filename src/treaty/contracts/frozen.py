@@ -1,4 +1,4 @@
-"""Frozen values made quickly: what is not said of them stands in their class, what follows is worked out once."""
+"""Fast construction of frozen dataclasses, with attributes that are computed on first access."""
 
 from __future__ import annotations
 
@@ -8,77 +8,77 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from functools import cached_property as once
+    from functools import cached_property as lazy
 
-    def put_off(default: T) -> T: ...
+    def deferred(default: T) -> T: ...
 
 else:
 
-    class put_off:  # noqa: N801
-        """The default of an attribute that `made` may be told to work out later: when somebody asks for it, and once.
+    class deferred:  # noqa: N801
+        """Default of a dataclass attribute that `build_frozen` may compute later, on first access and only once.
 
-        Where nothing was put off, it is the default, as with any other attribute of a dataclass.
+        Without a deferred computation it behaves like an ordinary default.
         """
 
         def __init__(self, default: Any) -> None:
             self._default = default
 
         def __set_name__(self, owner: type, name: str) -> None:
-            self._name, self._later = name, later(name)
+            self._name, self._deferred_name = name, deferred_key(name)
 
-        def __get__(self, value: Any, owner: type | None = None) -> Any:
-            if value is None:
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
                 return self._default
-            said = value.__dict__
-            work = said.get(self._later)
-            if work is None:
-                return said.get(self._name, self._default)  # another thread may have been quicker
-            found = said[self._name] = work()
-            said.pop(self._later, None)
-            return found
+            attributes = instance.__dict__
+            compute = attributes.get(self._deferred_name)
+            if compute is None:
+                return attributes.get(self._name, self._default)  # another thread may have computed it meanwhile
+            value = attributes[self._name] = compute()
+            attributes.pop(self._deferred_name, None)
+            return value
 
-    class once:  # noqa: N801
-        """What is worked out when somebody asks for it, and once: Python's own, without the lock of its older versions.
+    class lazy:  # noqa: N801
+        """A `cached_property` without the lock that older Python versions take.
 
-        Values are frozen, so that two threads which ask at the same time come to the same.
+        Instances are frozen, so two threads that compute the value at the same time get equal results.
         """
 
-        def __init__(self, work: Callable[[Any], Any]) -> None:
-            self._work = work
-            self.__doc__ = work.__doc__
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self._compute = compute
+            self.__doc__ = compute.__doc__
 
         def __set_name__(self, owner: type, name: str) -> None:
             self._name = name
 
-        def __get__(self, value: Any, owner: type | None = None) -> Any:
-            if value is None:
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
                 return self
-            found = value.__dict__[self._name] = self._work(value)
-            return found
+            value = instance.__dict__[self._name] = self._compute(instance)
+            return value
 
 
-__all__ = ["later", "made", "once", "put_off", "work_out"]
+__all__ = ["build_frozen", "deferred", "deferred_key", "lazy", "resolve_deferred"]
 
-_LATER = " later"
-
-
-def later(name: str) -> str:
-    """Return the key under which `made` is told how an attribute is worked out."""
-    return name + _LATER
+_DEFERRED_SUFFIX = " later"
 
 
-def work_out(value: object) -> None:
-    """Work out now what was put off."""
-    for name in [key.removesuffix(_LATER) for key in vars(value) if key.endswith(_LATER)]:
+def deferred_key(name: str) -> str:
+    """Return the key under which `build_frozen` expects the computation of a deferred attribute."""
+    return name + _DEFERRED_SUFFIX
+
+
+def resolve_deferred(value: object) -> None:
+    """Compute every deferred attribute now."""
+    for name in [key.removesuffix(_DEFERRED_SUFFIX) for key in vars(value) if key.endswith(_DEFERRED_SUFFIX)]:
         getattr(value, name)
 
 
-def made(kind: type[T], said: dict[str, Any]) -> T:
-    """Make a frozen dataclass of what is said of it, where every other attribute has a default.
+def build_frozen(cls: type[T], attributes: dict[str, Any]) -> T:
+    """Build a frozen dataclass from the attributes that are set; every other attribute must have a default.
 
-    What is said may also be how an attribute is worked out `later`, or what would follow `once` it is asked for.
-    Its own way sets attribute by attribute, defaults among them, which is slow where there are many and few are said.
+    A `deferred` attribute is given as a computation under its `deferred_key`; a `lazy` one as its value.
+    The generated `__init__` sets every attribute, defaults included, which is slow for classes with many of them.
     """
-    value = object.__new__(kind)
-    object.__setattr__(value, "__dict__", said)
+    value = object.__new__(cls)
+    object.__setattr__(value, "__dict__", attributes)
     return value

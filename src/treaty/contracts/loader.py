@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treaty.contracts.findings import Place, PlaceOf
-from treaty.contracts.frozen import work_out
+from treaty.contracts.frozen import resolve_deferred
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.odcs import BlockStyle, looks_like_odcs, parse_odcs, write_odcs
-from treaty.contracts.short_form import in_short_terms, looks_like_short_form, parse_short_form, write_short_form
-from treaty.contracts.text import Limits, Reading, check_plain, read_document
-from treaty.contracts.text.limits import refuse
+from treaty.contracts.short_form import looks_like_short_form, parse_short_form, short_form_places, write_short_form
+from treaty.contracts.text import Limits, ParsedDocument, check_plain, read_document
+from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import Json
 
 
@@ -29,22 +29,22 @@ def load(content: str | bytes, source: str = "<text>", limits: Limits | None = N
     return parse(read_document(content, source, limits))
 
 
-def parse(reading: Reading) -> LoadedContract:
+def parse(reading: ParsedDocument) -> LoadedContract:
     """Turn a document that was read into a contract; the document is the contract's from then on."""
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
         return LoadedContract(
-            parse_short_form(reading.data, reading.place), in_short_terms(reading.data, reading.place)
+            parse_short_form(reading.data, reading.place), short_form_places(reading.data, reading.place)
         )
-    raise refuse(
+    raise invalid_document(
         "no contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
         reading.place(),
         "start from: treaty init",
     )
 
 
-def _odcs_places(reading: Reading) -> PlaceOf:
+def _odcs_places(reading: ParsedDocument) -> PlaceOf:
     """Find blocks where they stand: as plain keys, among the custom properties, or, for owners, as the team."""
     carried = reading.data.get("customProperties")
     entries = enumerate(carried if isinstance(carried, list) else ())
@@ -69,9 +69,9 @@ def looks_like_contract(data: dict[str, Json]) -> bool:
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
     """Turn plain data into a contract; data that JSON cannot say is refused."""
     check_plain(data, source)
-    contract = parse(Reading(source, data, lambda: None)).contract
+    contract = parse(ParsedDocument(source, data, lambda: None)).contract
     for part in (contract, *contract.schema):
-        work_out(part)  # now: the data is somebody else's, who may change it
+        resolve_deferred(part)  # now: the data is somebody else's, who may change it
     return contract
 
 
@@ -82,7 +82,7 @@ def document_of(contract: Contract) -> dict[str, Json]:
     return write_odcs(contract, BlockStyle.PLAIN)
 
 
-SUFFIXES = (".yaml", ".yml", ".json")
+CONTRACT_SUFFIXES = (".yaml", ".yml", ".json")
 _MEANT = re.compile(
     rb"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:\s*["']?v[23]\.)""",
     re.MULTILINE,
@@ -92,6 +92,6 @@ _MEANT_IN_ONE_LINE = re.compile(
 )
 
 
-def meant_as_contract(content: bytes) -> bool:
+def looks_like_contract_file(content: bytes) -> bool:
     """Tell a contract from other YAML and JSON by the keys that only it has."""
     return bool(_MEANT.search(content) or _MEANT_IN_ONE_LINE.search(content))

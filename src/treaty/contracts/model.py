@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
 from treaty.contracts.findings import Pointer
-from treaty.contracts.frozen import once, put_off
+from treaty.contracts.frozen import deferred, lazy
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY, FrozenMap
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.versions import try_parse_version
 
 if TYPE_CHECKING:
     from semver import Version
@@ -57,7 +57,7 @@ class Field:
     more: FrozenMap = EMPTY
     plain_keys: tuple[str, ...] = ()
 
-    @once
+    @lazy
     def type(self) -> DataType | None:
         """The type in common terms."""
         inside = self.properties is not None or bool(self.children)
@@ -68,12 +68,12 @@ class Field:
         """Whether a row must have a value here."""
         return bool(self.required) or bool(self.primary_key)
 
-    @once
+    @lazy
     def treaty(self) -> FrozenMap:
         """What Treaty's own field keys (unit, default, …) say."""
         return treaty_blocks.field_keys_in(self.custom_properties)
 
-    @once
+    @lazy
     def children(self) -> tuple[tuple[str, Field], ...]:
         """Elements, map keys and map values by their mark; named properties stand in `properties`."""
         marked = ((ITEMS, self.items), (MAP_KEYS, self.map_key), (MAP_VALUES, self.map_value))
@@ -96,7 +96,7 @@ class SchemaObject:
     physical_type: str | None = None
     description: str | None = None
     granularity: str | None = None
-    properties: tuple[Field, ...] | None = put_off(None)
+    properties: tuple[Field, ...] | None = deferred(None)
     quality: tuple[FrozenMap, ...] | None = None
     relationships: tuple[FrozenMap, ...] | None = None
     authoritative_definitions: tuple[FrozenMap, ...] | None = None
@@ -108,7 +108,7 @@ class SchemaObject:
         """The fields at the top of the object."""
         return self.properties or ()
 
-    @once
+    @lazy
     def primary_key(self) -> tuple[str, ...]:
         """The names of the key fields, in key order."""
         keys = [field for field in self.fields if field.primary_key]
@@ -130,20 +130,20 @@ class Contract:
     objects: tuple[SchemaObject, ...] | None = None
     team: Any = None
     support: tuple[FrozenMap, ...] | None = None
-    sla: tuple[FrozenMap, ...] | None = put_off(None)
+    sla: tuple[FrozenMap, ...] | None = deferred(None)
     servers: tuple[FrozenMap, ...] | None = None
     authoritative_definitions: tuple[FrozenMap, ...] | None = None
-    custom_properties: tuple[FrozenMap, ...] | None = put_off(None)
+    custom_properties: tuple[FrozenMap, ...] | None = deferred(None)
     more: FrozenMap = EMPTY
     plain_keys: tuple[str, ...] = ()
     form: Form = Form.ODCS
 
-    @once
+    @lazy
     def treaty(self) -> treaty_blocks.Blocks:
         """What Treaty's own blocks (ordering, delivery, deprecation, …) say."""
         return treaty_blocks.blocks_in(self.custom_properties, self.plain_keys)
 
-    @once
+    @lazy
     def owners(self) -> tuple[Owner, ...]:
         """Who answers for the contract."""
         return owners_of(self.treaty.owners, self.team, self.support)
@@ -153,10 +153,10 @@ class Contract:
         """The objects, none or more."""
         return self.objects or ()
 
-    @once
+    @lazy
     def semantic_version(self) -> Version | None:
         """The version as MAJOR.MINOR.PATCH, or None where the document has another notation."""
-        return version_or_none(self.version)
+        return try_parse_version(self.version)
 
     @property
     def line(self) -> str | None:

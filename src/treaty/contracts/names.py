@@ -8,7 +8,7 @@ CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
-def words_of_name(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words."""
     words: list[str] = []
     for token in _TOKEN.findall(name):

@@ -44,7 +44,7 @@ class Quantity:
         return self.dimension == other.dimension
 
 
-def quantity(value: Any, unit: str | None = None) -> Quantity | None:
+def parse_quantity(value: Any, unit: str | None = None) -> Quantity | None:
     """Read a number with a unit, a text like ``4h`` or ``99.9 %``, or an ISO 8601 duration; None if it is neither."""
     if isinstance(value, bool) or value is None:
         return None
@@ -56,9 +56,9 @@ def quantity(value: Any, unit: str | None = None) -> Quantity | None:
         return None
 
 
-def seconds(value: Any, unit: str | None = None) -> Fraction | None:
+def parse_seconds(value: Any, unit: str | None = None) -> Fraction | None:
     """Return a duration in seconds, or None where it is not a duration."""
-    found = quantity(value, unit)
+    found = parse_quantity(value, unit)
     return found.amount if found and found.dimension == "time" else None
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from treaty.contracts import schemas
 from treaty.contracts.blocks import owners_alone
-from treaty.contracts.field_moves import bad_moves
+from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, Place, PlaceOf
-from treaty.contracts.frozen import later, made
+from treaty.contracts.frozen import build_frozen, deferred_key
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION
-from treaty.contracts.quantities import seconds
-from treaty.contracts.validation import problem, refuse_if_any, violations
+from treaty.contracts.quantities import parse_seconds
+from treaty.contracts.validation import finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
 
 _TYPES = ("string", "integer", "number", "boolean", "timestamp")
@@ -26,7 +26,7 @@ _LISTED_AS: dict[str, tuple[type, ...]] = {
 }
 _DEFAULT_STATUS = "draft"
 _DEFAULT_MEASUREMENT = "event_time"
-_PROPERTIES_LATER, _SLA_LATER, _CUSTOM_PROPERTIES_LATER = map(later, ("properties", "sla", "custom_properties"))
+_PROPERTIES_LATER, _SLA_LATER, _CUSTOM_PROPERTIES_LATER = map(deferred_key, ("properties", "sla", "custom_properties"))
 _FIELD_DEFAULTS: dict[str, Json] = {"required": True, "description": None, "enum": None, "deprecated": False}
 _WHERE_IT_STANDS = {
     "slaProperties": "freshness_sla",
@@ -49,14 +49,14 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
     if not own_blocks.isdisjoint(data):
         short = {key: value for key, value in data.items() if key not in own_blocks}
         blocks = {key: value for key, value in data.items() if key in own_blocks}
-    refuse_if_any(violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form))
-    refuse_if_any(list(_inconsistent(short, blocks, place_of)))
+    raise_if_any(schema_violations(schemas.short_form(), short, place_of, schemas.known_keys_of_short_form))
+    raise_if_any(list(_inconsistent(short, blocks, place_of)))
     carried = _carried(short)
     if blocks:
-        carried = _with_blocks(carried, blocks, place_of, in_short_terms(data, place_of))
+        carried = _with_blocks(carried, blocks, place_of, short_form_places(data, place_of))
     contract = _contract_of(short, carried)
     if "migration" in carried:
-        refuse_if_any(list(bad_moves(contract, carried, in_short_terms(data, place_of))))
+        raise_if_any(list(check_field_moves(contract, carried, short_form_places(data, place_of))))
     return contract
 
 
@@ -72,10 +72,10 @@ def _with_blocks(
     """Add the blocks that stand beside the short form to those it says in its own words."""
     if isinstance(blocks.get("deprecation"), dict):
         linked = carried.get("deprecation", {})
-        refuse_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
+        raise_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
         blocks["deprecation"] = linked | blocks["deprecation"]
     together = carried | blocks
-    refuse_if_any(violations(schemas.blocks(), together, translated, schemas.known_keys_of_odcs))
+    raise_if_any(schema_violations(schemas.blocks(), together, translated, schemas.known_keys_of_odcs))
     return together
 
 
@@ -134,7 +134,7 @@ def _contract_of(short: dict[str, Json], carried: dict[str, Json]) -> Contract:
         said["plain_keys"] = tuple(carried)
         if len(carried) == 1 and "owners" in carried:
             said["treaty"] = owners_alone(carried["owners"])
-    return made(Contract, said)
+    return build_frozen(Contract, said)
 
 
 def _as_properties(carried: dict[str, Json]) -> tuple[FrozenMap, ...]:
@@ -162,7 +162,7 @@ def _freshness_in(sla: dict[str, Json]) -> tuple[FrozenMap, ...]:
 
 def _object_of(short: dict[str, Json]) -> SchemaObject:
     """Make the one object; its fields are read when somebody asks, since a first version is kept without a look."""
-    return made(SchemaObject, {"name": short["dataset_id"], _PROPERTIES_LATER: partial(_fields_of, short)})
+    return build_frozen(SchemaObject, {"name": short["dataset_id"], _PROPERTIES_LATER: partial(_fields_of, short)})
 
 
 def _fields_of(short: dict[str, Json]) -> tuple[Field, ...]:
@@ -183,7 +183,7 @@ def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
         said["enum"] = tuple([FrozenMap({"value": value}) for value in values])
     if field.get("deprecated"):
         said["deprecated"] = True
-    return made(Field, said)
+    return build_frozen(Field, said)
 
 
 def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
@@ -191,20 +191,22 @@ def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: Pla
     for index, field in enumerate(short["fields"]):
         name = field["name"]
         if name in names:
-            yield problem(f"field {name!r} is declared twice", ("fields", index), place_of, "keep one of them")
+            yield finding_at(f"field {name!r} is declared twice", ("fields", index), place_of, "keep one of them")
         names.add(name)
         if field.get("enum"):
             yield from _misplaced_values(field, index, place_of)
     for key in short.get("primary_key") or ():
         if key not in names:
-            yield problem(
+            yield finding_at(
                 f"primary_key field {key!r} is not declared in fields",
                 ("primary_key",),
                 place_of,
                 "add the field",
             )
     if short.get("status") == "deprecated" and not _has_guide(short, blocks):
-        yield problem("status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan")
+        yield finding_at(
+            "status 'deprecated' needs a deprecation_uri", ("status",), place_of, "link the migration plan"
+        )
 
 
 def _has_guide(short: dict[str, Json], blocks: dict[str, Json]) -> bool:
@@ -218,14 +220,14 @@ def _two_guides(linked: dict[str, Json], notice: dict[str, Json], place_of: Plac
     guide = linked.get("migration_guide")
     if guide is not None and notice.get("migration_guide", guide) != guide:
         message = "deprecation_uri and deprecation.migration_guide differ"
-        yield problem(message, ("deprecation",), place_of, "keep one of them")
+        yield finding_at(message, ("deprecation",), place_of, "keep one of them")
 
 
 def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> Iterator[Finding]:
     for value in field["enum"]:
         if type(value) not in _LISTED_AS.get(field["type"], ()):
             where = ("fields", index, "enum")
-            yield problem(
+            yield finding_at(
                 f"{value!r} is not a {field['type']} that an enum can hold",
                 where,
                 place_of,
@@ -233,7 +235,7 @@ def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> 
             )
 
 
-def in_short_terms(data: Mapping[str, Json], place_of: PlaceOf) -> PlaceOf:
+def short_form_places(data: Mapping[str, Json], place_of: PlaceOf) -> PlaceOf:
     """Translate pointers into the ODCS document back to the short form that was written, unless it has them too."""
 
     def translated(pointer: Sequence[str | int]) -> Place:
@@ -248,7 +250,7 @@ def in_short_terms(data: Mapping[str, Json], place_of: PlaceOf) -> PlaceOf:
 
 def _freshness_of(contract: Contract) -> dict[str, Json] | None:
     for level in contract.sla or ():
-        lag = seconds(level.get("value"), level.get("unit"))
+        lag = parse_seconds(level.get("value"), level.get("unit"))
         if level.get("property") == "freshness" and lag is not None and lag >= 1 and lag == int(lag):
             element = level.get("element")
             return {"max_lag_seconds": int(lag)} | ({"measurement": element} if element is not None else {})

@@ -68,7 +68,7 @@ class DataType:
         return (self.name if plain else f"{self.name}({self.detail})") + self.rest
 
 
-def spelt(physical: str) -> str:
+def normalize_type(physical: str) -> str:
     """Spell a stored type one way: lower case, no spaces around its signs."""
     return _AROUND_SIGNS.sub(r"\1", " ".join(physical.lower().split()))
 
@@ -76,13 +76,17 @@ def spelt(physical: str) -> str:
 def capacity(physical: str | None) -> int | None:
     """Return how many characters or bytes a stored type holds, where it says so."""
     stored = _from_physical(physical)
-    found = _CAPACITY.match(spelt(physical)) if physical and stored and stored.name in ("string", "binary") else None
+    found = (
+        _CAPACITY.match(normalize_type(physical))
+        if physical and stored and stored.name in ("string", "binary")
+        else None
+    )
     return int(found["n"]) if found else None
 
 
 def without_capacity(physical: str) -> str:
     """Spell a stored type without how many characters or bytes it holds."""
-    text = spelt(physical)
+    text = normalize_type(physical)
     return text if capacity(physical) is None else re.sub(r"\([0-9]+(?: ?(?:char|byte))?\)", "", text, count=1)
 
 
@@ -92,7 +96,7 @@ def data_type(
     """Work out the type from the logical type, its options and the stored type; None where nothing says it."""
     stored = _from_physical(physical)
     if logical is None:
-        return stored or (DataType(spelt(physical)) if physical else None)
+        return stored or (DataType(normalize_type(physical)) if physical else None)
     if logical == "object" and stored and stored.name == "json":
         return stored
     if logical == "vector":
@@ -130,7 +134,7 @@ def _integer_widens(narrow: str, wide: str) -> bool:
 
 
 def _from_physical(physical: str | None) -> DataType | None:
-    found = _SPELT.fullmatch(spelt(physical)) if physical and len(physical) <= _LONGEST else None
+    found = _SPELT.fullmatch(normalize_type(physical)) if physical and len(physical) <= _LONGEST else None
     if found is None or found["name"] not in _PHYSICAL:
         return None
     name, detail = _PHYSICAL[found["name"]]

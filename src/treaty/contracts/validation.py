@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import jsonschema_rs
 
 from treaty.contracts.findings import Finding, PlaceOf, Pointer, Severity
-from treaty.contracts.text.limits import INVALID_DOCUMENT, shortened
-from treaty.contracts.values import Json, brief
+from treaty.contracts.text.limits import INVALID_DOCUMENT, truncate_message
+from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
 KnownKeys: TypeAlias = tuple[frozenset[str], frozenset[str]]
@@ -27,14 +27,16 @@ _UNKNOWN_KEYS = (
 )
 
 
-def problem(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | None = None) -> Finding:
+def finding_at(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | None = None) -> Finding:
     """Return the finding for one wrong part of a document."""
-    where = f" at {print_pointer(pointer)}" if pointer else ""
-    said = shortened(message + where)
-    return Finding(INVALID_DOCUMENT, Severity.ERROR, said, place=place_of(pointer), hint=hint and shortened(hint))
+    where = f" at {format_pointer(pointer)}" if pointer else ""
+    said = truncate_message(message + where)
+    return Finding(
+        INVALID_DOCUMENT, Severity.ERROR, said, place=place_of(pointer), hint=hint and truncate_message(hint)
+    )
 
 
-def violations(
+def schema_violations(
     validator: jsonschema_rs.Validator,
     data: Json,
     place_of: PlaceOf,
@@ -56,11 +58,11 @@ def violations(
             found += [_unknown_key(key, pointer, place_of, meant) for key in unknown]
         else:
             message, hint = _in_words(error)
-            found.append(problem(message, pointer, place_of, hint))
+            found.append(finding_at(message, pointer, place_of, hint))
     return list(dict.fromkeys(found))
 
 
-def refuse_if_any(findings: Sequence[Finding]) -> None:
+def raise_if_any(findings: Sequence[Finding]) -> None:
     """Raise one error that carries all findings, the first few in its words."""
     if not findings:
         return
@@ -75,7 +77,7 @@ def refuse_if_any(findings: Sequence[Finding]) -> None:
     raise InvalidDocument("\n".join(shown), tuple(findings))
 
 
-def print_pointer(pointer: Sequence[str | int]) -> str:
+def format_pointer(pointer: Sequence[str | int]) -> str:
     """Print the keys and positions that lead to a part: ``schema[0].properties[2]``."""
     parts: list[str] = []
     for key in pointer:
@@ -99,7 +101,7 @@ def _in_words(error: Any) -> tuple[str, str | None]:
         case kinds.Enum():
             options = [str(option) for option in kind.options]
             name = _last_name(error.instance_path)
-            return f"unknown {name} {brief(value)!r}", f"use one of: {', '.join(options)}"
+            return f"unknown {name} {abbreviate(value)!r}", f"use one of: {', '.join(options)}"
         case kinds.Required():
             return f"{kind.property!r} is missing", f"add {kind.property!r}"
         case kinds.Type():
@@ -107,20 +109,20 @@ def _in_words(error: Any) -> tuple[str, str | None]:
             hint = (
                 f'quote it: "{value}"' if types == "string" and isinstance(value, (int, float)) else f"give a {types}"
             )
-            return f"{brief(value)!r} is not a {types}", hint
+            return f"{abbreviate(value)!r} is not a {types}", hint
         case kinds.Pattern():
             if isinstance(value, str) and not value.strip():
                 return "the text is empty", "write something, or leave the key out"
             if error.instance_path and error.instance_path[-1] == "window":
-                return f"{brief(value)!r} is no length of time", "write it like 60 d"
+                return f"{abbreviate(value)!r} is no length of time", "write it like 60 d"
             if "version" in error.instance_path:
-                return f"{brief(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
-            return f"{brief(value)!r} does not match {kind.pattern}", None
+                return f"{abbreviate(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
+            return f"{abbreviate(value)!r} does not match {kind.pattern}", None
         case kinds.Format():
-            return f"{brief(value)!r} is not a {kind.format}", "write it like 2026-12-31"
+            return f"{abbreviate(value)!r} is not a {kind.format}", "write it like 2026-12-31"
         case kinds.OneOfNotValid() | kinds.AnyOf() | kinds.OneOfMultipleValid():
             return (
-                f"{brief(value)!r} has none of the shapes allowed here",
+                f"{abbreviate(value)!r} has none of the shapes allowed here",
                 "see the reference of contract documents",
             )
         case _:
@@ -130,8 +132,8 @@ def _in_words(error: Any) -> tuple[str, str | None]:
 def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
     close = difflib.get_close_matches(key[:_LONGEST_KEY], known_keys, n=1, cutoff=0.7)
     hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
-    where = f" at {print_pointer(pointer)}" if pointer else ""
-    message = shortened(f"unknown key {brief(key)!r}{where}")
+    where = f" at {format_pointer(pointer)}" if pointer else ""
+    message = truncate_message(f"unknown key {abbreviate(key)!r}{where}")
     return Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place_of((*pointer, key)), hint=hint)
 
 

@@ -38,7 +38,7 @@ class FrozenMap(Mapping[str, Any]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, FrozenMap):
-            return self is other or same(self._items, other._items)
+            return self is other or json_equal(self._items, other._items)
         return NotImplemented
 
     def __hash__(self) -> int:
@@ -71,25 +71,25 @@ def thaw(value: Any) -> Json:
     return value
 
 
-def same(one: Any, other: Any) -> bool:
+def json_equal(one: Any, other: Any) -> bool:
     """Tell whether two values are the same as JSON: 1 and 1.0 are, 1 and true are not."""
     if one is other:
         return True
     if isinstance(one, bool) or isinstance(other, bool):
         return isinstance(one, bool) and isinstance(other, bool) and one == other
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(json_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(json_equal, one, other))
     return bool(one == other)
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Return one text for equal values, for sorting and for sets of unhashable things."""
     return json.dumps(thaw(value), sort_keys=True, ensure_ascii=False)
 
 
-def brief(value: Any, width: int = 60) -> str:
+def abbreviate(value: Any, width: int = 60) -> str:
     """Return a short text of a value for a message."""
     text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"

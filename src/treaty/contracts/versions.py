@@ -44,14 +44,14 @@ class Bump(IntEnum):
 
 def parse_version(text: str) -> Version:
     """Read a strict MAJOR.MINOR.PATCH version."""
-    version = version_or_none(text)
+    version = try_parse_version(text)
     if version is None:
         raise InvalidDocument(f"{text[:_LONGEST]!r} is not a version; write MAJOR.MINOR.PATCH, for example 1.2.0")
     return version
 
 
 @lru_cache(1_000)
-def version_or_none(text: str) -> Version | None:
+def try_parse_version(text: str) -> Version | None:
     """Return the version, or None where the text is not one."""
     if not is_version(text):
         return None
@@ -74,7 +74,7 @@ def bump_between(before: Version, after: Version) -> Bump:
     return Bump.MINOR if after.minor != before.minor else Bump.PATCH
 
 
-def bumped(version: Version, bump: Bump) -> Version:
+def next_version(version: Version, bump: Bump) -> Version:
     """Return the next version after the bump."""
     match bump:
         case Bump.MAJOR:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.odcs.documents import CONTRACT, FIELD, OBJECT
+from treaty.contracts.odcs.documents import CONTRACT_KEYS, FIELD_KEYS, OBJECT_KEYS
 from treaty.contracts.schemas import block_names, field_key_names
 from treaty.contracts.values import FrozenMap, Json, freeze, thaw
 
@@ -91,7 +91,7 @@ def as_list(value: Json) -> list[Any]:
 
 
 def _key_table(part: Contract | SchemaObject | Field) -> dict[str, str]:
-    return FIELD if isinstance(part, Field) else OBJECT if isinstance(part, SchemaObject) else CONTRACT
+    return FIELD_KEYS if isinstance(part, Field) else OBJECT_KEYS if isinstance(part, SchemaObject) else CONTRACT_KEYS
 
 
 def _own_names(part: Contract | SchemaObject | Field) -> frozenset[str]:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.types import capacity
-from treaty.contracts.values import EMPTY, Json, brief, same
+from treaty.contracts.values import EMPTY, Json, abbreviate, json_equal
 from treaty.formats.flat_terms import OPTION_PREFIX, flatten
 from treaty.formats.normalization import normalize
 from treaty.formats.results import UNVERSIONED, Loss
@@ -85,7 +85,7 @@ class _Comparison:
     ) -> Iterator[Loss]:
         one, other = flatten(before), flatten(after)
         for key in one | other:
-            if key in one and key in other and same(one[key], other[key]):
+            if key in one and key in other and json_equal(one[key], other[key]):
                 continue
             if key not in one and key in self.addable:
                 continue
@@ -139,7 +139,7 @@ def _max_length(field: Field) -> int | None:
 def _describe_difference(key: str, one: Mapping[str, Json], other: Mapping[str, Json]) -> str:
     name = key.removeprefix(OPTION_PREFIX)
     if key not in other or (key == "version" and other[key] == UNVERSIONED):
-        return f"{name} {brief(one[key])}"
+        return f"{name} {abbreviate(one[key])}"
     if key not in one:
-        return f"{name} becomes {brief(other[key])}"
-    return f"{name} {brief(one[key])} becomes {brief(other[key])}"
+        return f"{name} becomes {abbreviate(other[key])}"
+    return f"{name} {abbreviate(one[key])} becomes {abbreviate(other[key])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from treaty.contracts.names import words_of_name
+from treaty.contracts.names import split_words
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INVALID_CHARS = re.compile(r"[^A-Za-z0-9_]+")
@@ -29,7 +29,7 @@ def make_identifier(name: str, taken: Collection[str] = ()) -> str:
 
 def make_type_name(*names: str) -> str:
     """Return a type name joined from the names of its parents: order, line items → OrderLineItems."""
-    joined = "".join(word.capitalize() for name in names for word in words_of_name(_INVALID_CHARS.sub(" ", name)))
+    joined = "".join(word.capitalize() for name in names for word in split_words(_INVALID_CHARS.sub(" ", name)))
     return joined if is_identifier(joined) else f"T{joined}"
 
 

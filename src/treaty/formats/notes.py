@@ -14,8 +14,8 @@ from treaty.contracts.findings import Place
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION, write_odcs
-from treaty.contracts.text.limits import refuse
-from treaty.contracts.values import Json, brief, same
+from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.values import Json, abbreviate, json_equal
 from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import CHILD_KEYS, ContractPart, flatten, flatten_children, unflatten, unflatten_children
 from treaty.formats.normalization import normalize
@@ -37,7 +37,7 @@ def make_note(part: Contract | SchemaObject | Field, native: Contract | SchemaOb
     for key, value in given.items():
         if key not in wanted:
             instead[key] = {"of": value}
-        elif not same(value, wanted[key]):
+        elif not json_equal(value, wanted[key]):
             instead[key] = {"of": value, "is": wanted[key]}
     return note | ({_INSTEAD: instead} if instead else {})
 
@@ -47,16 +47,18 @@ def apply_note(native: ContractPart, note: Json, source: str, where: str) -> Con
     if note is None:
         return native
     if not isinstance(note, Mapping):
-        raise refuse(f"{where}: the note {NOTE_KEY!r} is {brief(note)!r}, not a mapping", Place(source), "remove it")
+        raise invalid_document(
+            f"{where}: the note {NOTE_KEY!r} is {abbreviate(note)!r}, not a mapping", Place(source), "remove it"
+        )
     given = _terms(native)
     instead = note.get(_INSTEAD, {})
     if not isinstance(instead, Mapping) or not all(isinstance(one, Mapping) for one in instead.values()):
-        raise refuse(
+        raise invalid_document(
             f"{where}: {_INSTEAD!r} in the note {NOTE_KEY!r} is not a mapping of mappings", Place(source), "remove it"
         )
     terms = dict(given)
     for key, entry in instead.items():
-        if key in given and "of" in entry and same(given[key], entry["of"]):
+        if key in given and "of" in entry and json_equal(given[key], entry["of"]):
             del terms[key]
             terms |= {key: entry["is"]} if "is" in entry else {}
     terms |= {key: value for key, value in note.items() if key not in _RESERVED_KEYS and key not in given}
@@ -68,7 +70,7 @@ def apply_note(native: ContractPart, note: Json, source: str, where: str) -> Con
         if isinstance(whole, Field) and any(inner.get(key) is not given.get(key) for key in _NESTED_KEYS):
             return unflatten_children(whole, inner)
     except (AttributeError, TypeError):
-        raise refuse(
+        raise invalid_document(
             f"{where}: a key of the note {NOTE_KEY!r} has the wrong type", Place(source), "remove it"
         ) from None
     return whole
@@ -114,7 +116,7 @@ def validate_contracts(contracts: Iterable[Contract], source: str) -> tuple[Cont
     valid: list[Contract] = []
     for contract in contracts:
         if any(one.id == contract.id for one in valid):
-            raise refuse(f"{contract.id!r} is declared twice", Place(source), "remove one of them")
+            raise invalid_document(f"{contract.id!r} is declared twice", Place(source), "remove one of them")
         valid.append(contract_from(write_odcs(contract), source))
     return tuple(valid)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-OBJECTIONS: dict[str, str] = {
+BRANCH_FINDINGS: dict[str, str] = {
     "contract_removed": (
         "A contract is gone from the repository while its line is still in use.\n\n"
         "Why it hurts: the data may go on without a promise, and nobody who reads them is told.\n\n"

@@ -12,7 +12,7 @@ from treaty.compatibility.kinds import KINDS
 from treaty.compatibility.kinds.meaning import field_classification_changed
 from treaty.compatibility.kinds.objects import primary_key_changed
 from treaty.compatibility.terms import CONTRACT_TERMS
-from treaty.compatibility.terms.service_levels import level, level_name, level_of
+from treaty.compatibility.terms.service_levels import compare_levels, level_name, parse_level
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import FrozenMap
@@ -72,7 +72,7 @@ def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Con
     return tuple(found)
 
 
-def weakened(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
+def find_weakened_terms(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
     """Name every term that the child weakens, each with the policy it came from."""
     found = [violation for policy in policies for violation in _against(child, policy)]
     return tuple(dict.fromkeys(found))
@@ -94,9 +94,9 @@ def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
         own = [one for one in child.sla or () if level_name({**one, "element": None}) == name]
         kind = "retention_shortened" if name == "retention" else "sla_relaxed"
         if not own:
-            yield Change(kind, Direction.REMOVED, str(level_of(entry)), None, subject=f"sla.{name}")
+            yield Change(kind, Direction.REMOVED, str(parse_level(entry)), None, subject=f"sla.{name}")
         for one in own:
-            for difference in level(level_of(entry), level_of(one)):
+            for difference in compare_levels(parse_level(entry), parse_level(one)):
                 if difference.direction in _WEAKER:
                     yield Change(kind, difference.direction, difference.before, difference.after, subject=f"sla.{name}")
 

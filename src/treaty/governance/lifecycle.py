@@ -22,7 +22,7 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
-class Welcome(StrEnum):
+class ConsumerAdmission(StrEnum):
     """How a consumer is received."""
 
     ALLOWED = "allowed"
@@ -40,21 +40,21 @@ FOLLOWS: dict[Status, frozenset[Status]] = {
 }
 """Which status may follow which; retired and archived are final."""
 
-NEW_CONSUMERS: dict[Status, Welcome] = {
-    Status.DRAFT: Welcome.WARNED,
-    Status.ACTIVE: Welcome.ALLOWED,
-    Status.DEPRECATED: Welcome.WARNED,
-    Status.SUNSET: Welcome.REFUSED,
-    Status.RETIRED: Welcome.REFUSED,
-    Status.ARCHIVED: Welcome.REFUSED,
+NEW_CONSUMERS: dict[Status, ConsumerAdmission] = {
+    Status.DRAFT: ConsumerAdmission.WARNED,
+    Status.ACTIVE: ConsumerAdmission.ALLOWED,
+    Status.DEPRECATED: ConsumerAdmission.WARNED,
+    Status.SUNSET: ConsumerAdmission.REFUSED,
+    Status.RETIRED: ConsumerAdmission.REFUSED,
+    Status.ARCHIVED: ConsumerAdmission.REFUSED,
 }
-EXISTING_CONSUMERS: dict[Status, Welcome] = {
-    Status.DRAFT: Welcome.ALLOWED,
-    Status.ACTIVE: Welcome.ALLOWED,
-    Status.DEPRECATED: Welcome.WARNED,
-    Status.SUNSET: Welcome.WARNED,
-    Status.RETIRED: Welcome.REFUSED,
-    Status.ARCHIVED: Welcome.REFUSED,
+EXISTING_CONSUMERS: dict[Status, ConsumerAdmission] = {
+    Status.DRAFT: ConsumerAdmission.ALLOWED,
+    Status.ACTIVE: ConsumerAdmission.ALLOWED,
+    Status.DEPRECATED: ConsumerAdmission.WARNED,
+    Status.SUNSET: ConsumerAdmission.WARNED,
+    Status.RETIRED: ConsumerAdmission.REFUSED,
+    Status.ARCHIVED: ConsumerAdmission.REFUSED,
 }
 
 

@@ -10,7 +10,7 @@ from treaty.observability.measures import State, worst
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayState:
     """How one day went for one contract, and by which measures it was no better."""
 
     day: date
@@ -23,13 +23,13 @@ def days_until(last: date, count: int) -> tuple[date, ...]:
     return tuple(last - timedelta(days=back) for back in range(count - 1, -1, -1))
 
 
-def day_of(day: date, found: Mapping[str, State | None]) -> Day:
+def summarize_day(day: date, found: Mapping[str, State | None]) -> DayState:
     """Return how a day went, from the worst state of each of its measures."""
     state = worst(found.values())
-    return Day(day, state, tuple(sorted(name for name, one in found.items() if state and one is state)))
+    return DayState(day, state, tuple(sorted(name for name, one in found.items() if state and one is state)))
 
 
-def laid_out(days: Iterable[date], found: Iterable[Day]) -> tuple[Day, ...]:
+def fill_days(days: Iterable[date], found: Iterable[DayState]) -> tuple[DayState, ...]:
     """Return a row of a grid: every day, also those of which nothing is known."""
     known = {one.day: one for one in found}
-    return tuple(known.get(day) or Day(day) for day in days)
+    return tuple(known.get(day) or DayState(day) for day in days)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treaty.observability.measures import PERCENT, RUN, SECONDS, Bound, Kind
+from treaty.observability.measures import PERCENT, RUN, SECONDS, Bound, MeasureKind
 
 _SIZES = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 _SIGNS = {Bound.AT_MOST: "≤", Bound.AT_LEAST: "≥"}
@@ -10,7 +10,7 @@ _LONG = 1.5
 _LEAST, _NEARLY_ALL = 0.01, 99
 
 
-def amount(value: float, unit: str) -> str:
+def format_amount(value: float, unit: str) -> str:
     """Write a value with its unit: 12 min, 99.91 %, 1,204 rows."""
     if unit == SECONDS:
         return _duration(value)
@@ -19,18 +19,18 @@ def amount(value: float, unit: str) -> str:
     return f"{_number(value)} {unit}".rstrip()
 
 
-def promise(kind: Kind, value: float, unit: str | None = None) -> str:
+def format_promise(kind: MeasureKind, value: float, unit: str | None = None) -> str:
     """Write what is promised: ≤ 24 h, ≥ 99.5 %."""
     if kind.name == RUN:
         return "every run comes through"
-    return f"{_SIGNS[kind.bound]} {amount(value, kind.unit if unit is None else unit)}"
+    return f"{_SIGNS[kind.bound]} {format_amount(value, kind.unit if unit is None else unit)}"
 
 
-def measured(kind: Kind, value: float, unit: str | None = None) -> str:
+def format_measured(kind: MeasureKind, value: float, unit: str | None = None) -> str:
     """Write what was measured."""
     if kind.name == RUN:
         return "came through" if value >= 1 else "did not come through"
-    return amount(value, kind.unit if unit is None else unit)
+    return format_amount(value, kind.unit if unit is None else unit)
 
 
 def _share(value: float) -> str:

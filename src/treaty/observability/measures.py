@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from treaty.contracts.model import Contract
-from treaty.contracts.quantities import quantity
+from treaty.contracts.quantities import parse_quantity
 
 
 class State(StrEnum):
@@ -23,7 +23,7 @@ class State(StrEnum):
 RANKS: dict[State | None, int] = {None: 0, State.HEALTHY: 1, State.WARNING: 2, State.FAILING: 3}
 """The higher, the worse: what databases compare."""
 
-SPEAKS_FOR = timedelta(days=2)
+CURRENT_FOR = timedelta(days=2)
 """So long a measure says how things are now, since a daily one may come late once; after that it counts as no data."""
 
 _STATES = {rank: state for state, rank in RANKS.items()}
@@ -34,19 +34,19 @@ def worst(states: Iterable[State | None]) -> State | None:
     return max(states, key=RANKS.__getitem__, default=None)
 
 
-def state_of(rank: int | None) -> State | None:
+def state_for_rank(rank: int | None) -> State | None:
     """Return the state of a rank."""
     return _STATES[rank or 0]
 
 
-def speaks_since(now: datetime) -> datetime:
+def current_since(now: datetime) -> datetime:
     """Return when what was measured after it still says how things are now."""
-    return now - SPEAKS_FOR
+    return now - CURRENT_FOR
 
 
-def is_old(at: datetime, now: datetime) -> bool:
+def is_stale(at: datetime, now: datetime) -> bool:
     """Tell whether a measure was taken too long ago to say how things are now."""
-    return at <= speaks_since(now)
+    return at <= current_since(now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,15 @@ class Measure:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judged(measure: Measure, contract: Contract) -> Measure:
+def evaluate_measure(measure: Measure, contract: Contract) -> Measure:
     """Hold a measure to its contract; what whoever measured said of a promise or state stands.
 
     A known kind is judged in its own unit: whoever takes measures in refuses others before.
     """
-    kind = kind_of(measure.name, measure.unit)
+    kind = measure_kind(measure.name, measure.unit)
     unit = measure.unit if measure.unit is not None else kind.unit
-    promise = measure.promise if measure.promise is not None else promise_of(contract, kind)
-    state = measure.state or judge(kind, measure.value, promise)
+    promise = measure.promise if measure.promise is not None else promised_value(contract, kind)
+    state = measure.state or evaluate(kind, measure.value, promise)
     return replace(measure, unit=unit, promise=promise, state=state)
 
 
@@ -83,7 +83,7 @@ class Bound(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MeasureKind:
     """One kind of measure."""
 
     name: str
@@ -106,12 +106,16 @@ SECONDS, ROWS, PERCENT, PLAIN = "s", "rows", "%", ""
 
 _AT_LEAST = Bound.AT_LEAST
 _KINDS = (
-    Kind(FRESHNESS, "Freshness", SECONDS, "How old what readers see is.", promised_as=("freshness",)),
-    Kind(LATENCY, "Latency", SECONDS, "From what happened to where it can be read.", promised_as=("latency", "ly")),
-    Kind(VOLUME, "Volume", ROWS, "Rows that came through.", _AT_LEAST, ("volume", "rowcount", "throughput", "th")),
-    Kind(ROWS_IN, "Rows in", ROWS, "Rows that arrived.", _AT_LEAST),
-    Kind(QUARANTINED, "Quarantined rows", ROWS, "Rows that broke the contract, kept with the reasons."),
-    Kind(
+    MeasureKind(FRESHNESS, "Freshness", SECONDS, "How old what readers see is.", promised_as=("freshness",)),
+    MeasureKind(
+        LATENCY, "Latency", SECONDS, "From what happened to where it can be read.", promised_as=("latency", "ly")
+    ),
+    MeasureKind(
+        VOLUME, "Volume", ROWS, "Rows that came through.", _AT_LEAST, ("volume", "rowcount", "throughput", "th")
+    ),
+    MeasureKind(ROWS_IN, "Rows in", ROWS, "Rows that arrived.", _AT_LEAST),
+    MeasureKind(QUARANTINED, "Quarantined rows", ROWS, "Rows that broke the contract, kept with the reasons."),
+    MeasureKind(
         QUARANTINED_SHARE,
         "Quarantine",
         PERCENT,
@@ -119,25 +123,31 @@ _KINDS = (
         promised_as=("errorrate", "error_rate", "er", "quarantine"),
         watched_above=1.0,
     ),
-    Kind(EXCEPTIONS, "Open exceptions", PLAIN, "Keys that no rule settled and somebody owns."),
-    Kind(COMPLETENESS, "Completeness", PERCENT, "Values that are there, of those due.", _AT_LEAST, ("completeness",)),
-    Kind(VALIDITY, "Validity", PERCENT, "Rows that keep every rule.", _AT_LEAST, ("validity", "accuracy", "quality")),
-    Kind(AVAILABILITY, "Availability", PERCENT, "Time in which it could be read.", _AT_LEAST, ("availability", "av")),
-    Kind(RUN, "Run", PLAIN, "Whether the last run came through: 1, or 0.", _AT_LEAST),
-    Kind(DURATION, "Run time", SECONDS, "How long the last run worked on it."),
+    MeasureKind(EXCEPTIONS, "Open exceptions", PLAIN, "Keys that no rule settled and somebody owns."),
+    MeasureKind(
+        COMPLETENESS, "Completeness", PERCENT, "Values that are there, of those due.", _AT_LEAST, ("completeness",)
+    ),
+    MeasureKind(
+        VALIDITY, "Validity", PERCENT, "Rows that keep every rule.", _AT_LEAST, ("validity", "accuracy", "quality")
+    ),
+    MeasureKind(
+        AVAILABILITY, "Availability", PERCENT, "Time in which it could be read.", _AT_LEAST, ("availability", "av")
+    ),
+    MeasureKind(RUN, "Run", PLAIN, "Whether the last run came through: 1, or 0.", _AT_LEAST),
+    MeasureKind(DURATION, "Run time", SECONDS, "How long the last run worked on it."),
 )
 
-KNOWN: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
+KNOWN_MEASURES: dict[str, MeasureKind] = {kind.name: kind for kind in _KINDS}
 """Every measure that has a meaning of its own; others are named by whoever records them."""
 
 
-def kind_of(name: str, unit: str | None = None) -> Kind:
+def measure_kind(name: str, unit: str | None = None) -> MeasureKind:
     """Return the kind of a measure, a known one in its own unit whatever is said.
 
     One of a team's own has the unit that is said, and is held to the service level of the same name, at most.
     """
     title = name.replace("_", " ").capitalize()
-    return KNOWN.get(name) or Kind(name, title, unit or PLAIN, "", promised_as=(name.lower(),))
+    return KNOWN_MEASURES.get(name) or MeasureKind(name, title, unit or PLAIN, "", promised_as=(name.lower(),))
 
 
 _LITTLE_ROOM = 0.9
@@ -147,7 +157,7 @@ _DIMENSIONS = {SECONDS: frozenset({"time"}), PERCENT: frozenset({"percent", ""})
 _COUNTED = frozenset({"", "row", "rows", "record", "records", "count", "event", "events"})
 
 
-def promise_of(contract: Contract, kind: Kind) -> float | None:
+def promised_value(contract: Contract, kind: MeasureKind) -> float | None:
     """Return what a contract promises, in the measure's unit: the strictest, if it says several things."""
     promised = list(_promised(contract, kind))
     if not promised:
@@ -155,7 +165,7 @@ def promise_of(contract: Contract, kind: Kind) -> float | None:
     return min(promised) if kind.bound is Bound.AT_MOST else max(promised)
 
 
-def judge(kind: Kind, value: float, promise: float | None) -> State | None:
+def evaluate(kind: MeasureKind, value: float, promise: float | None) -> State | None:
     """Judge a value: failing where the promise is broken, a warning where little room is left."""
     if promise is None:
         if kind.watched_above is None:
@@ -166,7 +176,7 @@ def judge(kind: Kind, value: float, promise: float | None) -> State | None:
     return State.WARNING if _used(kind, value, promise) > _LITTLE_ROOM else State.HEALTHY
 
 
-def _used(kind: Kind, value: float, promise: float) -> float:
+def _used(kind: MeasureKind, value: float, promise: float) -> float:
     """Return the share of the room that is used: of what may pass, or of what may be missing of all."""
     if kind.bound is Bound.AT_MOST:
         return value / promise if promise > 0 else 0.0
@@ -175,7 +185,7 @@ def _used(kind: Kind, value: float, promise: float) -> float:
     return 0.0  # one row more than promised is enough
 
 
-def _promised(contract: Contract, kind: Kind) -> Iterator[float]:
+def _promised(contract: Contract, kind: MeasureKind) -> Iterator[float]:
     for level in contract.sla or ():
         if str(level.get("property", "")).lower() in kind.promised_as:
             yield from _read(kind, level.get("value"), level.get("unit"))
@@ -183,7 +193,7 @@ def _promised(contract: Contract, kind: Kind) -> Iterator[float]:
         yield from _read(kind, contract.treaty.latency.within, None)
 
 
-def _read(kind: Kind, value: object, unit: object) -> Iterator[float]:
-    found = quantity(value, unit if isinstance(unit, str) else None)
+def _read(kind: MeasureKind, value: object, unit: object) -> Iterator[float]:
+    found = parse_quantity(value, unit if isinstance(unit, str) else None)
     if found is not None and found.dimension in _DIMENSIONS.get(kind.unit, _COUNTED | {kind.unit}):
         yield float(found.amount)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
 from treaty.regex.character_sets import (
     ANY,
@@ -45,7 +45,7 @@ def parse_pattern(pattern: str) -> Node:
     """Parse a pattern in RE2 syntax; InvalidDocument if RE2 refuses it."""
     problem = PatternCheck().problem(pattern)
     if problem:
-        raise InvalidDocument(f"pattern {brief(pattern)!r} is not RE2 syntax: {problem}")
+        raise InvalidDocument(f"pattern {abbreviate(pattern)!r} is not RE2 syntax: {problem}")
     return _Parser(pattern).alternatives(_Flags(), depth=0)
 
 
@@ -59,7 +59,9 @@ class _Parser:
     def alternatives(self, flags: _Flags, depth: int) -> Node:
         """Parse up to the end of the group."""
         if depth > _MAX_DEPTH:
-            raise InvalidDocument(f"pattern {brief(self.text)!r} nests more than {_MAX_DEPTH} groups; write it flatter")
+            raise InvalidDocument(
+                f"pattern {abbreviate(self.text)!r} nests more than {_MAX_DEPTH} groups; write it flatter"
+            )
         options: list[Node] = []
         parts: list[Node] = []
         while self.at < len(self.text) and self.text[self.at] != ")":

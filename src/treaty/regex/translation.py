@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
 
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
 from treaty.regex.ambiguity import Ambiguity, measure_ambiguity
 from treaty.regex.automaton import Path, build_automaton
@@ -59,8 +59,8 @@ def translate(pattern: str) -> JavaPattern:
     max_length = min(_max_length_for_time(tree, longest_match), max_length_for_stack(tree, possessive))
     if max_length < _capped(_MIN_USEFUL_LENGTH, longest_match):
         raise InvalidDocument(
-            f"pattern {brief(pattern)!r} can take very long on one value, because its repetitions can match the same "
-            "text in many ways; end each repeated part with a character that occurs nowhere else in it, "
+            f"pattern {abbreviate(pattern)!r} can take very long on one value, because its repetitions can match "
+            "the same text in many ways; end each repeated part with a character that occurs nowhere else in it, "
             "such as ([a-z]+,)* instead of ([a-z]+,?)*, or use fewer .* in a row"
         )
     text = JavaWriter(possessive, is_search=not anchors.at_start).text(tree)

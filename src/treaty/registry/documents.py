@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from treaty.contracts.frozen import once
+from treaty.contracts.frozen import lazy
 from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Field, Form
-from treaty.contracts.text import Limits, Reading, check_plain, read_document, read_json
-from treaty.contracts.text.limits import refuse
+from treaty.contracts.text import Limits, ParsedDocument, check_plain, read_document, read_json
+from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import EMPTY, Json
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
@@ -37,18 +37,18 @@ class Prepared:
     content: bytes
     data: dict[str, Json] = field(repr=False)
 
-    @once
+    @lazy
     def parsed(self) -> str:
         """The document as JSON that reads back as the same contract: as it was given, where that is JSON."""
         written = self.content if self.media == JSON else as_json(self.data)
         return written.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
 
-    @once
+    @lazy
     def words(self) -> dict[str, str]:
         """The words that a search finds it by."""
         return searched(self.contract)
 
-    @once
+    @lazy
     def digest(self) -> str:
         """What tells two documents apart, whatever the order of their keys."""
         return digest_of(self.data)
@@ -58,7 +58,7 @@ class Prepared:
         """The line the version belongs to."""
         return Line(self.contract.id, self.parts[0])
 
-    @once
+    @lazy
     def parts(self) -> tuple[int, int, int]:
         """MAJOR, MINOR and PATCH."""
         version = self.contract.semantic_version
@@ -85,25 +85,27 @@ def prepare(
     if isinstance(content, Mapping):
         data = dict(content)
         check_plain(data, source, limits)
-        return prepare_reading(Reading(source, data, lambda: None), JSON, as_json(data))
+        return prepare_reading(ParsedDocument(source, data, lambda: None), JSON, as_json(data))
     given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     reading, found = _read(given, source, limits)
     return prepare_reading(reading, found if media is None or found == YAML else media, given)
 
 
-def prepare_reading(reading: Reading, media: str, content: bytes) -> Prepared:
+def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prepared:
     """Prepare a document that was read already."""
     contract = parse(reading).contract
     _check_names(contract, reading)
     prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
-        raise refuse("a text has a NUL character, which no database keeps", reading.place(), "take it out")
+        raise invalid_document("a text has a NUL character, which no database keeps", reading.place(), "take it out")
     if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
-        raise refuse(f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",)))
+        raise invalid_document(
+            f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",))
+        )
     return prepared
 
 
-def _read(given: bytes, source: str, limits: Limits | None) -> tuple[Reading, str]:
+def _read(given: bytes, source: str, limits: Limits | None) -> tuple[ParsedDocument, str]:
     """Read a document, and tell whether it is JSON or YAML, which may begin with a brace too."""
     if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):
@@ -180,9 +182,11 @@ def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
     return found
 
 
-def _check_names(contract: Contract, reading: Reading) -> None:
+def _check_names(contract: Contract, reading: ParsedDocument) -> None:
     if problem := _problem_with(contract.id):
-        raise refuse(problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew")
+        raise invalid_document(
+            problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew"
+        )
 
 
 def _problem_with(name: str) -> str | None:
@@ -207,11 +211,11 @@ def _texts(data: Json) -> Iterator[str]:
             pending += value
 
 
-def _status(contract: Contract, reading: Reading) -> Status:
+def _status(contract: Contract, reading: ParsedDocument) -> Status:
     try:
         return parse_status(contract.status)
     except InvalidDocument as error:
-        raise refuse(str(error), reading.place(("status",))) from None
+        raise invalid_document(str(error), reading.place(("status",))) from None
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))

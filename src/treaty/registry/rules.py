@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from treaty.compatibility import Grading, Mode
-from treaty.compatibility.migration import Guard
+from treaty.compatibility.migration import SqlGuard
 from treaty.compatibility.modes import DEFAULT_MODE
 from treaty.contracts.text import Limits
 from treaty.governance.lifecycle import Periods
@@ -37,6 +37,6 @@ class RegistryRules:
     approval: Approval = Approval.OFF
     acknowledgement: Acknowledgement = Acknowledgement.REQUIRED
     reminders: tuple[int, ...] = (30, 7, 1)  # days before a migration's window ends
-    guard: Guard | None = None  # lets SQL that migrations declare through, where what reads SQL is installed
+    guard: SqlGuard | None = None  # lets SQL that migrations declare through, where what reads SQL is installed
     limits: Limits = field(default_factory=Limits)
     addresses: AddressRule = AddressRule.PUBLIC_ONLY

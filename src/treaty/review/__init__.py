@@ -1,7 +1,7 @@
 """A branch under review: which contracts it changes, what stands against each, and whom it hits by field."""
 
-from treaty.review.branch import Branch, Document, File, RegistryDesk, Rules, Touched
-from treaty.review.report import Affected, ContractReview, RegistrySays, Review, Section, Standing, Step
+from treaty.review.branch import Branch, Document, File, FileChange, RegistryGateway, Rules
+from treaty.review.report import Affected, ContractReview, ContractState, RegistryAnswer, Review, Section, Step
 from treaty.review.reviewer import review
 
 __all__ = [
@@ -10,13 +10,13 @@ __all__ = [
     "ContractReview",
     "Document",
     "File",
-    "RegistryDesk",
-    "RegistrySays",
+    "RegistryGateway",
+    "RegistryAnswer",
     "Review",
     "Rules",
     "Section",
-    "Standing",
+    "ContractState",
     "Step",
-    "Touched",
+    "FileChange",
     "review",
 ]

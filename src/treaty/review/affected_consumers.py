@@ -8,9 +8,9 @@ from functools import cached_property
 
 from treaty.compatibility import Judged, Verdict
 from treaty.compatibility.migration import MigrationPath, migration_path
-from treaty.consumers.impact import BreakingChanges, Effect, breaking
-from treaty.consumers.migration_guides import guides
-from treaty.consumers.subscription_files import Declared
+from treaty.consumers.impact import BreakingChanges, Effect, breaking_changes
+from treaty.consumers.migration_guides import build_guides
+from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.blocks import Upstream
 from treaty.contracts.model import Contract
@@ -24,10 +24,10 @@ _URGENCY = ("hit", "unknown", "exposed", "safe")
 
 
 def affected_by(
-    verdict: Verdict, before: Contract, declared: Iterable[Declared], documents: Iterable[Document]
+    verdict: Verdict, before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
 ) -> tuple[Affected, ...]:
     """Say what a change means for each who reads the contract, or is made from it."""
-    changes, way = BreakingChanges(verdict), WayOver(verdict)
+    changes, way = BreakingChanges(verdict), ConsumerSteps(verdict)
     found = []
     for one in _readers(before, declared):
         effect, hits = changes.effect_on(one.subscription.fields)
@@ -36,22 +36,22 @@ def affected_by(
         fields = _fields(upstream)
         effect, hits = changes.effect_on(fields)
         found.append(_line(document, effect, hits, way.steps(hits, fields)))
-    return merged(found)
+    return merge_affected(found)
 
 
 def affected_by_removal(
-    before: Contract, declared: Iterable[Declared], documents: Iterable[Document]
+    before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
 ) -> tuple[Affected, ...]:
     """Say who rests on a contract that is removed."""
     gone = (Step(None, "move to another contract: this one is removed"),)
     found = [_consumer(one, Effect.HIT, (), gone) for one in _readers(before, declared)]
     found += [_line(document, Effect.HIT, (), gone) for document, _ in _made_from(before, documents)]
-    return merged(found)
+    return merge_affected(found)
 
 
 def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[Affected]:
     """Yield those whom a registry names, with what to do by field as far as the changes of the branch say it."""
-    changes, way = (breaking(verdict), WayOver(verdict)) if verdict else ((), None)
+    changes, way = (breaking_changes(verdict), ConsumerSteps(verdict)) if verdict else ((), None)
     for one in found:
         hits = [item for item in changes if item.change.field in one.fields]
         if way is None or not hits or one.effect != Effect.HIT:
@@ -62,7 +62,7 @@ def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[A
         yield replace(one, steps=(*way.steps(hits, parse_fields(one.fields)), *rest))
 
 
-def merged(found: Iterable[Affected]) -> tuple[Affected, ...]:
+def merge_affected(found: Iterable[Affected]) -> tuple[Affected, ...]:
     """Join what is known of one party from several places; the most urgent effect holds."""
     parties: dict[tuple[str, str], Affected] = {}
     for one in found:
@@ -86,7 +86,7 @@ def _joined(one: Affected, other: Affected) -> Affected:
     )
 
 
-def _readers(before: Contract, declared: Iterable[Declared]) -> list[Declared]:
+def _readers(before: Contract, declared: Iterable[DeclaredSubscription]) -> list[DeclaredSubscription]:
     """Return who reads the line; a contract without a version has no lines, so whoever reads any of it."""
     return [
         one
@@ -109,7 +109,7 @@ def _fields(upstream: Upstream) -> tuple[FieldPath, ...]:
         return ()
 
 
-def _consumer(one: Declared, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
+def _consumer(one: DeclaredSubscription, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
     said = one.subscription
     return Affected(
         said.consumer,
@@ -135,7 +135,7 @@ def _names(hits: Sequence[Judged]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.change.field for item in hits if item.change.field))
 
 
-class WayOver:
+class ConsumerSteps:
     """The way from one version to the next; it is worked out once, for whoever is hit first."""
 
     def __init__(self, verdict: Verdict) -> None:
@@ -157,7 +157,7 @@ class WayOver:
         version = before.semantic_version
         line = Line(before.id, version.major if version else 0)
         asked = Subscription("consumer", line, ConsumerClass.OPERATIONAL_REPORTING, fields)
-        (guide,) = guides(path, [asked], verdict=self._verdict)
+        (guide,) = build_guides(path, [asked], verdict=self._verdict)
         for one in guide.fields:
             yield one.before, Step(one.before, "; ".join(one.todo))
 

@@ -9,17 +9,23 @@ from posixpath import basename, splitext
 from typing import Protocol
 
 from treaty.compatibility import Grading, Mode, Verdict
-from treaty.compatibility.finding_places import placed
-from treaty.consumers.subscription_files import Declared, looks_like_subscriptions, read_subscriptions
+from treaty.compatibility.finding_places import locate_findings
+from treaty.consumers.subscription_files import DeclaredSubscription, looks_like_subscriptions, read_subscriptions
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.contracts.loader import SUFFIXES, LoadedContract, looks_like_contract, meant_as_contract, parse
+from treaty.contracts.loader import (
+    CONTRACT_SUFFIXES,
+    LoadedContract,
+    looks_like_contract,
+    looks_like_contract_file,
+    parse,
+)
 from treaty.contracts.model import Contract, locate_fields
 from treaty.contracts.paths import parse_path
 from treaty.contracts.text import Limits, read_document
-from treaty.contracts.text.limits import INVALID_DOCUMENT, shortened
+from treaty.contracts.text.limits import INVALID_DOCUMENT, truncate_message
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.governance.lint import LintSettings
-from treaty.review.report import RegistrySays
+from treaty.review.report import RegistryAnswer
 
 
 @dataclass(frozen=True)
@@ -61,20 +67,20 @@ class Contents:
     """What was found in a file: contracts, subscriptions, or what is wrong with it."""
 
     documents: tuple[Document, ...] = ()
-    declared: tuple[Declared, ...] = ()
+    declared: tuple[DeclaredSubscription, ...] = ()
     problems: tuple[Finding, ...] = ()
 
 
-NOTHING = Contents()
+EMPTY_CONTENTS = Contents()
 
 
 def read_file(file: File | None, limits: Limits, name: str | None = None) -> Contents:
     """Read a file; what is neither a contract, a schema nor subscriptions is nothing. `name` is for schemas without."""
     if file is None:
-        return NOTHING
-    ours = splitext(file.path)[1].lower() in SUFFIXES
+        return EMPTY_CONTENTS
+    ours = splitext(file.path)[1].lower() in CONTRACT_SUFFIXES
     try:
-        if ours and meant_as_contract(file.content):
+        if ours and looks_like_contract_file(file.content):
             return _contract(file, limits)
         if ours and looks_like_subscriptions(file.content):
             return Contents(declared=read_subscriptions(file.content, file.source, limits))
@@ -86,22 +92,22 @@ def read_file(file: File | None, limits: Limits, name: str | None = None) -> Con
 def _contract(file: File, limits: Limits) -> Contents:
     reading = read_document(file.content, file.source, limits)
     if not looks_like_contract(reading.data):  # its keys stand deeper, as in a Helm chart or a list of examples
-        return NOTHING
+        return EMPTY_CONTENTS
     return Contents((Document(file, parse(reading)),))
 
 
 def _schema(file: File, limits: Limits, name: str | None) -> Contents:
     if len(file.content) > limits.bytes:
-        return NOTHING
+        return EMPTY_CONTENTS
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return NOTHING
+        return EMPTY_CONTENTS
     from treaty.formats import detect_format  # loaded only where a branch has other files than contracts
 
     found = detect_format(file.path, text)
     if found is None:
-        return NOTHING
+        return EMPTY_CONTENTS
     try:
         read = found.read(text, name=name or stem(file.path))
     except (InvalidDocument, Unavailable) as error:  # it only looks like one, or what reads it is not installed
@@ -119,21 +125,21 @@ def stem(path: str) -> str:
 
 
 def _problem(file: File, severity: Severity, message: str) -> Finding:
-    return Finding(INVALID_DOCUMENT, severity, shortened(message), place=Place(file.source))
+    return Finding(INVALID_DOCUMENT, severity, truncate_message(message), place=Place(file.source))
 
 
-def placed_in_branch(verdict: Verdict, before: Document, after: Document) -> tuple[Finding, ...]:
+def locate_in_branch(verdict: Verdict, before: Document, after: Document) -> tuple[Finding, ...]:
     """Return the findings of a verdict, each at a line of the document as it is now."""
-    spots = Spots(after)
+    spots = DocumentPlaces(after)
     return tuple(
         finding
         if finding.place and finding.place.source == after.file.source
         else replace(finding, place=spots.of(finding.path))
-        for finding in placed(verdict, before.loaded, after.loaded)
+        for finding in locate_findings(verdict, before.loaded, after.loaded)
     )
 
 
-class Spots:
+class DocumentPlaces:
     """The lines of one document, by the paths of its fields."""
 
     def __init__(self, document: Document) -> None:
@@ -162,7 +168,7 @@ def _around(path: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Touched:
+class FileChange:
     """A file on both sides: one of them is missing where it was added or removed, the paths differ where it moved."""
 
     before: File | None
@@ -181,7 +187,7 @@ class Branch:
 
     base: str
     commit: str
-    touched: tuple[Touched, ...]
+    touched: tuple[FileChange, ...]
     mentioning: Callable[[Collection[str]], Sequence[File]]
 
 
@@ -196,7 +202,7 @@ class Rules:
     today: date
 
 
-class RegistryDesk(Protocol):
+class RegistryGateway(Protocol):
     """A registry, as a review asks it; it raises Unavailable where no answer comes."""
 
     @property
@@ -204,10 +210,10 @@ class RegistryDesk(Protocol):
         """Which registry it is."""
         ...
 
-    def judge(self, document: Document) -> RegistrySays:
+    def judge(self, document: Document) -> RegistryAnswer:
         """Say what would become of a version."""
         ...
 
-    def removal(self, contract: Contract) -> RegistrySays:
+    def removal(self, contract: Contract) -> RegistryAnswer:
         """Say what stands against a line being gone."""
         ...

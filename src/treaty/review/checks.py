@@ -10,18 +10,18 @@ from treaty.compatibility.kinds import KINDS
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.governance.inheritance import is_policy, weakened
+from treaty.governance.inheritance import find_weakened_terms, is_policy
 from treaty.governance.lifecycle import Status, parse_status
 from treaty.governance.lint import lint
 from treaty.governance.waivers import Waived, apply_waivers
-from treaty.review.branch import Document, Rules, Spots, placed_in_branch
+from treaty.review.branch import Document, DocumentPlaces, Rules, locate_in_branch
 from treaty.review.pairing import Pair
 
 _MAY_GO = frozenset({Status.DRAFT, Status.RETIRED, Status.ARCHIVED})
 
 
 @dataclass(frozen=True)
-class Judged:
+class CheckResult:
     """What one judge found, what waivers set aside, and how much of it is older than the branch."""
 
     findings: tuple[Finding, ...] = ()
@@ -29,7 +29,7 @@ class Judged:
     older: int = 0
 
 
-def verdict_on(pair: Pair, rules: Rules) -> Verdict | None:
+def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
     """Judge a contract against its history in the base; a foreign schema that is new has nothing to be judged by."""
     before, after = pair.before, pair.after
     if after is None:
@@ -41,44 +41,44 @@ def verdict_on(pair: Pair, rules: Rules) -> Verdict | None:
     return admit([one.contract for one in pair.history], after.contract, rules.mode, rules.grading)
 
 
-def compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> Judged:
+def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResult:
     """Return what stands against the change; a break that a new line with a plan excuses is something to know."""
     after = pair.after
     assert after is not None  # noqa: S101 - what is gone has no verdict
     if verdict.is_unchanged:
-        return Judged()
-    found = placed_in_branch(verdict, pair.before or after, after)
+        return CheckResult()
+    found = locate_in_branch(verdict, pair.before or after, after)
     if after.format is not None:  # a schema declares neither version nor owner; a waiver is its way to break
         changes = tuple(one for one in found if not KINDS[one.id].is_check)
         standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
-        return Judged(standing, waived)
+        return CheckResult(standing, waived)
     if verdict.admissible:
         found = tuple(replace(one, severity=_at_most_warning(one.severity)) for one in found)
-    return Judged(found)
+    return CheckResult(found)
 
 
-def legibility(pair: Pair, rules: Rules) -> Judged:
+def check_lint(pair: Pair, rules: Rules) -> CheckResult:
     """Lint a contract; what its base had already is counted, not held against the branch."""
     after = pair.after
     if after is None or after.format is not None:
-        return Judged()
+        return CheckResult()
     report = lint(after.loaded, rules.lint, rules.today)
     known = {_what(one) for one in _lint_before(pair.before, rules)}
     fresh = tuple(one for one in report.findings if _what(one) not in known)
-    return Judged(fresh, report.waived, len(report.findings) - len(fresh))
+    return CheckResult(fresh, report.waived, len(report.findings) - len(fresh))
 
 
-def set_aside(findings: Iterable[Finding], contract: str, rules: Rules) -> Judged:
+def apply_project_waivers(findings: Iterable[Finding], contract: str, rules: Rules) -> CheckResult:
     """Part findings into those that stand and those that a waiver of the project sets aside."""
-    return Judged(*apply_waivers(findings, contract, rules.lint.waivers, rules.today))
+    return CheckResult(*apply_waivers(findings, contract, rules.lint.waivers, rules.today))
 
 
-def removal(before: Document) -> Finding:
+def removal_finding(before: Document) -> Finding:
     """Say what it means that a contract is gone: only what nobody can rest on goes without a word."""
     contract = before.contract
     named = contract.line or contract.id
     message = f"{named} is removed from the repository"
-    place = replace(Spots(before).key("id"), source=before.path, line=None)
+    place = replace(DocumentPlaces(before).key("id"), source=before.path, line=None)
     if before.format is None and _status(contract) in _MAY_GO:
         return Finding("contract_removed", Severity.INFO, message, place=place)
     if before.format is not None:
@@ -112,7 +112,7 @@ def _status(contract: Contract) -> Status | None:
 def policy_findings(document: Document, policies: Mapping[str, Contract], asks_registry: bool) -> Iterator[Finding]:
     """Yield each term that is weaker than a policy above asks; one that nobody can look up is said."""
     contract = document.contract
-    spots = Spots(document)
+    spots = DocumentPlaces(document)
     above: list[Contract] = []
     parent = contract.treaty.parent
     while parent is not None and parent != contract.id and parent not in {one.id for one in above}:
@@ -128,7 +128,7 @@ def policy_findings(document: Document, policies: Mapping[str, Contract], asks_r
             break
         above.append(policies[parent])
         parent = policies[parent].treaty.parent
-    for one in weakened(contract, above):
+    for one in find_weakened_terms(contract, above):
         yield Finding(one.kind, Severity.ERROR, str(one), one.path, spots.of(one.path))
 
 
@@ -138,12 +138,16 @@ def children_in_breach(
     """Yield each untouched contract that a changed policy newly finds weaker than it asks."""
     if not is_policy(policy.contract):
         return
-    place = Spots(policy).key("version")
+    place = DocumentPlaces(policy).key("version")
     for document in documents:
         if not _is_below(document.contract, policy.contract.id, policies):
             continue
-        known = {one.message for one in weakened(document.contract, (before,))} if before else set()
-        said = [one.message for one in weakened(document.contract, (policy.contract,)) if one.message not in known]
+        known = {one.message for one in find_weakened_terms(document.contract, (before,))} if before else set()
+        said = [
+            one.message
+            for one in find_weakened_terms(document.contract, (policy.contract,))
+            if one.message not in known
+        ]
         if said:
             child = f"{document.contract.id} {document.contract.version}"
             message = f"{child} would be in breach of this policy: {'; '.join(said)}"

@@ -7,31 +7,31 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from treaty.consumers.subscription_files import Declared
+from treaty.consumers.subscription_files import DeclaredSubscription
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.contracts.text import Limits
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import Status, parse_status
-from treaty.review.branch import Branch, Contents, Document, RegistryDesk, Rules, Spots, read_file
-from treaty.review.pairing import Pair, Read
-from treaty.review.report import RegistrySays
+from treaty.review.branch import Branch, Contents, Document, DocumentPlaces, RegistryGateway, Rules, read_file
+from treaty.review.pairing import Pair, ReadChange
+from treaty.review.report import RegistryAnswer
 
 _MOST_ROUNDS = 10
 _GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class RelatedFiles:
     """Contracts and subscriptions that the branch leaves alone, and what is wrong with files that hold them."""
 
     documents: tuple[Document, ...] = ()
-    declared: tuple[Declared, ...] = ()
+    declared: tuple[DeclaredSubscription, ...] = ()
     problems: tuple[tuple[str, tuple[Finding, ...]], ...] = ()
 
 
-def look_around(branch: Branch, touched: Sequence[Contents], limits: Limits) -> Surroundings:
+def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) -> RelatedFiles:
     """Find what names the touched contracts or their policies, and what names those in turn."""
     documents = [one for contents in touched for one in contents.documents if one.format is None]
     asked: set[str] = set()
@@ -46,7 +46,7 @@ def look_around(branch: Branch, touched: Sequence[Contents], limits: Limits) -> 
         read = {one.path: read_file(one, limits) for one in files if named.search(one.content)}
         found |= read
         wanted = set(_parents(one for contents in read.values() for one in contents.documents))
-    return Surroundings(
+    return RelatedFiles(
         tuple(one for path in sorted(found) for one in found[path].documents),
         tuple(one for path in sorted(found) for one in found[path].declared),
         tuple((path, found[path].problems) for path in sorted(found) if found[path].problems),
@@ -87,10 +87,10 @@ def _order(contract: Contract) -> tuple[int, int, int]:
     return (version.major, version.minor, version.patch) if version else (-1, -1, -1)
 
 
-class Asking:
+class RegistrySession:
     """One registry during one review; once it does not answer it is left alone, and why is kept."""
 
-    def __init__(self, desk: RegistryDesk | None) -> None:
+    def __init__(self, desk: RegistryGateway | None) -> None:
         self._desk = desk
         self.silent: str | None = None
 
@@ -99,7 +99,7 @@ class Asking:
         """Whether there is somebody to ask."""
         return self._desk is not None and self.silent is None
 
-    def about(self, pair: Pair) -> RegistrySays | None:
+    def about(self, pair: Pair) -> RegistryAnswer | None:
         """Return what the registry says of a contract of ours, its findings at their places."""
         desk = self._desk
         if desk is None or pair.document.format is not None:
@@ -109,7 +109,7 @@ class Asking:
             return self._answer(lambda: _placed(desk.judge(after), after))
         return self._answer(lambda: desk.removal(gone.contract)) if gone is not None else None
 
-    def _answer(self, ask: Callable[[], RegistrySays]) -> RegistrySays | None:
+    def _answer(self, ask: Callable[[], RegistryAnswer]) -> RegistryAnswer | None:
         if self.silent is not None:
             return None
         try:
@@ -119,8 +119,8 @@ class Asking:
             return None
 
 
-def _placed(said: RegistrySays, document: Document) -> RegistrySays:
-    spots = Spots(document)
+def _placed(said: RegistryAnswer, document: Document) -> RegistryAnswer:
+    spots = DocumentPlaces(document)
 
     def at(finding: Finding) -> Finding:
         return replace(finding, place=spots.of(finding.path) if finding.path else spots.key("version"))
@@ -129,14 +129,14 @@ def _placed(said: RegistrySays, document: Document) -> RegistrySays:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReviewContext:
     """The branch as it is: its contracts, subscriptions and policies, the project's rules, and whom to ask."""
 
     rules: Rules
-    asking: Asking
+    asking: RegistrySession
     documents: tuple[Document, ...]
     untouched: tuple[Document, ...]
-    declared: tuple[Declared, ...]
+    declared: tuple[DeclaredSubscription, ...]
     policies: Mapping[str, Contract]
     versions: Mapping[tuple[str, str], Sequence[Document]]
     left: frozenset[str]
@@ -155,12 +155,14 @@ class Scene:
         for other in self.versions[contract.id, contract.version]:
             if other.path != document.path and other.contract != contract:
                 message = f"{contract.id} {contract.version} stands here and in {other.path}, and they differ"
-                place = Spots(document).key("version")
+                place = DocumentPlaces(document).key("version")
                 hint = "keep one, or give one a version of its own"
                 yield Finding("version_duplicate", Severity.ERROR, message, place=place, hint=hint)
 
 
-def set_scene(read: Sequence[Read], around: Surroundings, rules: Rules, asking: Asking) -> Scene:
+def build_context(
+    read: Sequence[ReadChange], around: RelatedFiles, rules: Rules, asking: RegistrySession
+) -> ReviewContext:
     """Put together what the branch holds, touched or not."""
     documents = (*(one for part in read for one in part.after.documents), *around.documents)
     versions: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
@@ -168,7 +170,7 @@ def set_scene(read: Sequence[Read], around: Surroundings, rules: Rules, asking: 
         if one.format is None:
             versions[one.contract.id, one.contract.version].append(one)
     held = {part.touched.after.path for part in read if part.touched.after}
-    return Scene(
+    return ReviewContext(
         rules,
         asking,
         documents,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from treaty.compatibility import predecessor
 from treaty.contracts.text import Limits
-from treaty.review.branch import Contents, Document, Touched, read_file, stem
+from treaty.review.branch import Contents, Document, FileChange, read_file, stem
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadChange:
     """A touched file with what both sides hold."""
 
-    touched: Touched
+    touched: FileChange
     before: Contents
     after: Contents
 
@@ -35,19 +35,19 @@ class Pair:
         return found
 
 
-def read_touched(touched: Touched, limits: Limits) -> Read:
+def read_touched(touched: FileChange, limits: Limits) -> ReadChange:
     """Read both sides of a file; a schema without a name of its own keeps it where only its file is moved."""
     name = stem(touched.before.path) if touched.before else None
-    return Read(touched, read_file(touched.before, limits), read_file(touched.after, limits, name))
+    return ReadChange(touched, read_file(touched.before, limits), read_file(touched.after, limits, name))
 
 
-def pairs_of(read: Sequence[Read], untouched: Sequence[Document]) -> Iterator[Pair]:
+def pairs_of(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[Pair]:
     """Yield every contract that the branch touches, by path."""
     yield from _own(read, [one for one in untouched if one.format is None])
     yield from _foreign(read)
 
 
-def _own(read: Sequence[Read], untouched: Sequence[Document]) -> Iterator[Pair]:
+def _own(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[Pair]:
     """Pair our own contracts by their id: the version before is the latest of the line, else the latest of all."""
     before = [one for part in read for one in part.before.documents if one.format is None]
     after = [one for part in read for one in part.after.documents if one.format is None]
@@ -75,7 +75,7 @@ def _line(one: Document) -> tuple[str, str]:
     return one.contract.id, one.contract.line or one.contract.version
 
 
-def _foreign(read: Sequence[Read]) -> Iterator[Pair]:
+def _foreign(read: Sequence[ReadChange]) -> Iterator[Pair]:
     """Pair schemas file by file, by name; what is left over of one each is one schema under another name."""
     gone: list[Document] = []
     new: list[Document] = []

@@ -13,7 +13,7 @@ from treaty.contracts.findings import Finding, Severity
 from treaty.governance.waivers import Waived
 
 
-class Standing(StrEnum):
+class ContractState(StrEnum):
     """What a branch does with a contract."""
 
     ADDED = "added"
@@ -57,7 +57,7 @@ class Affected:
 
 
 @dataclass(frozen=True, slots=True)
-class RegistrySays:
+class RegistryAnswer:
     """What the registry answers to one contract; `before` is the version that it compares with."""
 
     before: str | None = None
@@ -73,7 +73,7 @@ class ContractReview:
     """Everything there is to say about one contract of the branch; an error among the findings keeps it out."""
 
     path: str
-    standing: Standing
+    standing: ContractState
     contract: str | None = None
     format: str | None = None
     was: str | None = None
@@ -87,7 +87,7 @@ class ContractReview:
     older_lint: int = 0
     affected: tuple[Affected, ...] = ()
     more_affected: int = 0
-    registry: RegistrySays | None = None
+    registry: RegistryAnswer | None = None
     losses: tuple[str, ...] = ()
 
     @property
@@ -126,10 +126,10 @@ class ContractReview:
     @property
     def version_is_enough(self) -> bool:
         """Whether the declared version is at least the one that the changes need."""
-        from treaty.contracts.versions import version_or_none
+        from treaty.contracts.versions import try_parse_version
 
-        needed = version_or_none(self.required_version or "")
-        declared = version_or_none(self.after or "")
+        needed = try_parse_version(self.required_version or "")
+        declared = try_parse_version(self.after or "")
         return needed is None or (declared is not None and declared >= needed)
 
 

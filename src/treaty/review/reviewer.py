@@ -7,52 +7,52 @@ from dataclasses import replace
 
 from treaty.compatibility import Verdict, suggest_renames
 from treaty.contracts.findings import Finding, Severity
-from treaty.contracts.versions import version_or_none
-from treaty.review.affected_consumers import affected_by, affected_by_removal, merged, with_steps
-from treaty.review.branch import Branch, Document, RegistryDesk, Rules
+from treaty.contracts.versions import try_parse_version
+from treaty.review.affected_consumers import affected_by, affected_by_removal, merge_affected, with_steps
+from treaty.review.branch import Branch, Document, RegistryGateway, Rules
 from treaty.review.checks import (
+    apply_project_waivers,
+    check_compatibility,
+    check_lint,
     children_in_breach,
-    compatibility,
-    legibility,
+    judge_pair,
     policy_findings,
-    removal,
-    set_aside,
-    verdict_on,
+    removal_finding,
 )
-from treaty.review.context import Asking, Scene, look_around, set_scene
-from treaty.review.pairing import Pair, Read, pairs_of, read_touched
-from treaty.review.report import ContractReview, RegistrySays, Review, Section, Standing
+from treaty.review.context import RegistrySession, ReviewContext, build_context, find_related
+from treaty.review.pairing import Pair, ReadChange, pairs_of, read_touched
+from treaty.review.report import ContractReview, ContractState, RegistryAnswer, Review, Section
 
-Said = list[tuple[Section, Finding]]
+SectionFindings = list[tuple[Section, Finding]]
 
 
-def review(branch: Branch, rules: Rules, registry: RegistryDesk | None = None) -> Review:
+def review(branch: Branch, rules: Rules, registry: RegistryGateway | None = None) -> Review:
     """Review every contract that a branch touches; without a registry by what the repository knows."""
     read = [read_touched(one, rules.limits) for one in branch.touched]
-    around = look_around(branch, [side for one in read for side in (one.before, one.after)], rules.limits)
-    asking = Asking(registry)
-    scene = set_scene(read, around, rules, asking)
-    found = [_reviewed(pair, scene) for pair in pairs_of(read, around.documents)]
+    around = find_related(branch, [side for one in read for side in (one.before, one.after)], rules.limits)
+    asking = RegistrySession(registry)
+    scene = build_context(read, around, rules, asking)
+    found = [_review_pair(pair, scene) for pair in pairs_of(read, around.documents)]
     found += [_unreadable(one.touched.path, _weighed(one)) for one in read if one.after.problems]
     found += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
     found.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
     return Review(branch.base, branch.commit, tuple(found), registry.name if registry else None, asking.silent)
 
 
-def _reviewed(pair: Pair, scene: Scene) -> ContractReview:
+def _review_pair(pair: Pair, scene: ReviewContext) -> ContractReview:
     if pair.after is not None:
-        return _kept(pair, pair.after, scene)
-    return _removed(pair, pair.document, scene)
+        return _review_present(pair, pair.after, scene)
+    return _review_removed(pair, pair.document, scene)
 
 
-def _kept(pair: Pair, after: Document, scene: Scene) -> ContractReview:
+def _review_present(pair: Pair, after: Document, scene: ReviewContext) -> ContractReview:
     rules, before, contract = scene.rules, pair.before, after.contract
-    verdict = verdict_on(pair, rules)
+    verdict = judge_pair(pair, rules)
     asked = scene.asking.about(pair)
-    broken = compatibility(pair, verdict, rules) if verdict else set_aside((), contract.id, rules)
-    bound = set_aside(_policy(pair, after, scene), contract.id, rules)
-    legible = legibility(pair, rules)
-    said: Said = [(Section.DOCUMENT, one) for one in scene.duplicates_of(after)]
+    broken = check_compatibility(pair, verdict, rules) if verdict else apply_project_waivers((), contract.id, rules)
+    bound = apply_project_waivers(_policy(pair, after, scene), contract.id, rules)
+    legible = check_lint(pair, rules)
+    said: SectionFindings = [(Section.DOCUMENT, one) for one in scene.duplicates_of(after)]
     said += [(Section.COMPATIBILITY, one) for one in broken.findings]
     said += [(Section.POLICY, one) for one in bound.findings]
     said += [(Section.LINT, one) for one in legible.findings]
@@ -74,43 +74,43 @@ def _kept(pair: Pair, after: Document, scene: Scene) -> ContractReview:
         said=tuple(said),
         waived=(*broken.waived, *bound.waived, *legible.waived),
         older_lint=legible.older,
-        affected=merged((*hit, *with_steps(asked.affected if asked else (), verdict))),
+        affected=merge_affected((*hit, *with_steps(asked.affected if asked else (), verdict))),
         more_affected=asked.more if asked else 0,
         registry=asked,
         losses=after.losses,
     )
 
 
-def _removed(pair: Pair, before: Document, scene: Scene) -> ContractReview:
+def _review_removed(pair: Pair, before: Document, scene: ReviewContext) -> ContractReview:
     contract = before.contract
     asked = scene.asking.about(pair)
-    finding = removal(before)
+    finding = removal_finding(before)
     if asked is not None and asked.registered and not asked.findings:
         said = f"{finding.message}; the registry has retired it"
         finding = replace(finding, severity=Severity.INFO, message=said, hint=None)
-    gone = set_aside((finding,), contract.id, scene.rules)
+    gone = apply_project_waivers((finding,), contract.id, scene.rules)
     hit = affected_by_removal(contract, scene.declared, scene.documents)
-    told: Said = [(Section.DOCUMENT, one) for one in gone.findings]
+    told: SectionFindings = [(Section.DOCUMENT, one) for one in gone.findings]
     told += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (asked.findings if asked else ())]
     return ContractReview(
         path=before.path,
-        standing=Standing.REMOVED,
+        standing=ContractState.REMOVED,
         contract=contract.id,
         format=before.format,
         before=contract.version if before.format is None else None,
         said=tuple(told),
         waived=gone.waived,
-        affected=merged((*hit, *(asked.affected if asked else ()))),
+        affected=merge_affected((*hit, *(asked.affected if asked else ()))),
         more_affected=asked.more if asked else 0,
         registry=asked,
     )
 
 
 def _unreadable(path: str, problems: Iterable[Finding]) -> ContractReview:
-    return ContractReview(path, Standing.UNREADABLE, said=tuple((Section.DOCUMENT, one) for one in problems))
+    return ContractReview(path, ContractState.UNREADABLE, said=tuple((Section.DOCUMENT, one) for one in problems))
 
 
-def _weighed(one: Read) -> Iterable[Finding]:
+def _weighed(one: ReadChange) -> Iterable[Finding]:
     """Weigh what is wrong with a file: one that held contracts and no longer does stands against the branch."""
     held = bool(one.before.documents)
     return (replace(finding, severity=Severity.ERROR) if held else finding for finding in one.after.problems)
@@ -121,14 +121,14 @@ def _as_warning(finding: Finding) -> Finding:
     return replace(finding, severity=Severity.WARNING)
 
 
-def _standing(pair: Pair, verdict: Verdict | None) -> Standing:
+def _standing(pair: Pair, verdict: Verdict | None) -> ContractState:
     if pair.before is None or verdict is None:
-        return Standing.ADDED
+        return ContractState.ADDED
     same = verdict.is_unchanged or (pair.document.format is not None and not verdict.judged)
-    return Standing.UNCHANGED if same else Standing.CHANGED
+    return ContractState.UNCHANGED if same else ContractState.CHANGED
 
 
-def _policy(pair: Pair, after: Document, scene: Scene) -> Iterator[Finding]:
+def _policy(pair: Pair, after: Document, scene: ReviewContext) -> Iterator[Finding]:
     if after.format is not None:
         return
     yield from policy_findings(after, scene.policies, scene.asking.answers)
@@ -136,12 +136,12 @@ def _policy(pair: Pair, after: Document, scene: Scene) -> Iterator[Finding]:
     yield from children_in_breach(after, before, scene.untouched, scene.policies)
 
 
-def _required(verdict: Verdict | None, asked: RegistrySays | None) -> str | None:
+def _required(verdict: Verdict | None, asked: RegistryAnswer | None) -> str | None:
     own = verdict.required_version if verdict and verdict.judged else None
-    return higher(own, asked.required_version if asked else None)
+    return higher_version(own, asked.required_version if asked else None)
 
 
-def higher(one: str | None, other: str | None) -> str | None:
+def higher_version(one: str | None, other: str | None) -> str | None:
     """Return the higher of two versions; what is no version is lower than any."""
-    found = [text for text in (one, other) if text and version_or_none(text)]
-    return max(found, key=lambda text: version_or_none(text) or 0, default=None)
+    found = [text for text in (one, other) if text and try_parse_version(text)]
+    return max(found, key=lambda text: try_parse_version(text) or 0, default=None)

@@ -9,7 +9,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from treaty.contracts.loader import looks_like_contract
-from treaty.contracts.text import Limits, Reading, read_document, read_json
+from treaty.contracts.text import Limits, ParsedDocument, read_document, read_json
 from treaty.errors import InvalidDocument
 from treaty.registry.documents import JSON, YAML, HandedIn, as_json, prepare_reading
 
@@ -57,7 +57,7 @@ def _open_envelope(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
         raise InvalidDocument("'compatibility' must be the name of a mode; omit it to use the registry's mode")
     original = None if body is None else extract_contract(body, has_mode="compatibility" in envelope)
     content = as_json(document) if original is None else original
-    return HandedIn(prepare_reading(Reading("contract", document, lambda: None), JSON, content), mode)
+    return HandedIn(prepare_reading(ParsedDocument("contract", document, lambda: None), JSON, content), mode)
 
 
 def extract_contract(body: bytes, has_mode: bool) -> bytes | None:

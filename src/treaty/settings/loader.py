@@ -19,7 +19,7 @@ from treaty.settings.sections import Catalog, Iceberg, Kind, Parts, Pipeline, Sp
 _SQLITE = "jdbc:sqlite:"
 
 
-def beside(parts: Parts, folder: Path) -> Parts:
+def resolve_paths(parts: Parts, folder: Path) -> Parts:
     """Return the parts with every relative file below a folder."""
     return replace(
         parts,
@@ -59,7 +59,7 @@ def _below(folder: Path, text: str) -> str:
     return text if "://" in text or text.startswith("~") else str(folder / text)
 
 
-_ELSEWHERE = {
+_ENVIRONMENT_ONLY = {
     "notices.smtp.password": "a password does not belong in a file; set TREATY_SMTP_PASSWORD",
     "spark.iceberg.password": "a password does not belong in a file; set TREATY_ICEBERG_PASSWORD",
 }
@@ -67,16 +67,16 @@ _ELSEWHERE = {
 Part = TypeVar("Part")
 
 
-def described(part: type[Any] = Parts, above: str = "") -> Iterator[tuple[str, str]]:
+def describe_settings(part: type[Any] = Parts, above: str = "") -> Iterator[tuple[str, str]]:
     """Yield every setting and what it is for."""
     for one in fields(part):
         if inner := _part_of(one):
-            yield from described(inner, f"{above}{one.name}.")
+            yield from describe_settings(inner, f"{above}{one.name}.")
         else:
             yield f"{above}{one.name}", one.metadata["what"]
 
 
-def variable(name: str) -> str:
+def environment_variable(name: str) -> str:
     """Return the variable that goes over a setting."""
     return "TREATY_" + name.replace(".", "_").upper()
 
@@ -107,8 +107,10 @@ def read_variables(part: Part, environment: Mapping[str, str], above: str = "") 
         name = f"{above}{one.name}"
         if _part_of(one):
             values[one.name] = read_variables(getattr(part, one.name), environment, f"{name}.")
-        elif text := environment.get(variable(name)):
-            values[one.name] = _checked(one, one.metadata["kind"].plain(text), "the environment", variable(name))
+        elif text := environment.get(environment_variable(name)):
+            values[one.name] = _checked(
+                one, one.metadata["kind"].plain(text), "the environment", environment_variable(name)
+            )
     return replace(part, **values)  # type: ignore[type-var]
 
 
@@ -126,8 +128,8 @@ def _part_of(one: Field[Any]) -> type[Any] | None:
 
 
 def _hint(name: str, above: str, known: Mapping[str, Any]) -> str:
-    if name in _ELSEWHERE:
-        return _ELSEWHERE[name]
+    if name in _ENVIRONMENT_ONLY:
+        return _ENVIRONMENT_ONLY[name]
     close = difflib.get_close_matches(name.removeprefix(above), known, n=1)
     return f"did you mean '{above}{close[0]}'?" if close else f"use: {', '.join(f'{above}{one}' for one in known)}"
 
@@ -142,7 +144,7 @@ DOCUMENTED = {
     "limits.depth": "The deepest nesting that is read.",
     "limits.aliases": "The most YAML aliases in a document.",
     "limits.nodes": "The most values in a document, aliases followed.",
-    **dict(described()),
+    **dict(describe_settings()),
 }
 """Every setting and what it is for."""
 
@@ -157,7 +159,7 @@ ENVIRONMENT = {
     "TREATY_JDBC_PASSWORD": "The password of the database that a JDBC address names, with its user in the address.",
     "TREATY_HASH_SECRET": "What the hashes of redacted fields are salted with; with another one all hashes are others.",
     "TREATY_GITLAB_TOKEN": "The token that treaty comment writes on a GitLab merge request with.",
-    **{variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
+    **{environment_variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
 }
 """Every environment variable and what it is for."""
 
@@ -198,7 +200,7 @@ def _read(file: Path) -> Settings:
     except OSError as error:
         raise NotFound(f"cannot read {file}: {error.strerror}") from None
     if not content.strip():
-        return Settings(source=str(file), parts=beside(Parts(), file.parent))
+        return Settings(source=str(file), parts=resolve_paths(Parts(), file.parent))
     reading = read_document(content, str(file))
     data = reading.data
     for key in data:
@@ -219,7 +221,7 @@ def _read(file: Path) -> Settings:
 
 
 def _parts(data: Mapping[str, Any], file: Path) -> Parts:
-    return beside(read_part(Parts, {key: data[key] for key in data if key in _PARTS}, str(file)), file.parent)
+    return resolve_paths(read_part(Parts, {key: data[key] for key in data if key in _PARTS}, str(file)), file.parent)
 
 
 def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Path) -> Any:
@@ -266,5 +268,5 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
         limits=_limits({**asdict(settings.limits), **limits}, "the environment"),
         parts=read_variables(settings.parts, environment),
         actor=environment.get("TREATY_ACTOR") or None,
-        secrets=Secrets(**{name: environment.get(variable(name)) or None for name in SECRETS}),
+        secrets=Secrets(**{name: environment.get(environment_variable(name)) or None for name in SECRETS}),
     )

@@ -16,7 +16,7 @@ from treaty.settings.sections import Parts
 if TYPE_CHECKING:
     from treaty.catalog.site.publisher import PublishTarget
     from treaty.compatibility import Grading, Mode
-    from treaty.compatibility.migration import Guard, Guarded
+    from treaty.compatibility.migration import GuardedSql, SqlGuard
     from treaty.contracts.model import Contract, SchemaObject
     from treaty.governance.lint import LintSettings
     from treaty.registry.access.oidc_settings import OidcSettings
@@ -194,12 +194,12 @@ class Settings:
         return InvalidDocument(f"{self.source or 'the environment'}: {setting}: {reason}")
 
 
-def _guard() -> Guard | None:
+def _guard() -> SqlGuard | None:
     """Return what lets declared SQL through, where the package that reads SQL is installed."""
     if find_spec("sqlglot") is None:
         return None
 
-    def guard(text: str, contract: Contract, item: SchemaObject) -> Guarded:
+    def guard(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
         from treaty.spark.migration import guard_sql as read  # loaded with the first SQL that is declared
 
         return read(text, contract, item)

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.quantities import seconds
+from treaty.contracts.quantities import parse_seconds
 from treaty.spark.checks import Kind
 from treaty.spark.rules import FreshnessRule, Rule, Unchecked
 from treaty.spark.schema import column_name, spark_type
@@ -26,7 +26,7 @@ def freshness_rules(contract: Contract, schema: SchemaObject) -> Iterator[Freshn
 
 
 def _rule(level: Mapping[str, Any], contract: Contract, schema: SchemaObject) -> FreshnessRule | Unchecked | None:
-    promised = seconds(level.get("value"), level.get("unit"))
+    promised = parse_seconds(level.get("value"), level.get("unit"))
     what = f"freshness of {level.get('value')} {level.get('unit') or ''}".strip()
     if promised is None:
         return Unchecked(what, "it is not a duration that can be read, such as 4 h")

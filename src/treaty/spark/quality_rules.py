@@ -11,10 +11,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.compatibility.terms.quality_rules import essence, rule_name
+from treaty.compatibility.terms.quality_rules import normalize_rule, rule_name
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.values import EMPTY, brief
+from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
 from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
 from treaty.spark.columns import quoted_col
@@ -64,7 +64,7 @@ def _in_fields(top: Site, fields: tuple[Field, ...], path: FieldPath) -> Iterato
 def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, Mapping[str, Any]]]:
     site = Site(top.contract, top.schema, top.prepared, field, here)
     for rule in field.quality or ():
-        if essence(rule).get("metric") not in VALUE_METRICS:
+        if normalize_rule(rule).get("metric") not in VALUE_METRICS:
             yield site, rule
     yield from _in_fields(top, field.properties or (), here)
     for mark, child in field.children:
@@ -72,7 +72,7 @@ def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, 
 
 
 def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
-    checked = essence(rule)
+    checked = normalize_rule(rule)
     metric, kind = checked.get("metric"), checked.get("type")
     if metric == "rowCount":
         stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", read_threshold(rule) or NO_VIOLATIONS)
@@ -95,7 +95,7 @@ def _id(site: Site, rule: Mapping[str, Any], kind: Kind) -> str:
 
 def _stated(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
     words = str(rule.get("description") or says)
-    return Rule(_id(site, rule, kind), kind, str(site.path), brief(words, 200), rule_severity(rule), allows)
+    return Rule(_id(site, rule, kind), kind, str(site.path), abbreviate(words, 200), rule_severity(rule), allows)
 
 
 def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:

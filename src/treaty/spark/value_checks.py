@@ -14,10 +14,10 @@ from pyspark.sql import types as spark
 
 from treaty.compatibility.terms.comparison import Bounds
 from treaty.compatibility.terms.field_values import item_count, text_length, value_range
-from treaty.compatibility.terms.quality_rules import essence, rule_name
+from treaty.compatibility.terms.quality_rules import normalize_rule, rule_name
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Field
-from treaty.contracts.values import EMPTY, brief
+from treaty.contracts.values import EMPTY, abbreviate
 from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
 from treaty.spark.columns import all_of, any_of
 from treaty.spark.pattern_matching import violates
@@ -68,7 +68,7 @@ def literal_column(value: Any, kind: spark.DataType) -> Column:
 def is_listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
     """Tell whether a value is one of those listed."""
     if isinstance(kind, spark.StringType):
-        return value.isin(*[item if isinstance(item, str) else brief(item) for item in allowed])
+        return value.isin(*[item if isinstance(item, str) else abbreviate(item) for item in allowed])
     return value.isin(*[literal_column(item, kind) for item in allowed])
 
 
@@ -76,7 +76,7 @@ def _enum(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if field.enum is None or isinstance(kind, (spark.StructType, spark.ArrayType, spark.MapType)):
         return
     allowed = tuple(item["value"] for item in field.enum if item["value"] is not None)
-    says = "must be one of " + brief(", ".join(str(item) for item in allowed), 200)
+    says = "must be one of " + abbreviate(", ".join(str(item) for item in allowed), 200)
     yield Kind.ENUM, says, lambda value: ~is_listed(value, allowed, kind)
 
 
@@ -233,7 +233,7 @@ class QualityCheck:
 def quality_checks(field: Field, kind: spark.DataType) -> Iterator[QualityCheck]:
     """Yield what the quality rules of a field ask of each value."""
     for rule in field.quality or ():
-        checked = essence(rule)
+        checked = normalize_rule(rule)
         reader = VALUE_METRICS.get(str(checked.get("metric")))
         if reader is None:
             continue
@@ -258,7 +258,7 @@ def _nulls(rule: _Rule, kind: spark.DataType) -> _Asked:
 
 def _missing(rule: _Rule, kind: spark.DataType) -> _Asked:
     marks = tuple(mark for mark in _arguments(rule).get("missingValues") or () if mark is not None)
-    says = "must not be missing" + (f" (null, {brief(', '.join(map(str, marks)))})" if marks else "")
+    says = "must not be missing" + (f" (null, {abbreviate(', '.join(map(str, marks)))})" if marks else "")
     if not marks:
         return Kind.MISSING_VALUES, says, lambda value: value.isNull()
     texts = [str(mark) for mark in marks]
@@ -271,7 +271,7 @@ def _invalid(rule: _Rule, kind: spark.DataType) -> _Asked:
     words = []
     allowed = arguments.get("validValues", rule.get("validValues"))
     if isinstance(allowed, tuple):
-        words.append("one of " + brief(", ".join(map(str, allowed)), 200))
+        words.append("one of " + abbreviate(", ".join(map(str, allowed)), 200))
         parts.append(lambda value: ~is_listed(value, allowed, kind))
     pattern = arguments.get("pattern")
     if isinstance(pattern, str):

@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.sql_quoting import name_sql
+from treaty.contracts.sql_quoting import quote_identifier
 
 _TABLE = re.compile("\0([0-9]+)\0")
 
@@ -74,7 +74,7 @@ class RuleQuery(ReadFields):
 
     def render(self, views: Mapping[str, str]) -> str:
         """Return the SQL with the view of each object in its place."""
-        return _TABLE.sub(lambda found: name_sql(views[self.tables[int(found[1])]]), self.template)
+        return _TABLE.sub(lambda found: quote_identifier(views[self.tables[int(found[1])]]), self.template)
 
 
 RuleSql: TypeAlias = RowCondition | RowCount | AggregateMetric | RuleQuery

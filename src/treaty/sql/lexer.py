@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from treaty.contracts.sql_quoting import name_problem
-from treaty.contracts.values import brief
+from treaty.contracts.sql_quoting import identifier_problem
+from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
 
 MAX_RULE_LENGTH = 10_000
@@ -119,7 +119,7 @@ def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
         name = found[1:-1].replace("``", "`")
         if _WHOLE_PLACEHOLDER.fullmatch(name):
             return Lexeme(Kind.PLACEHOLDER, name, at)
-        if problem := name_problem(name):
+        if problem := identifier_problem(name):
             raise rule_error(text, at, f"has {problem}", "use another name")
         return Lexeme(Kind.NAME, name, at)
     if kind == "bytes":
@@ -209,5 +209,7 @@ _SHOWN = 40
 def rule_error(text: str, at: int | None, what: str, then: str) -> InvalidDocument:
     """Return the refusal of a rule's SQL, pointing at the character where the trouble starts."""
     if at is None or not 0 <= at < len(text):
-        return InvalidDocument(f"the SQL of the rule {what} ({brief(text, _SHOWN)!r}); {then}")
-    return InvalidDocument(f"the SQL of the rule {what} at character {at + 1} ({brief(text[at:], _SHOWN)!r}); {then}")
+        return InvalidDocument(f"the SQL of the rule {what} ({abbreviate(text, _SHOWN)!r}); {then}")
+    return InvalidDocument(
+        f"the SQL of the rule {what} at character {at + 1} ({abbreviate(text[at:], _SHOWN)!r}); {then}"
+    )

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.sql_quoting import name_problem, name_sql
+from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import InvalidDocument
 from treaty.sql.checked_sql import RuleScope
 from treaty.sql.dialect import offset_of
@@ -116,10 +116,10 @@ class Renderer:
 
     def name(self, node: Any, name: str) -> str:
         """Return a name in backticks."""
-        problem = name_problem(name)
+        problem = identifier_problem(name)
         if problem:
             raise self.refuse(node, f"needs {problem}", "use another name")
-        return name_sql(name)
+        return quote_identifier(name)
 
     def refuse(self, node: Any, what: str, then: str) -> InvalidDocument:
         """Return the refusal that points at a node."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from treaty.contracts.sql_quoting import text_sql
+from treaty.contracts.sql_quoting import quote_string
 from treaty.errors import InvalidDocument
 from treaty.regex.translation import translate
 from treaty.sql.operators import PREDICATES, operand
@@ -53,8 +53,8 @@ def render_like(w: Renderer, node: Any, subject: str, pattern: Any, escape: str 
         subject, parts = f"lower({subject})", [(kind, text.lower()) for kind, text in parts]
     plain = "".join(text if kind == "" else kind for kind, text in parts)
     if all(kind != _ONE for kind, _ in parts) and not {*"%_\\"} & {*_literals(parts)} and _SIMPLE.fullmatch(plain):
-        return f"({subject} LIKE {text_sql(plain)})"
-    return f"({subject} RLIKE {text_sql(_expression(parts))})"
+        return f"({subject} LIKE {quote_string(plain)})"
+    return f"({subject} RLIKE {quote_string(_expression(parts))})"
 
 
 def _literals(parts: list[tuple[str, str]]) -> Iterator[str]:
@@ -109,7 +109,7 @@ def render_regex_match(w: Renderer, node: Any, subject: str, pattern: Any) -> st
         java = translate(pattern.name)
     except InvalidDocument as error:
         raise w.refuse(pattern, f"has a pattern that cannot be used ({error})", "write another in RE2 syntax") from None
-    return f"if(length({subject}) > {java.max_length}, false, {subject} RLIKE {text_sql(java.text)})"
+    return f"if(length({subject}) > {java.max_length}, false, {subject} RLIKE {quote_string(java.text)})"
 
 
 def _rlike(w: Renderer, node: exp.RegexpLike) -> str:

@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from treaty.contracts.sql_quoting import text_sql
+from treaty.contracts.sql_quoting import quote_string
 from treaty.sql.operators import refuse_no_time
 from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
 
@@ -60,7 +60,7 @@ def _cast(w: Renderer, node: exp.Cast) -> str:
 
 
 def _literal(w: Renderer, node: exp.Literal) -> str:
-    return text_sql(node.name) if node.is_string else node.name
+    return quote_string(node.name) if node.is_string else node.name
 
 
 def _bytes(w: Renderer, node: exp.HexString) -> str:

@@ -10,14 +10,14 @@ from tests.strategies import contract_pairs, contracts
 from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, migration_path, projection
 from treaty.contracts import Contract, Field, SchemaObject
 from treaty.contracts.model import locate_fields
-from treaty.contracts.sql_quoting import name_problem
+from treaty.contracts.sql_quoting import identifier_problem
 from treaty.errors import Refused
 
 
 def _is_writable(contract: Contract) -> bool:
     """Tell whether every name can be given to Spark; the others are refused by name."""
     return not any(
-        name_problem(field.physical_name or field.name or "")
+        identifier_problem(field.physical_name or field.name or "")
         for path, field, _ in locate_fields(contract)
         if not path.steps[-1].is_mark
     )

@@ -10,7 +10,7 @@ import yaml
 from tests.documents import CASES, contract
 from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, migration_path, projection, view_sql
 from treaty.contracts.loader import contract_from
-from treaty.contracts.sql_quoting import comment_sql
+from treaty.contracts.sql_quoting import line_comment
 from treaty.errors import InvalidDocument, Refused
 
 FIELDS = yaml.safe_load((CASES / "migrations" / "fields.yaml").read_text(encoding="utf-8"))
@@ -78,7 +78,7 @@ def test_a_view_names_its_tables_and_says_what_is_lost() -> None:
 
 
 def test_a_comment_ends_with_its_line_and_replaces_nothing() -> None:
-    assert comment_sql("a\nDROP TABLE x ${env:HOME}") == "-- a DROP TABLE x $ {env:HOME}"
+    assert line_comment("a\nDROP TABLE x ${env:HOME}") == "-- a DROP TABLE x $ {env:HOME}"
 
 
 WRONG: dict[str, tuple[list[Any], str]] = {

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.documents import CASES, contract
-from treaty.compatibility.migration import Fidelity, MigrationPath, Way, migration_path, view_sql
+from treaty.compatibility.migration import Fidelity, MigrationDirection, MigrationPath, migration_path, view_sql
 from treaty.compatibility.migration.proof import FieldProof, Proof
 from treaty.contracts.loader import contract_from
 from treaty.errors import InvalidDocument
@@ -40,7 +40,7 @@ def proof(spark: SparkSession) -> Proof:
     return prove(spark, _story(), NOW, rows=40)
 
 
-def _field(proof: Proof, way: Way, name: str) -> FieldProof:
+def _field(proof: Proof, way: MigrationDirection, name: str) -> FieldProof:
     (shim,) = [one for one in proof.shims if one.way is way]
     return next(one for one in shim.fields if one.field == name)
 
@@ -66,7 +66,7 @@ def test_the_old_consumers_query_runs_unchanged_on_the_view(spark: SparkSession)
 def test_the_story_is_proven_as_it_is_declared(proof: Proof) -> None:
     assert proof.holds
     assert list(proof.failures) == []
-    for way in Way:
+    for way in MigrationDirection:
         (shim,) = [one for one in proof.shims if one.way is way]
         leaves = {
             name: said for name, said in STORY[way.value].items() if name not in ("address", "orders", "orders[]")
@@ -76,12 +76,15 @@ def test_the_story_is_proven_as_it_is_declared(proof: Proof) -> None:
 
 def test_exact_fields_come_back_as_they_went(proof: Proof) -> None:
     for name in ("full_name", "mail", "status", "address.zip", "orders[].sku"):
-        field = _field(proof, Way.BACK, name)
+        field = _field(proof, MigrationDirection.BACK, name)
         assert (field.must_return, field.differing, field.broken) == (True, 0, 0)
 
 
 def test_what_is_lost_is_counted(proof: Proof) -> None:
-    narrowed, dropped = _field(proof, Way.FORWARD, "points"), _field(proof, Way.BACK, "fax")
+    narrowed, dropped = (
+        _field(proof, MigrationDirection.FORWARD, "points"),
+        _field(proof, MigrationDirection.BACK, "fax"),
+    )
 
     assert narrowed.fidelity is Fidelity.LOSSY
     assert (narrowed.broken or 0) > 0
@@ -112,8 +115,8 @@ def test_a_claim_that_does_not_hold_is_not_proven(spark: SparkSession) -> None:
     found = prove(spark, migration_path(contract([full]), after, guard_sql), NOW, rows=20)
 
     assert not found.holds
-    assert {(shim.way, one.field) for shim, one in found.failures} == {(Way.BACK, "full")}
-    field = _field(found, Way.BACK, "full")
+    assert {(shim.way, one.field) for shim, one in found.failures} == {(MigrationDirection.BACK, "full")}
+    field = _field(found, MigrationDirection.BACK, "full")
     assert (field.must_return, field.differing, field.broken) == (True, 20, 20)
 
 
@@ -122,7 +125,9 @@ def test_given_rows_that_break_their_contract_are_left_out(spark: SparkSession) 
     after = contract({"version": "2.0.0", "fields": [{"name": "n", "logicalType": "string", "required": True}]})
     rows = spark.createDataFrame([("1",), ("x",), (None,)], "n string")
 
-    found = prove(spark, migration_path(before, after), NOW, given={Way.BACK: GivenRows(rows, "rows.csv")}, rows=5)
+    found = prove(
+        spark, migration_path(before, after), NOW, given={MigrationDirection.BACK: GivenRows(rows, "rows.csv")}, rows=5
+    )
 
     back = found.shims[0]
     assert back.rows is not None

@@ -16,8 +16,8 @@ from treaty.compatibility.modes import DEFAULT_MODE
 from treaty.contracts.findings import Finding
 from treaty.contracts.loader import contract_from, parse
 from treaty.contracts.model import Contract
-from treaty.contracts.text import Reading, read_document, read_json
-from treaty.contracts.values import brief, thaw
+from treaty.contracts.text import ParsedDocument, read_document, read_json
+from treaty.contracts.values import abbreviate, thaw
 from treaty.errors import InvalidDocument
 from treaty.governance.lint import LintReport, LintSettings, lint
 from treaty.registry.documents import JSON, YAML, prepare_reading
@@ -102,7 +102,7 @@ def _row(item: JudgedChange, readers: dict[str, frozenset[str]]) -> ChangeRow:
 
 
 def _written(value: Any) -> str:
-    return "—" if value is None else brief(thaw(value))[:_LONGEST]
+    return "—" if value is None else abbreviate(thaw(value))[:_LONGEST]
 
 
 _SOURCE = "the contract"
@@ -184,7 +184,7 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
     )
 
 
-def _read(content: bytes) -> tuple[Reading, str]:
+def _read(content: bytes) -> tuple[ParsedDocument, str]:
     """Read a document; one that begins with a brace may be JSON or YAML."""
     if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):

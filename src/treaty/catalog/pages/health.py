@@ -12,8 +12,8 @@ from treaty.catalog.pages.contract.service_levels import DAYS, Chart, anchor_of,
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.observability import formatting, measures
-from treaty.observability.daily_states import Day, days_until, laid_out
-from treaty.observability.measures import RANKS, State, is_old, kind_of, worst
+from treaty.observability.daily_states import DayState, days_until, fill_days
+from treaty.observability.measures import RANKS, State, is_stale, measure_kind, worst
 from treaty.registry.model import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
 from treaty.registry.model.contract_answers import Query
 
@@ -101,21 +101,23 @@ def _columns(days: Sequence[date]) -> tuple[Column, ...]:
 
 
 def _row(one: GridRowAnswer, days: Sequence[date]) -> Row:
-    cells = laid_out(days, map(_day, one.days))
+    cells = fill_days(days, map(_day, one.days))
     return Row(one.contract, one.name or one.contract, one.health or "none", tuple(map(_cell, cells)))
 
 
-def _day(one: DayAnswer) -> Day:
-    return Day(one.day, State(one.state), tuple(one.by))
+def _day(one: DayAnswer) -> DayState:
+    return DayState(one.day, State(one.state), tuple(one.by))
 
 
-def _cell(one: Day) -> Cell:
+def _cell(one: DayState) -> Cell:
     when = format_date(one.day).rpartition(" ")[0]
     if one.state is None:
         return Cell("none", f"{when}: no data")
     if one.state is State.HEALTHY:
         return Cell(one.state.value, f"{when}: healthy")
-    return Cell(one.state.value, f"{when}: {one.state} by {', '.join(kind_of(name).title.lower() for name in one.by)}")
+    return Cell(
+        one.state.value, f"{when}: {one.state} by {', '.join(measure_kind(name).title.lower() for name in one.by)}"
+    )
 
 
 def _worst_first(row: GridRowAnswer) -> tuple[int, int, int, str]:
@@ -185,7 +187,7 @@ def newest_of(source: Source, now: datetime) -> Newest:
     kinds = (measures.FRESHNESS, measures.QUARANTINED, measures.QUARANTINED_SHARE, measures.EXCEPTIONS)
     pages = [source.measures.current(name=name, limit=_MOST) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
-    fresh = tuple(one for one in fresh if not is_old(one.at, now))
+    fresh = tuple(one for one in fresh if not is_stale(one.at, now))
     return Newest(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
 
 
@@ -218,7 +220,7 @@ def look_first(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> 
 
 def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Look:
     newest = source.measures.current(contract=row.contract, limit=_MOST).items
-    current = [one for one in newest if not is_old(one.at, now)]
+    current = [one for one in newest if not is_stale(one.at, now)]
     wrong = sorted((one for one in current if one.state in ("failing", "warning")), key=_badness, reverse=True)
     names = dict.fromkeys([*_DRAWN, *(one.name for one in wrong)])
     drawn = (chart_of(source, row.contract, name, now, f"{anchor_of(name)}-{number}") for name in names)
@@ -231,11 +233,11 @@ def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Loo
 
 def _said(one: MeasureAnswer) -> str:
     """Say how a promise is broken, or nearly."""
-    kind = kind_of(one.name, one.unit)
+    kind = measure_kind(one.name, one.unit)
     if one.name == measures.RUN:
         return "the last run did not come through"
-    promised = f", promised {formatting.promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
-    return f"{kind.title.lower()} {formatting.measured(kind, one.value, one.unit)}{promised}"
+    promised = f", promised {formatting.format_promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
+    return f"{kind.title.lower()} {formatting.format_measured(kind, one.value, one.unit)}{promised}"
 
 
 def _badness(one: MeasureAnswer) -> int:
@@ -258,9 +260,11 @@ def _late(found: Sequence[MeasureAnswer]) -> Tile:
         note = "nothing is older than promised" if state else "no promise was measured lately"
         return Tile("Freshness", "in time" if state else "—", note, state or "none")
     most = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
-    kind = kind_of(most.name, most.unit)
-    promised = f", promised {formatting.promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
-    note = f"the worst is {formatting.measured(kind, most.value, most.unit)} old{promised}"
+    kind = measure_kind(most.name, most.unit)
+    promised = (
+        f", promised {formatting.format_promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
+    )
+    note = f"the worst is {formatting.format_measured(kind, most.value, most.unit)} old{promised}"
     return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", most.contract)
 
 
@@ -289,7 +293,7 @@ def _waiting(
     return Waiting(
         name,
         round(rows.value) if rows else 0,
-        formatting.amount(share.value, share.unit) if share and rows else None,
+        formatting.format_amount(share.value, share.unit) if share and rows else None,
         (share.state or "none") if share and rows else "none",
         round(exceptions.value) if exceptions else None,
         max(one.at for one in (rows, exceptions) if one),

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from treaty.catalog.formatting import format_date
 from treaty.observability import formatting
-from treaty.observability.measures import PERCENT, SECONDS, Bound, Kind, State
+from treaty.observability.measures import PERCENT, SECONDS, Bound, MeasureKind, State
 
 _WIDE = 1_000
 _GAP = 2.6
@@ -56,7 +56,7 @@ class Window:
         return min(1.0, max(0.0, (at - self.first) / (self.last - self.first)))
 
 
-def render_chart(points: Sequence[Point], kind: Kind, unit: str, window: Window, words_for: str) -> Markup:
+def render_chart(points: Sequence[Point], kind: MeasureKind, unit: str, window: Window, words_for: str) -> Markup:
     """Draw a chart; its plot stretches with the page while its words keep their size."""
     promised = [one.promise for one in points if one.promise is not None]
     scale = make_scale([*(one.value for one in points), *promised], unit, near_all=kind.bound is Bound.AT_LEAST)
@@ -129,7 +129,7 @@ def _unbroken(points: Sequence[Point]) -> Iterator[list[Point]]:
         yield part
 
 
-def _promise(points: Sequence[Point], kind: Kind, unit: str, scale: Scale, window: Window) -> Iterator[Markup]:
+def _promise(points: Sequence[Point], kind: MeasureKind, unit: str, scale: Scale, window: Window) -> Iterator[Markup]:
     """Draw what was promised, as long as it was; a promise that changed is drawn in steps, the last one labelled."""
     held = [one for one in points if one.promise is not None]
     starts = [
@@ -149,7 +149,7 @@ def _promise(points: Sequence[Point], kind: Kind, unit: str, scale: Scale, windo
             _percent(1 - share),
             "15" if share > _NO_ROOM_ABOVE else "-5",
             "start" if on_left else "end",
-            formatting.promise(kind, starts[-1].promise, unit),
+            formatting.format_promise(kind, starts[-1].promise, unit),
         )
 
 

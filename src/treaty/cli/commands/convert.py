@@ -181,14 +181,16 @@ def _odcs(contract: Contract, blocks: str) -> tuple[dict[str, object], list[str]
 
 def _short(contract: Contract) -> tuple[dict[str, object], list[str]]:
     from treaty.compatibility import describe
-    from treaty.compatibility.diff import losses
+    from treaty.compatibility.diff import conversion_losses
     from treaty.contracts import contract_from
     from treaty.contracts.short_form import write_short_form
 
     document = write_short_form(contract)
     if not document["fields"]:
         raise InvalidDocument(f"{contract.id} has no fields; the short form needs at least one")
-    return document, [describe(change) for change in losses(contract, contract_from(document, "the short form"))]
+    return document, [
+        describe(change) for change in conversion_losses(contract, contract_from(document, "the short form"))
+    ]
 
 
 def save(path: Path, text: str) -> None:

@@ -34,10 +34,10 @@ def run(
     """
     from treaty.cli.render.verdict import print_verdict
     from treaty.compatibility import suggest_renames
-    from treaty.compatibility.finding_places import placed
+    from treaty.compatibility.finding_places import locate_findings
 
     verdict, old, new = judge_sources(before, after, mode, config)
-    print_verdict(verdict, placed(verdict, old, new), suggest_renames(old.contract, new.contract), output)
+    print_verdict(verdict, locate_findings(verdict, old, new), suggest_renames(old.contract, new.contract), output)
     if not verdict.admissible and not verdict.is_unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
 

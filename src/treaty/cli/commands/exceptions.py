@@ -185,11 +185,11 @@ def _tables(config: Path | None, master: str | None, remote: str | None) -> Abst
 def _age(text: str | None) -> timedelta | None:
     from datetime import timedelta
 
-    from treaty.contracts.quantities import seconds
+    from treaty.contracts.quantities import parse_seconds
 
     if text is None:
         return None
-    found = seconds(text)
+    found = parse_seconds(text)
     if found is None or found < 0 or found > timedelta.max.total_seconds():
         raise typer.BadParameter(f"{text!r} is no time; write it like 12h or 7d", param_hint="--older-than")
     return timedelta(seconds=float(found))

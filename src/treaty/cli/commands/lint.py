@@ -56,11 +56,11 @@ def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limit
     """Lint one document; one that is no contract is a finding, so that the others are judged too."""
     from treaty.cli.inputs import load_all
     from treaty.errors import InvalidDocument
-    from treaty.governance.lint import lint, unreadable
+    from treaty.governance.lint import lint, unreadable_report
 
     try:
         found = load_all(source, limits)
     except InvalidDocument as error:
-        return [(source.name, unreadable(error.findings))]
+        return [(source.name, unreadable_report(error.findings))]
     names = [source.name if len(found) == 1 else f"{source.name}#{one.contract.id}" for one in found]
     return [(name, lint(one, rules, today)) for name, one in zip(names, found, strict=True)]

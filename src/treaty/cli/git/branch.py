@@ -13,18 +13,18 @@ from treaty.cli.git.base import Base, Fetching, find_commit
 from treaty.cli.git.changed_files import Blob, Difference, State, blobs, differences, on_disk, tree
 from treaty.cli.git.repository import Git, repository
 from treaty.cli.inputs import Source
-from treaty.contracts.loader import SUFFIXES, meant_as_contract
+from treaty.contracts.loader import CONTRACT_SUFFIXES, looks_like_contract_file
 from treaty.errors import Unavailable
 from treaty.formats import FORMATS
 from treaty.formats.detection import never
-from treaty.review.branch import Branch, File, Touched
+from treaty.review.branch import Branch, File, FileChange
 
 if TYPE_CHECKING:
     from treaty.settings import Settings
 
 
 _MOST_WORDS = 200
-_ENDINGS = (*SUFFIXES, *(ending for one in FORMATS if one.detect is not never for ending in one.suffixes))
+_ENDINGS = (*CONTRACT_SUFFIXES, *(ending for one in FORMATS if one.detect is not never for ending in one.suffixes))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def branch_of(git: Git, base: Base, looking: Looking) -> Branch:
         content = held[blob.id] if blob.id else on_disk(git.root, blob.path, looking.most)
         return None if content is None else File(blob.path, content, at)
 
-    touched = [Touched(file(one.before, revision), file(one.after)) for one in found]
+    touched = [FileChange(file(one.before, revision), file(one.after)) for one in found]
     touched = [one for one in touched if one.before or one.after]
     here = {one.after.path for one in touched if one.after} | {blob.path for one in found if (blob := one.after)}
     return Branch(
@@ -121,7 +121,9 @@ def _grep(git: Git, words: Sequence[str], state: State) -> set[str]:
     asked = [part for word in words for part in ("-e", word)]
     flags = where if state is not State.COMMITTED else ()
     tree_ish = where if state is State.COMMITTED else ()
-    said = git.ask(*options, "--no-textconv", *flags, *asked, *tree_ish, "--", *(f"*{suffix}" for suffix in SUFFIXES))
+    said = git.ask(
+        *options, "--no-textconv", *flags, *asked, *tree_ish, "--", *(f"*{suffix}" for suffix in CONTRACT_SUFFIXES)
+    )
     if said.code > 1:
         raise Unavailable(f"git could not search the branch: {said.reason}")
     names = [os.fsdecode(name) for name in said.output.split(b"\0") if name]
@@ -143,10 +145,10 @@ def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> 
     base = find_commit(git, named, fetching)
     looking = Looking(State.COMMITTED, settings.limits.bytes, settings.parts.check.ignore)
     touched = branch_of(git, base, looking).touched
-    now = [one.after for one in touched if one.after and meant_as_contract(one.after.content)]
+    now = [one.after for one in touched if one.after and looks_like_contract_file(one.after.content)]
     gone = [one.before for one in touched if one.after is None and one.before]
     return Merged(
         base,
-        tuple(Source(one.path, one.content) for one in now if one.path.lower().endswith(SUFFIXES)),
-        tuple(one.path for one in gone if meant_as_contract(one.content)),
+        tuple(Source(one.path, one.content) for one in now if one.path.lower().endswith(CONTRACT_SUFFIXES)),
+        tuple(one.path for one in gone if looks_like_contract_file(one.content)),
     )

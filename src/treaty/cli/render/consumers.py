@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.versions import try_parse_version
 from treaty.registry.model import AffectedAnswer, DecisionAnswer, GraphAnswer, ImpactAnswer, SubscriptionAnswer
 
 _EFFECTS = {
@@ -122,7 +122,7 @@ def draw_impact(drawn: Console, impact: ImpactAnswer) -> None:
 
 def _is_below(declared: str, required: str) -> bool:
     """Tell whether a version is too small; one of another notation is never enough."""
-    said, needed = version_or_none(declared), version_or_none(required)
+    said, needed = try_parse_version(declared), try_parse_version(required)
     return needed is not None and (said is None or said < needed)
 
 

@@ -13,7 +13,7 @@ from treaty.cli.render.markdown import code, escaped, table
 from treaty.cli.render.migration_plan import MARKS, Plan, View, counts, draw_plan, told, verdict
 from treaty.cli.render.migration_proof import draw_proof
 from treaty.cli.render.printable import visible_lines
-from treaty.compatibility.migration import Shim, Way
+from treaty.compatibility.migration import MigrationDirection, Shim
 from treaty.compatibility.migration.proof import Proof
 from treaty.consumers.migration_guides import Guide
 from treaty.contracts.text.writer import write_json
@@ -26,7 +26,7 @@ def plan_page(plan: Plan) -> str:
     parts = [f"# {code(path.before.id)} {code(path.before.version)} → {code(path.after.version)}"]
     parts += [f"✗ {code(name)} is gone: nothing can serve it" for name in path.removed]
     parts += [_shim(view.shim) for view in plan.views]
-    parts += [_view(view) for view in plan.views if view.shim.way is Way.BACK]
+    parts += [_view(view) for view in plan.views if view.shim.way is MigrationDirection.BACK]
     parts += [escaped(plan.nobody)] if plan.nobody else []
     parts += [guide_page(guide, level=2) for guide in plan.guides]
     return "\n\n".join(parts)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from treaty.cli.render.console import text
 from treaty.cli.render.tables import facts, listing
-from treaty.compatibility.migration import Fidelity, MigrationPath, Shim, Way, path_as_data, pyspark_text, view_sql
+from treaty.compatibility.migration import (
+    Fidelity,
+    MigrationDirection,
+    MigrationPath,
+    Shim,
+    path_as_data,
+    pyspark_text,
+    view_sql,
+)
 from treaty.consumers.impact import Effect
 from treaty.consumers.migration_guides import Guide, line_table
 
@@ -34,7 +42,9 @@ class Plan:
     @property
     def is_blocked(self) -> bool:
         """Whether the old shape cannot be served from the new line."""
-        return any(one.refusal for one in self.views if one.shim.way is Way.BACK) or bool(self.path.removed)
+        return any(one.refusal for one in self.views if one.shim.way is MigrationDirection.BACK) or bool(
+            self.path.removed
+        )
 
     def as_data(self) -> dict[str, Any]:
         """Return the plan as JSON would say it."""
@@ -96,7 +106,7 @@ def draw_plan(drawn: Console, plan: Plan) -> None:
         drawn.print()
         _draw_shim(drawn, view.shim)
     for view in plan.views:
-        if view.shim.way is Way.BACK:
+        if view.shim.way is MigrationDirection.BACK:
             drawn.print()
             _draw_view(drawn, view)
     if plan.nobody:

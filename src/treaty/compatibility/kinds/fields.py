@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.table import BOTH, DATA, READERS, Grade, kind, moved
+from treaty.compatibility.kinds.table import BOTH, DATA, READERS, Grade, format_before_after, kind
 from treaty.contracts.versions import Bump
 
 
@@ -184,4 +184,4 @@ def field_metadata_changed(change: Change) -> str:
 
     Example: an example value is added.
     """
-    return f"field {change.field!r}: {change.subject} changed{moved(change)}"
+    return f"field {change.field!r}: {change.subject} changed{format_before_after(change)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds.table import BOTH, Grade, kind
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Bump
 
 _MEANING = {
@@ -158,4 +158,4 @@ def source_authority_changed(change: Change) -> str:
 
     Example: settled amounts come from the bank feed, before from the payment service.
     """
-    return f"source authority changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
+    return f"source authority changed: {abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.table import BOTH, READERS, Grade, kind, moved
-from treaty.contracts.values import brief
+from treaty.compatibility.kinds.table import BOTH, READERS, Grade, format_before_after, kind
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Bump
 
 
@@ -84,7 +84,7 @@ def object_granularity_changed(change: Change) -> str:
 
     Instead: publish the other grain as an object of its own.
     """
-    return f"{change.subject} changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
+    return f"{change.subject} changed: {abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"
 
 
 @kind(
@@ -96,7 +96,7 @@ def object_metadata_changed(change: Change) -> str:
 
     Example: a tag is added.
     """
-    return f"{change.subject} changed{moved(change)}"
+    return f"{change.subject} changed{format_before_after(change)}"
 
 
 @kind("object.primary_key", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)}, always=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treaty.compatibility.changes import Change, Direction
-from treaty.compatibility.kinds.table import DATA, READERS, Grade, kind, moved
-from treaty.contracts.values import brief
+from treaty.compatibility.kinds.table import DATA, READERS, Grade, format_before_after, kind
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Bump
 
 _STRONGER = Grade(Bump.MINOR)
@@ -146,8 +146,8 @@ def exclusion_changed(change: Change) -> str:
     Example: "no coach contact details" is struck out. Whoever must not receive them should look.
     """
     if change.direction is Direction.ADDED:
-        return f"now excludes {brief(change.after)!r}"
-    return f"no longer excludes {brief(change.before)!r}; it may appear"
+        return f"now excludes {abbreviate(change.after)!r}"
+    return f"no longer excludes {abbreviate(change.before)!r}; it may appear"
 
 
 @kind(
@@ -190,7 +190,7 @@ def deprecation_announced(change: Change) -> str:
 
     Example: `sunset_date: 2026-02-03`, `replacement: sales-customers-v4`.
     """
-    return f"deprecation announced: {brief(change.after)}"
+    return f"deprecation announced: {abbreviate(change.after)}"
 
 
 @kind("contract.deprecation", {Direction.REMOVED: Grade(Bump.PATCH)})
@@ -216,7 +216,7 @@ def server_changed(change: Change) -> str:
 
     Example: the warehouse moves to another account.
     """
-    return f"{change.subject} changed: {brief(change.before or 'none')} -> {brief(change.after or 'none')}"
+    return f"{change.subject} changed: {abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"
 
 
 @kind("contract.metadata", _NOTE)
@@ -225,4 +225,4 @@ def contract_metadata_changed(change: Change) -> str:
 
     Example: the status goes from draft to active.
     """
-    return f"{change.subject} changed{moved(change)}"
+    return f"{change.subject} changed{format_before_after(change)}"

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from treaty.compatibility.changes import Breaks, Change, Direction
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Bump
 
-NOBODY: frozenset[Breaks] = frozenset()
+BREAKS_NOTHING: frozenset[Breaks] = frozenset()
 DATA = frozenset({Breaks.EXISTING_DATA})
 READERS = frozenset({Breaks.EXISTING_READERS})
 BOTH = DATA | READERS
@@ -26,7 +26,7 @@ class Grade:
     """What a change asks for; `caution` warns where the change breaks nobody by itself."""
 
     bump: Bump
-    breaks: frozenset[Breaks] = NOBODY
+    breaks: frozenset[Breaks] = BREAKS_NOTHING
     caution: bool = False
 
 
@@ -87,11 +87,11 @@ def kind_for(term: str, direction: Direction) -> Kind:
     return _BY_TERM[term, direction]
 
 
-def moved(change: Change) -> str:
+def format_before_after(change: Change) -> str:
     """Say from what to what, where that is short enough to read."""
     if any(isinstance(value, (Mapping, tuple, list)) for value in (change.before, change.after)):
         return ""
-    return f": {brief(change.before)} -> {brief(change.after)}"
+    return f": {abbreviate(change.before)} -> {abbreviate(change.after)}"
 
 
 def describe(change: Change) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds.table import BOTH, DATA, READERS, Grade, kind
 from treaty.compatibility.terms.comparison import distinct
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.contracts.versions import Bump
 
 _TIGHTER = Grade(Bump.MAJOR, DATA)
@@ -55,7 +55,7 @@ def field_enum_added(change: Change) -> str:
 
     Instead: profile the data first; clean or map what does not fit, then restrict in a MAJOR version.
     """
-    return f"field {change.field!r} now takes only {brief(list(change.after))}; other values may be in old data"
+    return f"field {change.field!r} now takes only {abbreviate(list(change.after))}; other values may be in old data"
 
 
 @kind("field.enum", {Direction.REMOVED: _LOOSER})
@@ -217,7 +217,7 @@ def field_default_changed(change: Change) -> str:
 
     Example: `currency` defaults to EUR, before to USD.
     """
-    return f"field {change.field!r} default changed: {brief(change.before)} -> {brief(change.after)}"
+    return f"field {change.field!r} default changed: {abbreviate(change.before)} -> {abbreviate(change.after)}"
 
 
 @kind(
@@ -231,4 +231,4 @@ def field_constraint_changed(change: Change) -> str:
 
     Example: `multipleOf: 0.01` becomes `multipleOf: 0.05`.
     """
-    return f"field {change.field!r} {change.subject} changed: {brief(change.before)} -> {brief(change.after)}"
+    return f"field {change.field!r} {change.subject} changed: {abbreviate(change.before)} -> {abbreviate(change.after)}"

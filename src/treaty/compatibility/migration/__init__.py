@@ -2,13 +2,13 @@
 
 from treaty.compatibility.migration.path import (
     Fidelity,
-    Guard,
-    Guarded,
+    GuardedSql,
+    MigrationDirection,
     MigrationPath,
     ObjectPath,
     Shim,
+    SqlGuard,
     Step,
-    Way,
     path_as_data,
 )
 from treaty.compatibility.migration.shim_builder import migration_path
@@ -16,13 +16,13 @@ from treaty.compatibility.migration.shim_sql import projection, pyspark_text, vi
 
 __all__ = [
     "Fidelity",
-    "Guard",
-    "Guarded",
+    "SqlGuard",
+    "GuardedSql",
     "MigrationPath",
     "ObjectPath",
     "Shim",
     "Step",
-    "Way",
+    "MigrationDirection",
     "migration_path",
     "path_as_data",
     "projection",

@@ -16,7 +16,7 @@ _TIMES = ("TIMESTAMP", "TIMESTAMP_NTZ")
 _UNSIGNED = re.compile(r"u(\d+)")
 
 
-class Means(StrEnum):
+class CastMethod(StrEnum):
     """How a value is made: as it is, by CAST (which cannot fail), by TRY_CAST (null where it does), or not at all."""
 
     KEEP = "keep"
@@ -29,15 +29,15 @@ class Means(StrEnum):
 class Cast:
     """How a value of one type becomes one of another, and what may be lost."""
 
-    means: Means
+    means: CastMethod
     type: str
     loss: str | None = None
 
     def sql(self, value: str) -> str:
         """Write the cast of a value."""
-        if self.means is Means.KEEP:
+        if self.means is CastMethod.KEEP:
             return value
-        if self.means is Means.NOTHING:
+        if self.means is CastMethod.NOTHING:
             return f"CAST(NULL AS {self.type})"
         return f"{self.means.upper()}({value} AS {self.type})"
 
@@ -60,20 +60,20 @@ def cast(source: Field, target: Field) -> Cast:
     if one is not None and other is not None:
         return _between_numbers(one, other, have, want, names)
     if have == want:
-        return Cast(Means.KEEP, want, _same_storage_loss(source, target, names))
+        return Cast(CastMethod.KEEP, want, _same_storage_loss(source, target, names))
     return _between_kinds(have, want, names)
 
 
 def _between_numbers(one: _Number, other: _Number, have: str, want: str, names: str) -> Cast:
     fits = other.low <= one.low and one.high <= other.high and one.decimals <= other.decimals and _precise(one, other)
     if fits:
-        return Cast(Means.KEEP if have == want else Means.CAST, want)
+        return Cast(CastMethod.KEEP if have == want else CastMethod.CAST, want)
     if have == want:
-        return Cast(Means.KEEP, want, f"{names}: numbers that do not fit are passed on as they are")
+        return Cast(CastMethod.KEEP, want, f"{names}: numbers that do not fit are passed on unchanged")
     loss = "numbers that do not fit become NULL"
     if one.decimals > other.decimals or not _precise(one, other):
         loss = "digits are rounded away" if other.decimals else "decimals are cut off"
-    return Cast(Means.TRY_CAST, want, f"{names}: {loss}")
+    return Cast(CastMethod.TRY_CAST, want, f"{names}: {loss}")
 
 
 def _precise(one: _Number, other: _Number) -> bool:
@@ -105,7 +105,7 @@ def _same_storage_loss(source: Field, target: Field, names: str) -> str | None:
     have, want = (field.type.name if field.type else None for field in (source, target))
     if have == want or want in ("string", None):
         return None
-    return f"{names}: values that are none are passed on as they are"
+    return f"{names}: values that are none are passed on unchanged"
 
 
 def _between_kinds(have: str, want: str, names: str) -> Cast:
@@ -114,19 +114,19 @@ def _between_kinds(have: str, want: str, names: str) -> Cast:
     simple = numeric or have in (TEXT, "BOOLEAN", "DATE", "BINARY", *_TIMES)
     if want == TEXT and simple:
         loss = {"TIMESTAMP": "the time zone is not written", "BINARY": "bytes that are no text are garbled"}.get(have)
-        return Cast(Means.CAST, want, f"{names}: {loss}" if loss else None)
+        return Cast(CastMethod.CAST, want, f"{names}: {loss}" if loss else None)
     if have == TEXT and want == "BINARY":
-        return Cast(Means.CAST, want)
+        return Cast(CastMethod.CAST, want)
     if have == TEXT and (to_number or want in ("BOOLEAN", "DATE", *_TIMES)):
-        return Cast(Means.TRY_CAST, want, f"{names}: texts that are none become NULL")
+        return Cast(CastMethod.TRY_CAST, want, f"{names}: texts that are none become NULL")
     if have == "BOOLEAN" and to_number:
-        return Cast(Means.CAST, want)
+        return Cast(CastMethod.CAST, want)
     if numeric and want == "BOOLEAN":
-        return Cast(Means.CAST, want, f"{names}: every number but 0 becomes true")
+        return Cast(CastMethod.CAST, want, f"{names}: every number but 0 becomes true")
     if have == "DATE" and want in _TIMES:
-        return Cast(Means.CAST, want)
+        return Cast(CastMethod.CAST, want)
     if have in _TIMES and want == "DATE":
-        return Cast(Means.CAST, want, f"{names}: the time of day is cut off")
+        return Cast(CastMethod.CAST, want, f"{names}: the time of day is cut off")
     if have in _TIMES and want in _TIMES:
-        return Cast(Means.CAST, want, f"{names}: the session's time zone decides")
-    return Cast(Means.NOTHING, want, f"{names}: nothing turns one into the other; declare sql and back")
+        return Cast(CastMethod.CAST, want, f"{names}: the session's time zone decides")
+    return Cast(CastMethod.NOTHING, want, f"{names}: nothing turns one into the other; declare sql and back")

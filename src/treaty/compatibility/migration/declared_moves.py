@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from treaty.compatibility.migration.path import Way
+from treaty.compatibility.migration.path import MigrationDirection
 from treaty.compatibility.migration.sql_types import value_of_text
 from treaty.contracts.blocks import FieldMove
 from treaty.contracts.model import Contract, Field, locate_fields
 from treaty.contracts.paths import FieldPath, parse_path
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
 
 _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class DeclaredMove:
     """How one field of the target line is made, as declared; `values` leads from source values to target values."""
 
     where: str
@@ -34,14 +34,14 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Moves:
+class DeclaredMoves:
     """The declared moves of one way, by the path of the field they make."""
 
-    by_target: Mapping[FieldPath, Move] = field(default_factory=dict)
+    by_target: Mapping[FieldPath, DeclaredMove] = field(default_factory=dict)
     ends: Mapping[FieldPath, tuple[FieldPath, ...]] = field(default_factory=dict)
     """The fields of the other line that stand in one entry with a field: where SQL is not read, those it reads."""
 
-    def of(self, target: FieldPath) -> Move | None:
+    def of(self, target: FieldPath) -> DeclaredMove | None:
         """Return the move that makes a field."""
         return self.by_target.get(target)
 
@@ -50,31 +50,31 @@ class Moves:
         return any(path != target and target.covers(path) for path in self.by_target)
 
 
-def moves_of(before: Contract, after: Contract, way: Way) -> Moves:
+def read_field_moves(before: Contract, after: Contract, way: MigrationDirection) -> DeclaredMoves:
     """Read what the new contract's migration block declares for one way; a name that neither line has is refused.
 
     A block that both have is left over from an earlier line, and says nothing of this change.
     """
     plan = after.treaty.migration
     if plan is None or not plan.fields or plan == before.treaty.migration:
-        return Moves()
+        return DeclaredMoves()
     old, new = _fields_of(before), _fields_of(after)
-    found: dict[FieldPath, Move] = {}
+    found: dict[FieldPath, DeclaredMove] = {}
     for number, entry in enumerate(plan.fields):
         move = _directed(entry, f"migration.fields[{number}]", way, old, new, before, after)
         if move is None:
             continue
         known = found.get(move.target)
         found[move.target] = move if known is None else _joined(known, move)
-    return Moves(found, _ends(plan.fields, way))
+    return DeclaredMoves(found, _ends(plan.fields, way))
 
 
-def _ends(entries: tuple[FieldMove, ...], way: Way) -> dict[FieldPath, tuple[FieldPath, ...]]:
+def _ends(entries: tuple[FieldMove, ...], way: MigrationDirection) -> dict[FieldPath, tuple[FieldPath, ...]]:
     found: dict[FieldPath, tuple[FieldPath, ...]] = {}
     for entry in entries:
         if entry.before is not None and entry.after is not None and entry.before != entry.after:
             old, new = parse_path(entry.before), parse_path(entry.after)
-            target, source = (new, old) if way is Way.FORWARD else (old, new)
+            target, source = (new, old) if way is MigrationDirection.FORWARD else (old, new)
             found[target] = (*found.get(target, ()), source)
     return found
 
@@ -82,14 +82,14 @@ def _ends(entries: tuple[FieldMove, ...], way: Way) -> dict[FieldPath, tuple[Fie
 def _directed(
     entry: FieldMove,
     where: str,
-    way: Way,
+    way: MigrationDirection,
     old: Mapping[FieldPath, Field],
     new: Mapping[FieldPath, Field],
     before: Contract,
     after: Contract,
-) -> Move | None:
+) -> DeclaredMove | None:
     """Read one entry for one way, or None where it says nothing for it."""
-    forward = way is Way.FORWARD
+    forward = way is MigrationDirection.FORWARD
     target_text, source_text = (entry.after, entry.before) if forward else (entry.before, entry.after)
     sql, default = (entry.sql, entry.default) if forward else (entry.back, entry.back_default)
     renames = entry.before is not None and entry.after is not None and entry.before != entry.after
@@ -107,7 +107,9 @@ def _directed(
         values = tuple((value_of_text(text, old_field), value) for text, value in entry.values.items())
         if not forward:
             values, losses = _turned(values)
-    return Move(where, target, source, sql, default, values, entry.exact and sql is not None, entry.note, losses)
+    return DeclaredMove(
+        where, target, source, sql, default, values, entry.exact and sql is not None, entry.note, losses
+    )
 
 
 def _one_way(entry: FieldMove) -> bool:
@@ -121,19 +123,23 @@ def _turned(pairs: tuple[tuple[Any, Any], ...]) -> tuple[tuple[tuple[Any, Any], 
     for old, new in pairs:
         found.setdefault((isinstance(new, bool), new), []).append(old)
     losses = tuple(
-        f"{brief(new)!r} becomes {brief(olds[0])!r}, whichever of {', '.join(repr(brief(old)) for old in olds)} it was"
+        f"{abbreviate(new)!r} becomes {abbreviate(olds[0])!r}, although it may have been {_one_of(olds)}"
         for (_, new), olds in found.items()
         if len(olds) > 1
     )
     return tuple((new, olds[0]) for (_, new), olds in found.items()), losses
 
 
-def _joined(one: Move, other: Move) -> Move:
+def _one_of(values: list[Any]) -> str:
+    return "any of " + ", ".join(repr(abbreviate(value)) for value in values)
+
+
+def _joined(one: DeclaredMove, other: DeclaredMove) -> DeclaredMove:
     """Join two entries about one field where they say different things; refuse them where they contradict."""
     clash = (one.sql and other.sql) or (one.source and other.source) or (one.values and other.values)
     if clash or (one.default is not None and other.default is not None):
         raise InvalidDocument(f"{one.where} and {other.where} both say how {one.target} is made; keep one of them")
-    return Move(
+    return DeclaredMove(
         f"{one.where} and {other.where}",
         one.target,
         one.source or other.source,
@@ -157,5 +163,5 @@ def _known(text: str, fields: Mapping[FieldPath, Field], contract: Contract, whe
     names = [str(one) for one in fields]
     close = get_close_matches(text, names, n=3, cutoff=0.6) or names[:_SHOWN]
     raise InvalidDocument(
-        f"{where}: {brief(text)!r} is no field of {contract.id} {contract.version}; it has: {', '.join(close)}"
+        f"{where}: {abbreviate(text)!r} is no field of {contract.id} {contract.version}; it has: {', '.join(close)}"
     )

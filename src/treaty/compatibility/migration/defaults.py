@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from treaty.compatibility.changes import Breaks
 from treaty.compatibility.kinds import kind_for
-from treaty.compatibility.migration.declared_moves import Move
-from treaty.compatibility.migration.path import Fidelity, Step, Way, worst
+from treaty.compatibility.migration.declared_moves import DeclaredMove
+from treaty.compatibility.migration.path import Fidelity, MigrationDirection, Step, least_faithful
 from treaty.compatibility.migration.sql_types import fits, literal_sql, type_sql
 from treaty.compatibility.terms import FIELD_TERMS
 from treaty.contracts.model import Field
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.values import brief, thaw
+from treaty.contracts.values import abbreviate, thaw
 from treaty.contracts.versions import Bump
 
 
-def missing(way: Way, target: Field, path: FieldPath, move: Move | None) -> Step:
+def missing_field_step(way: MigrationDirection, target: Field, path: FieldPath, move: DeclaredMove | None) -> Step:
     """Stand in for a field that the source does not have: its default, NULL, or nothing at all."""
-    line = "old" if way is Way.FORWARD else "new"
+    line = "old" if way is MigrationDirection.FORWARD else "new"
     default = move.default if move is not None and move.default is not None else None
     where = move.where if move is not None else f"default of {path}"
     if default is None and fits(target.treaty.get("default"), target):
@@ -28,13 +28,13 @@ def missing(way: Way, target: Field, path: FieldPath, move: Move | None) -> Step
         sql = literal_sql(default, target, where)
         reason = f"the {line} line has no such field: every row gets {sql}"
         return Step(path, target, (), sql, Fidelity.LOSSY, (reason,))
-    key = "default" if way is Way.FORWARD else "back_default"
+    key = "default" if way is MigrationDirection.FORWARD else "back_default"
     said = f"and a value is required; declare {key}" if target.is_required else "NULL"
     reason = f"the {line} line has no such field: {said}"
     return Step(path, target, (), f"CAST(NULL AS {type_sql(target)})", Fidelity.IMPOSSIBLE, (reason,))
 
 
-def with_terms(step: Step, source: Field, move: Move | None) -> Step:
+def apply_terms(step: Step, source: Field, move: DeclaredMove | None) -> Step:
     """Add what the target asks for beyond the type, and the default for rows without a value."""
     if step.fidelity is Fidelity.IMPOSSIBLE and not step.inside:
         return _stand_in(step, move)
@@ -51,12 +51,12 @@ def with_terms(step: Step, source: Field, move: Move | None) -> Step:
         if not source.is_required or step.reasons:
             reasons.append(f"rows without a value get {literal}")
     elif may_lack:
-        reasons.append("rows may lack a value, and one is required: passed on as it is")
-    fidelity = worst(step.fidelity, Fidelity.LOSSY) if reasons else step.fidelity
+        reasons.append("rows may lack a value, and one is required: passed on unchanged")
+    fidelity = least_faithful(step.fidelity, Fidelity.LOSSY) if reasons else step.fidelity
     return replace(step, sql=sql, reasons=tuple(reasons), fidelity=fidelity, is_kept=kept)
 
 
-def _stand_in(step: Step, move: Move | None) -> Step:
+def _stand_in(step: Step, move: DeclaredMove | None) -> Step:
     """Let a declared default stand in for what cannot be converted."""
     if move is None or move.default is None:
         return step
@@ -87,8 +87,11 @@ def unmet_terms(source: Field, target: Field) -> Iterator[str]:
                 continue
             noun = _NOUNS.get(term.name, term.name.removeprefix("field."))
             subject = f" {difference.subject}" if difference.subject else ""
-            yield f"{noun}{subject} {_said(difference.before)} → {_said(difference.after)}: passed on as it is"
+            before, after = _format_value(difference.before), _format_value(difference.after)
+            yield f"{noun}{subject} {before} → {after}: passed on unchanged"
 
 
-def _said(value: object) -> str:
-    return "none" if value is None else brief(thaw(value), 40) if not isinstance(value, bool) else str(value).lower()
+def _format_value(value: object) -> str:
+    return (
+        "none" if value is None else abbreviate(thaw(value), 40) if not isinstance(value, bool) else str(value).lower()
+    )

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treaty.compatibility.migration.casts import Cast, Means
-from treaty.compatibility.migration.declared_moves import Move
+from treaty.compatibility.migration.casts import Cast, CastMethod
+from treaty.compatibility.migration.declared_moves import DeclaredMove
 from treaty.compatibility.migration.sql_types import fits, literal_sql
 from treaty.compatibility.terms.comparison import distinct
 from treaty.compatibility.terms.field_values import allowed_values
 from treaty.contracts.model import Field
-from treaty.contracts.values import brief
+from treaty.contracts.values import abbreviate
 
 _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedValue:
     """The expression of a value after its mapping, and what may be lost."""
 
     sql: str
     losses: tuple[str, ...] = ()
 
 
-def mapped(value: str, source: Field, target: Field, cast: Cast, move: Move | None) -> Mapped:
+def map_values(value: str, source: Field, target: Field, cast: Cast, move: DeclaredMove | None) -> MappedValue:
     """Map a value as declared, cast it, and leave out what the target does not allow."""
     pairs = move.values if move else ()
     where = move.where if move else ""
@@ -42,7 +42,7 @@ def mapped(value: str, source: Field, target: Field, cast: Cast, move: Move | No
         listed = ", ".join(literal_sql(one, target, "enum") for one in allowed if one is not None and fits(one, target))
         if listed:
             rest = f"CASE WHEN {rest} IN ({listed}) THEN {rest} END"
-    return Mapped(rest, tuple(losses))
+    return MappedValue(rest, tuple(losses))
 
 
 def _covers_all(source: Field, pairs: Sequence[tuple[Any, Any]]) -> bool:
@@ -61,7 +61,7 @@ def _leaves_out(
 ) -> bool:
     if known is None:
         return True
-    if cast.means is not Means.KEEP and not pairs:
+    if cast.means is not CastMethod.KEEP and not pairs:
         return False  # another type: its values are compared once they are cast, and told as a loss
     return not distinct(tuple(image for _, image in _images(known, pairs))) <= distinct(allowed)
 
@@ -72,7 +72,7 @@ def _losses(
     if known is None:
         if allowed is not None:
             return [f"any value may come, and only {_listed(allowed)} are allowed: others become NULL"]
-        return ["values that are not mapped are passed on as they are"] if pairs else []
+        return ["values that are not mapped are passed on unchanged"] if pairs else []
     losses = []
     images = _images(known, pairs)
     if allowed is not None:
@@ -83,10 +83,12 @@ def _losses(
     merged: dict[tuple[bool, Any], list[Any]] = {}
     for value, image in images:
         merged.setdefault((isinstance(image, bool), image), []).append(value)
-    losses += [f"{_listed(group)} become {brief(image)!r}" for (_, image), group in merged.items() if len(group) > 1]
+    losses += [
+        f"{_listed(group)} become {abbreviate(image)!r}" for (_, image), group in merged.items() if len(group) > 1
+    ]
     return losses
 
 
 def _listed(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(brief(value, 30)) for value in values[:_SHOWN])
+    shown = ", ".join(repr(abbreviate(value, 30)) for value in values[:_SHOWN])
     return shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")

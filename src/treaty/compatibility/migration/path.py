@@ -22,12 +22,12 @@ class Fidelity(StrEnum):
 RANK = {fidelity: place for place, fidelity in enumerate(Fidelity)}
 
 
-def worst(*found: Fidelity) -> Fidelity:
+def least_faithful(*found: Fidelity) -> Fidelity:
     """Return the least faithful."""
     return max(found, key=RANK.__getitem__, default=Fidelity.EXACT)
 
 
-class Way(StrEnum):
+class MigrationDirection(StrEnum):
     """Which line is made from which."""
 
     FORWARD = "forward"
@@ -37,20 +37,20 @@ class Way(StrEnum):
     def meaning(self) -> str:
         """What is served, and from what."""
         return {
-            Way.FORWARD: "the new shape, from rows of the old line",
-            Way.BACK: "the old shape, from rows of the new line",
+            MigrationDirection.FORWARD: "the new shape, from rows of the old line",
+            MigrationDirection.BACK: "the old shape, from rows of the new line",
         }[self]
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedSql:
     """SQL that somebody declared, read and written anew, and the fields it reads."""
 
     sql: str
     fields: tuple[FieldPath, ...]
 
 
-Guard: TypeAlias = Callable[[str, Contract, SchemaObject], Guarded]
+SqlGuard: TypeAlias = Callable[[str, Contract, SchemaObject], GuardedSql]
 """Lets SQL over the rows of an object through, written anew, or refuses it."""
 
 
@@ -90,7 +90,7 @@ class Step:
 class Shim:
     """One object in the shape of one line, made from rows of the other line."""
 
-    way: Way
+    way: MigrationDirection
     target: SchemaObject
     source: SchemaObject
     steps: tuple[Step, ...]
@@ -104,7 +104,7 @@ class Shim:
     @property
     def fidelity(self) -> Fidelity:
         """That of its worst field."""
-        return worst(*(step.fidelity for step in self.steps))
+        return least_faithful(*(step.fidelity for step in self.steps))
 
     @property
     def blocked(self) -> tuple[Step, ...]:
@@ -141,14 +141,14 @@ class MigrationPath:
     objects: tuple[ObjectPath, ...]
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
-    guard: Guard | None = field(default=None, compare=False, repr=False)
+    guard: SqlGuard | None = field(default=None, compare=False, repr=False)
 
     @property
     def fidelity(self) -> Fidelity:
         """How well the old shape can be served from the new line."""
         if self.removed:
             return Fidelity.IMPOSSIBLE
-        return worst(*(item.back.fidelity for item in self.objects))
+        return least_faithful(*(item.back.fidelity for item in self.objects))
 
 
 def path_as_data(path: MigrationPath) -> dict[str, Any]:

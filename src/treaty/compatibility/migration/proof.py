@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from treaty.compatibility.migration.path import Fidelity, MigrationPath, Way
+from treaty.compatibility.migration.path import Fidelity, MigrationDirection, MigrationPath
 from treaty.contracts.loader import document_of
 from treaty.contracts.model import Contract
-from treaty.contracts.values import canonical
+from treaty.contracts.values import canonical_json
 
 _OF_ITS_LIFE = frozenset({"status", "deprecation_uri"})
 
@@ -60,7 +60,7 @@ class FieldProof:
 class ShimProof:
     """One shape as it was served from rows of the other line; without rows where no view can be made."""
 
-    way: Way
+    way: MigrationDirection
     object: str
     rows: Rows | None
     conforming: int | None
@@ -72,7 +72,7 @@ class ShimProof:
     def holds(self) -> bool:
         """Whether every field does, and the old shape can be served at all."""
         exact = all(one.fidelity is Fidelity.EXACT for one in self.fields)
-        kept = not (exact and self.broken_as_rows) and not (self.blocked and self.way is Way.BACK)
+        kept = not (exact and self.broken_as_rows) and not (self.blocked and self.way is MigrationDirection.BACK)
         return kept and all(one.holds for one in self.fields)
 
     def as_data(self) -> dict[str, Any]:
@@ -130,7 +130,9 @@ class Proof:
 
 def contract_digest(contract: Contract) -> str:
     """Return what tells the document of a contract from any other, wherever it stands in its life."""
-    return _digest(canonical({key: value for key, value in document_of(contract).items() if key not in _OF_ITS_LIFE}))
+    return _digest(
+        canonical_json({key: value for key, value in document_of(contract).items() if key not in _OF_ITS_LIFE})
+    )
 
 
 def shims_digest(path: MigrationPath) -> str:
@@ -141,7 +143,7 @@ def shims_digest(path: MigrationPath) -> str:
         for shim in item.shims
         for step in shim.steps
     ]
-    return _digest(canonical(texts))
+    return _digest(canonical_json(texts))
 
 
 def _contract(contract: Contract) -> dict[str, str]:

@@ -6,26 +6,26 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from treaty.compatibility.migration.casts import Means, cast
-from treaty.compatibility.migration.declared_moves import Move, Moves, moves_of
-from treaty.compatibility.migration.defaults import missing, with_terms
-from treaty.compatibility.migration.enum_values import mapped
+from treaty.compatibility.migration.casts import CastMethod, cast
+from treaty.compatibility.migration.declared_moves import DeclaredMove, DeclaredMoves, read_field_moves
+from treaty.compatibility.migration.defaults import apply_terms, missing_field_step
+from treaty.compatibility.migration.enum_values import map_values
 from treaty.compatibility.migration.path import (
     Fidelity,
-    Guard,
-    Guarded,
+    GuardedSql,
+    MigrationDirection,
     MigrationPath,
     ObjectPath,
     Shim,
+    SqlGuard,
     Step,
-    Way,
-    worst,
+    least_faithful,
 )
-from treaty.compatibility.migration.sql_types import literal_sql, quoted, stored_name, type_sql
+from treaty.compatibility.migration.sql_types import literal_sql, quote_column, stored_name, type_sql
 from treaty.compatibility.pairing import pair
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
-from treaty.contracts.sql_quoting import text_sql
+from treaty.contracts.sql_quoting import quote_string
 from treaty.errors import InvalidDocument
 
 _STRUCTURES = ("STRUCT", "ARRAY", "MAP")
@@ -52,7 +52,14 @@ class Around:
 class ShimBuilder:
     """Builds the steps of one object for one way."""
 
-    def __init__(self, way: Way, contract: Contract, source: SchemaObject, moves: Moves, guard: Guard | None) -> None:
+    def __init__(
+        self,
+        way: MigrationDirection,
+        contract: Contract,
+        source: SchemaObject,
+        moves: DeclaredMoves,
+        guard: SqlGuard | None,
+    ) -> None:
         self.way = way
         self.contract = contract
         self.source = source
@@ -83,7 +90,7 @@ class ShimBuilder:
         if field is None:
             return None
         root = FieldPath(object=self.source.name if len(self.contract.schema) > 1 else None)
-        return Found(field, root.field(field.name or ""), quoted(stored_name(field)))
+        return Found(field, root.field(field.name or ""), quote_column(stored_name(field)))
 
     def _field(self, target: Field, found: Found | None, around: Around) -> Step:
         """Make a field that has a name."""
@@ -95,14 +102,16 @@ class ShimBuilder:
             found = self._reached(move.source, move, around)
         return self._noted(self._made(target, path, found, move, around), move)
 
-    def _made(self, target: Field, path: FieldPath, found: Found | None, move: Move | None, around: Around) -> Step:
+    def _made(
+        self, target: Field, path: FieldPath, found: Found | None, move: DeclaredMove | None, around: Around
+    ) -> Step:
         if found is not None:
             return self._converted(target, path, found, move, around.lambdas)
         if target.properties and self.moves.reach_into(path):
             return self._struct(target, path, None, around.lambdas)
-        return missing(self.way, target, path, move)
+        return missing_field_step(self.way, target, path, move)
 
-    def _reached(self, source: FieldPath, move: Move, around: Around) -> Found:
+    def _reached(self, source: FieldPath, move: DeclaredMove, around: Around) -> Found:
         """Reach a field that is named: below the same parent, or from the row."""
         parent = around.source
         if parent is not None and parent.path == source.parent:
@@ -110,7 +119,7 @@ class ShimBuilder:
             name = source.steps[-1].text
             found = next((item for item in fields if item.name == name), None)
             if found is not None:
-                return Found(found, source, f"{parent.sql}.{quoted(stored_name(found))}")
+                return Found(found, source, f"{parent.sql}.{quote_column(stored_name(found))}")
         if any(step.is_mark for step in source.steps) or source.object not in (None, self.source.name):
             raise InvalidDocument(
                 f"{move.where}: {source} cannot become {move.target}: what stands inside a list or map comes from the "
@@ -119,16 +128,16 @@ class ShimBuilder:
         fields, sql = self.source.fields, ""
         for step in source.steps:
             item = next(one for one in fields if one.name == step.text)
-            sql += f"{'.' if sql else ''}{quoted(stored_name(item))}"
+            sql += f"{'.' if sql else ''}{quote_column(stored_name(item))}"
             fields = item.properties or ()
         return Found(item, source, sql)
 
-    def _declared(self, target: Field, path: FieldPath, move: Move, around: Around) -> Step:
+    def _declared(self, target: Field, path: FieldPath, move: DeclaredMove, around: Around) -> Step:
         """Make a field by SQL over the row; whether that is exact is for the author to say and the proof to see."""
         if any(step.is_mark for step in path.steps):
             raise InvalidDocument(f"{move.where}: {path} stands inside a list or map; declare the list as a whole")
         text = move.sql or ""
-        read = Guarded(f"({text})", self.moves.ends.get(path, ()))
+        read = GuardedSql(f"({text})", self.moves.ends.get(path, ()))
         if self.guard is not None:
             read = self.guard(text, self.contract, self.source)
         want = type_sql(target)
@@ -139,7 +148,7 @@ class ShimBuilder:
         fidelity = Fidelity.EXACT if move.exact else Fidelity.LOSSY
         return Step(path, target, read.fields, sql, fidelity, reasons, declared=text, note=move.note)
 
-    def _converted(self, target: Field, path: FieldPath, found: Found, move: Move | None, lambdas: int) -> Step:
+    def _converted(self, target: Field, path: FieldPath, found: Found, move: DeclaredMove | None, lambdas: int) -> Step:
         have, want = type_sql(found.field), type_sql(target)
         if target.properties and found.field.properties:
             made = self._struct(target, path, found, lambdas)
@@ -151,14 +160,14 @@ class ShimBuilder:
             made = self._other_structure(target, path, found)
         else:
             made = self._scalar(target, path, found, move)
-        return with_terms(made, found.field, move)
+        return apply_terms(made, found.field, move)
 
-    def _scalar(self, target: Field, path: FieldPath, found: Found, move: Move | None) -> Step:
+    def _scalar(self, target: Field, path: FieldPath, found: Found, move: DeclaredMove | None) -> Step:
         change = cast(found.field, target)
-        if change.means is Means.NOTHING and not (move and move.values):
+        if change.means is CastMethod.NOTHING and not (move and move.values):
             sql = change.sql(found.sql)
             return Step(path, target, (found.path,), sql, Fidelity.IMPOSSIBLE, (change.loss or "",))
-        value = mapped(found.sql, found.field, target, change, move)
+        value = map_values(found.sql, found.field, target, change, move)
         fidelity = Fidelity.LOSSY if value.losses else Fidelity.EXACT
         kept = value.sql == found.sql
         return Step(path, target, (found.path,), value.sql, fidelity, value.losses, is_kept=kept)
@@ -176,11 +185,11 @@ class ShimBuilder:
         partners = {id(new): one for one, new in pair(old, children).both}
         around = Around(path, found, lambdas)
         inside = tuple(self._field(item, self._part(partners.get(id(item)), found), around) for item in children)
-        fidelity = worst(*(step.fidelity for step in inside))
+        fidelity = least_faithful(*(step.fidelity for step in inside))
         sources = (found.path,) if found is not None else tuple(one for step in inside for one in step.sources)
         if found is not None and _is_untouched(inside, children, old):
             return Step(path, target, sources, found.sql, fidelity, inside=inside, is_kept=True)
-        parts = ", ".join(f"{text_sql(stored_name(step.field))}, {step.sql}" for step in inside)
+        parts = ", ".join(f"{quote_string(stored_name(step.field))}, {step.sql}" for step in inside)
         sql = f"named_struct({parts})"
         if found is not None:
             sql = f"CASE WHEN {found.sql} IS NULL THEN NULL ELSE {sql} END"
@@ -189,7 +198,7 @@ class ShimBuilder:
     def _part(self, field: Field | None, parent: Found | None) -> Found | None:
         if field is None or parent is None:
             return None
-        return Found(field, parent.path.field(field.name or ""), f"{parent.sql}.{quoted(stored_name(field))}")
+        return Found(field, parent.path.field(field.name or ""), f"{parent.sql}.{quote_column(stored_name(field))}")
 
     def _marked(self, target: Field, path: FieldPath, found: Found, lambdas: int) -> Step:
         """Make an element, a map key or a map value, which has no name."""
@@ -213,7 +222,7 @@ class ShimBuilder:
         value_found = Found(old_value, found.path.into(MAP_VALUES), v)
         key = self._marked(key_field, path.into(MAP_KEYS), key_found, lambdas + 1)
         value = self._marked(value_field, path.into(MAP_VALUES), value_found, lambdas + 1)
-        fidelity = worst(key.fidelity, value.fidelity)
+        fidelity = least_faithful(key.fidelity, value.fidelity)
         if key.is_kept and value.is_kept:
             sql = found.sql
         elif key.is_kept:
@@ -228,7 +237,7 @@ class ShimBuilder:
         return Step(path, target, (found.path,), sql, fidelity, inside=(key, value), is_kept=kept)
 
     @staticmethod
-    def _noted(step: Step, move: Move | None) -> Step:
+    def _noted(step: Step, move: DeclaredMove | None) -> Step:
         return step if move is None or move.note is None else replace(step, note=move.note)
 
 
@@ -238,28 +247,31 @@ def _is_untouched(inside: tuple[Step, ...], children: tuple[Field, ...], old: tu
     return same and all(step.is_kept for step in inside)
 
 
-def migration_path(before: Contract, after: Contract, guard: Guard | None = None) -> MigrationPath:
+def migration_path(before: Contract, after: Contract, guard: SqlGuard | None = None) -> MigrationPath:
     """Work out how each line's shape is made from the other's rows.
 
     Declared SQL is a stranger's: without a guard it stays as it was written, and nothing may be run.
     """
     pairs = pair(before.schema, after.schema)
-    forward, back = moves_of(before, after, Way.FORWARD), moves_of(before, after, Way.BACK)
+    forward, back = (
+        read_field_moves(before, after, MigrationDirection.FORWARD),
+        read_field_moves(before, after, MigrationDirection.BACK),
+    )
     objects = []
     for old, new in pairs.both:
-        to_new = ShimBuilder(Way.FORWARD, before, old, forward, guard).shim(new, _root(after, new.name))
-        to_old = ShimBuilder(Way.BACK, after, new, back, guard).shim(old, _root(before, old.name))
+        to_new = ShimBuilder(MigrationDirection.FORWARD, before, old, forward, guard).shim(new, _root(after, new.name))
+        to_old = ShimBuilder(MigrationDirection.BACK, after, new, back, guard).shim(old, _root(before, old.name))
         objects.append(ObjectPath(old, new, to_new, to_old))
     removed, added = (tuple(one.name for one in group) for group in (pairs.removed, pairs.added))
     return MigrationPath(before, after, tuple(objects), removed, added, guard)
 
 
-def narrowed(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]) -> Shim:
+def shim_for_fields(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]) -> Shim:
     """Return the shim that serves the old shape with some of its fields only, at any depth."""
     root = _root(path.before, item.before.name)
     target = replace(item.before, properties=_kept(item.before.fields, root, fields))
-    moves = moves_of(path.before, path.after, Way.BACK)
-    return ShimBuilder(Way.BACK, path.after, item.after, moves, path.guard).shim(target, root)
+    moves = read_field_moves(path.before, path.after, MigrationDirection.BACK)
+    return ShimBuilder(MigrationDirection.BACK, path.after, item.after, moves, path.guard).shim(target, root)
 
 
 def _kept(inside: tuple[Field, ...], parent: FieldPath, fields: Collection[FieldPath]) -> tuple[Field, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from treaty.compatibility.migration.path import Fidelity, Shim
-from treaty.compatibility.migration.sql_types import quoted, stored_name
-from treaty.contracts.sql_quoting import comment_sql
+from treaty.compatibility.migration.sql_types import quote_column, stored_name
+from treaty.contracts.sql_quoting import line_comment
 from treaty.errors import InvalidDocument, Refused
 
 TableName = Sequence[str]
@@ -28,19 +28,19 @@ def select_sql(shim: Shim, source: TableName) -> str:
 def projection(shim: Shim) -> tuple[str, ...]:
     """Return the expressions of the columns, ready for `DataFrame.selectExpr`."""
     _refuse_unless_servable(shim)
-    return tuple(f"{step.sql} AS {quoted(stored_name(step.field))}" for step in shim.steps)
+    return tuple(f"{step.sql} AS {quote_column(stored_name(step.field))}" for step in shim.steps)
 
 
 def pyspark_text(shim: Shim, name: str, source: TableName) -> str:
     """Write the projection as a line of PySpark."""
     columns = "".join(f"    {column!r},\n" for column in projection(shim))
-    table = ".".join(map(quoted, source))
+    table = ".".join(map(quote_column, source))
     return f"{name} = spark.table({table!r}).selectExpr(\n{columns})\n"
 
 
 def table_sql(name: TableName) -> str:
     """Write the name of a table."""
-    return ".".join(map(quoted, name))
+    return ".".join(map(quote_column, name))
 
 
 def _lines(shim: Shim) -> Iterator[str]:
@@ -51,7 +51,7 @@ def _lines(shim: Shim) -> Iterator[str]:
         )
         said = step.fidelity.value if step.fidelity is Fidelity.EXACT else f"{step.fidelity}: {lost}"
         comma = "," if place < last else ""
-        yield f"  {step.sql} AS {quoted(stored_name(step.field))}{comma} {comment_sql(said)}"
+        yield f"  {step.sql} AS {quote_column(stored_name(step.field))}{comma} {line_comment(said)}"
 
 
 def _refuse_unless_servable(shim: Shim) -> None:

@@ -7,11 +7,11 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from treaty.compatibility.terms.comparison import instant
+from treaty.compatibility.terms.comparison import parse_instant
 from treaty.contracts.model import Field
-from treaty.contracts.sql_quoting import name_problem, name_sql, text_sql
+from treaty.contracts.sql_quoting import identifier_problem, quote_identifier, quote_string
 from treaty.contracts.types import DataType
-from treaty.contracts.values import EMPTY, brief
+from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
 
 TEXT = "STRING"
@@ -36,11 +36,11 @@ def stored_name(field: Field) -> str:
     return field.physical_name or field.name or ""
 
 
-def quoted(name: str) -> str:
+def quote_column(name: str) -> str:
     """Write a name in backticks, or say why Spark cannot be given it."""
-    if problem := name_problem(name):
+    if problem := identifier_problem(name):
         raise InvalidDocument(f"the shims would need {problem} ({name!r}); give the field a physicalName")
-    return name_sql(name)
+    return quote_identifier(name)
 
 
 def type_sql(field: Field | None) -> str:
@@ -55,7 +55,7 @@ def type_sql(field: Field | None) -> str:
 def _object(field: Field, _: DataType) -> str:
     if not field.properties:
         return TEXT
-    parts = ", ".join(f"{quoted(stored_name(item))}: {type_sql(item)}" for item in field.properties)
+    parts = ", ".join(f"{quote_column(stored_name(item))}: {type_sql(item)}" for item in field.properties)
     return f"STRUCT<{parts}>"
 
 
@@ -103,17 +103,17 @@ _MOST_CHARACTERS = 10_000
 
 def literal_sql(value: Any, field: Field, where: str) -> str:
     """Write a value as one of the field's type, or say that it is none."""
-    sql = _written(value, field)
+    sql = _literal(value, field)
     if sql is None:
         raise InvalidDocument(
-            f"{where}: {brief(value)!r} is no {field.type or 'text'}; give a value that the field can hold"
+            f"{where}: {abbreviate(value)!r} is no {field.type or 'text'}; give a value that the field can hold"
         )
     return sql
 
 
 def fits(value: Any, field: Field) -> bool:
     """Tell whether a value can be one of the field's."""
-    return _written(value, field) is not None
+    return _literal(value, field) is not None
 
 
 def value_of_text(text: str, field: Field) -> Any:
@@ -132,7 +132,7 @@ def value_of_text(text: str, field: Field) -> Any:
     return text
 
 
-def _written(value: Any, field: Field) -> str | None:
+def _literal(value: Any, field: Field) -> str | None:
     want = type_sql(field)
     if not isinstance(value, (str, int, float)) or (isinstance(value, str) and len(value) > _MOST_CHARACTERS):
         return None
@@ -140,17 +140,17 @@ def _written(value: Any, field: Field) -> str | None:
         case "BOOLEAN":
             return str(value).lower() if isinstance(value, bool) else None
         case "DATE":
-            return f"DATE {text_sql(value)}" if isinstance(value, str) and _is_day(value) else None
+            return f"DATE {quote_string(value)}" if isinstance(value, str) and _is_day(value) else None
         case "TIMESTAMP" | "TIMESTAMP_NTZ":
-            is_moment = isinstance(value, str) and instant(value) is not None
-            return f"CAST({text_sql(str(value))} AS {want})" if is_moment else None
+            is_moment = isinstance(value, str) and parse_instant(value) is not None
+            return f"CAST({quote_string(str(value))} AS {want})" if is_moment else None
         case "BINARY":
             return None
     if want == TEXT:
         plain = field.type is None or field.type.name in ("string", "time", "json")
         if isinstance(value, bool) or not plain:
             return None
-        return text_sql(value) if isinstance(value, str) else text_sql(brief(value))
+        return quote_string(value) if isinstance(value, str) else quote_string(abbreviate(value))
     if want.startswith(("STRUCT", "ARRAY", "MAP")) or isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return _number_sql(value, want)

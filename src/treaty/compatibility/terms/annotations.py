@@ -40,19 +40,19 @@ def _target(entry: Mapping[str, Any]) -> str:
     return f"{', '.join(origin) if isinstance(origin, tuple) else origin} -> {text}" if origin else text
 
 
-def rule_words(entries: Any) -> dict[str, Any]:
+def rule_annotations(entries: Any) -> dict[str, Any]:
     """Return what rules say besides what they check."""
-    words = Named()
+    words = UniqueNames()
     for rule in entries or ():
-        checked = quality_rules.essence(rule)
+        checked = quality_rules.normalize_rule(rule)
         said = {
-            key: value for key, value in rule.items() if key in quality_rules.WORDS_OF_A_RULE and key not in checked
+            key: value for key, value in rule.items() if key in quality_rules.RULE_ANNOTATIONS and key not in checked
         }
-        words.put(f"quality.{quality_rules.measure(rule)}", said)
+        words.put(f"quality.{quality_rules.describe_rule(rule)}", said)
     return words
 
 
-class Named(dict[str, Any]):
+class UniqueNames(dict[str, Any]):
     """Things by name; a name that is taken gets a number, in the order they stand."""
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ class Named(dict[str, Any]):
         self[name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"] = value
 
 
-def custom(entries: Any, graded: Collection[str] = ()) -> dict[str, Any]:
+def custom_metadata(entries: Any, graded: Collection[str] = ()) -> dict[str, Any]:
     """Return the custom properties that no other term reads, by name."""
-    found = Named()
+    found = UniqueNames()
     for index, entry in enumerate(entries or ()):
         name = entry.get("property")
         if isinstance(name, str) and name in graded:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from treaty.compatibility.changes import Direction
-from treaty.contracts.values import same
+from treaty.contracts.values import json_equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ Compare: TypeAlias = Callable[[Any, Any], Iterable[Difference]]
 
 def replaced(before: Any, after: Any) -> Iterator[Difference]:
     """Compare values that are either the same or not: added, removed or replaced."""
-    if not same(before, after):
-        yield Difference(came_or_went(before, after), before, after)
+    if not json_equal(before, after):
+        yield Difference(presence_direction(before, after), before, after)
 
 
-def came_or_went(before: Any, after: Any) -> Direction:
+def presence_direction(before: Any, after: Any) -> Direction:
     """Tell an addition and a removal from a replacement."""
     if before is None:
         return Direction.ADDED
@@ -39,7 +39,7 @@ def came_or_went(before: Any, after: Any) -> Direction:
 
 def swapped(before: Any, after: Any) -> Iterator[Difference]:
     """Compare values where each is always there: replaced, whatever it was."""
-    if not same(before, after):
+    if not json_equal(before, after):
         yield Difference(Direction.REPLACED, before, after)
 
 
@@ -59,7 +59,7 @@ def value_set(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> 
     """Compare lists of allowed values: fewer tightens, more loosens, both may happen at once."""
     if before is None or after is None:
         if before is not after:
-            yield Difference(came_or_went(before, after), before, after)
+            yield Difference(presence_direction(before, after), before, after)
         return
     old, new = distinct(before), distinct(after)
     if old - new:
@@ -89,7 +89,7 @@ def alternatives(before: tuple[str, ...] | None, after: tuple[str, ...] | None) 
 def presence(before: Any, after: Any) -> Iterator[Difference]:
     """Compare things that are there or not, whatever they say."""
     if (before is None) != (after is None):
-        yield Difference(came_or_went(before, after), before, after)
+        yield Difference(presence_direction(before, after), before, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +139,14 @@ def _order(before: tuple[Any, bool], after: tuple[Any, bool], *, above: bool = F
 def _comparable(bound: Any) -> Any:
     """Return a bound as something with an order: a number, or a date in ISO notation; other texts have none."""
     if isinstance(bound, str):
-        moment = instant(bound)
+        moment = parse_instant(bound)
         if moment is None:
             raise TypeError(f"{bound!r} has no order")
         return moment
     return bound
 
 
-def instant(text: str) -> datetime | None:
+def parse_instant(text: str) -> datetime | None:
     """Read a date or time in ISO notation; one without a zone is in UTC."""
     try:
         moment = datetime.fromisoformat(text)

@@ -8,12 +8,12 @@ from typing import Any
 
 from treaty.compatibility.terms import guarantees, quality_rules, service_levels
 from treaty.compatibility.terms.annotations import (
-    Named,
-    custom,
+    UniqueNames,
+    custom_metadata,
     definition_notes,
     definitions,
     relationships,
-    rule_words,
+    rule_annotations,
 )
 from treaty.compatibility.terms.comparison import (
     Compare,
@@ -42,11 +42,11 @@ def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Name service levels; where several have one name, the driver tells them apart."""
     listed = list(entries)
     names = Counter(map(service_levels.level_name, listed))
-    named = Named()
+    named = UniqueNames()
     for entry in listed:
         name = service_levels.level_name(entry)
         driven = f" for {entry['driver']}" if names[name] > 1 and entry.get("driver") else ""
-        named.put(f"sla.{name}{driven}", service_levels.level_of(entry))
+        named.put(f"sla.{name}{driven}", service_levels.parse_level(entry))
     return named
 
 
@@ -66,7 +66,7 @@ def _team_notes(team: Any) -> Any:
 
 
 def _servers(contract: Contract) -> dict[str, Any]:
-    named = Named()
+    named = UniqueNames()
     for server in contract.servers or ():
         named.put(f"servers.{server.get('server')}", server)
     return named
@@ -81,7 +81,7 @@ def _contract_metadata(contract: Contract) -> dict[str, Any]:
     for name in ("name", "status", "domain", "support"):
         other[name] = getattr(contract, name)
     other |= {"team": _team_notes(contract.team), "apiVersion": contract.api_version}
-    other |= custom(contract.custom_properties, _blocks_graded(contract))
+    other |= custom_metadata(contract.custom_properties, _blocks_graded(contract))
     return {key: value for key, value in other.items() if value not in (None, {}, (), EMPTY)}
 
 
@@ -104,7 +104,8 @@ def _contract_notes(contract: Contract) -> dict[str, Any]:
     said |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
     said |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
     said |= {
-        f"sla.{service_levels.level_name(entry)}": service_levels.level_words(entry) for entry in contract.sla or ()
+        f"sla.{service_levels.level_name(entry)}": service_levels.level_annotations(entry)
+        for entry in contract.sla or ()
     }
     return said | definition_notes(contract)
 
@@ -128,8 +129,8 @@ def _block(name: str, compare: Compare) -> Term:
 
 CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.id", lambda contract: contract.id, swapped),
-    Term("sla", _levels, keyed(service_levels.level)),
-    Term("retention", _retention, keyed(service_levels.level)),
+    Term("sla", _levels, keyed(service_levels.compare_levels)),
+    Term("retention", _retention, keyed(service_levels.compare_levels)),
     _block("ordering", guarantees.ordering),
     _block("delivery", guarantees.delivery),
     _block("latency", guarantees.latency),
@@ -152,12 +153,12 @@ CONTRACT_TERMS: tuple[Term, ...] = (
 
 def _object_metadata(item: SchemaObject) -> dict[str, Any]:
     other = {**item.more, "id": item.id, "physicalType": item.physical_type}
-    other |= custom(item.custom_properties)
+    other |= custom_metadata(item.custom_properties)
     return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
 
 
 def _object_notes(item: SchemaObject) -> dict[str, Any]:
-    return rule_words(item.quality) | definition_notes(item)
+    return rule_annotations(item.quality) | definition_notes(item)
 
 
 OBJECT_TERMS: tuple[Term, ...] = (

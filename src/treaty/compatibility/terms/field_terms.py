@@ -7,7 +7,13 @@ from functools import cache
 from typing import Any
 
 from treaty.compatibility.terms import quality_rules
-from treaty.compatibility.terms.annotations import custom, definition_notes, definitions, relationships, rule_words
+from treaty.compatibility.terms.annotations import (
+    custom_metadata,
+    definition_notes,
+    definitions,
+    relationships,
+    rule_annotations,
+)
 from treaty.compatibility.terms.comparison import (
     Compare,
     Term,
@@ -35,7 +41,7 @@ from treaty.compatibility.terms.field_values import (
     value_range,
 )
 from treaty.contracts.model import Field
-from treaty.contracts.values import EMPTY, brief
+from treaty.contracts.values import EMPTY, abbreviate
 
 
 def _time_zone(field: Field) -> Any:
@@ -64,17 +70,17 @@ def _other_options(field: Field) -> dict[str, Any]:
 def _field_metadata(field: Field) -> dict[str, Any]:
     other = {key: value for key, value in field.more.items() if key != "semanticType"}
     other |= {"id": field.id, "businessName": field.business_name}
-    other |= custom(field.custom_properties, field.treaty.keys())
+    other |= custom_metadata(field.custom_properties, field.treaty.keys())
     return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
 
 
 def _field_notes(field: Field) -> dict[str, Any]:
     """Return the words beside values, rules and definitions: they count only where both versions have them."""
     values = {
-        f"enum.{brief(item['value'])}": {key: word for key, word in item.items() if key != "value"}
+        f"enum.{abbreviate(item['value'])}": {key: word for key, word in item.items() if key != "value"}
         for item in field.enum or ()
     }
-    return values | rule_words(field.quality) | definition_notes(field)
+    return values | rule_annotations(field.quality) | definition_notes(field)
 
 
 _TYPE = ("logical_type", "physical_type", "options")

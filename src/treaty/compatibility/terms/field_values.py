@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.terms.comparison import Bounds, Difference, came_or_went, distinct, replaced
-from treaty.compatibility.terms.quality_rules import essence, tolerates_none
+from treaty.compatibility.terms.comparison import Bounds, Difference, distinct, presence_direction, replaced
+from treaty.compatibility.terms.quality_rules import normalize_rule, tolerates_none
 from treaty.contracts.model import Field
 from treaty.contracts.types import DataType, capacity, widens, without_capacity
 from treaty.contracts.values import EMPTY
@@ -18,7 +18,7 @@ def types(before: DataType | None, after: DataType | None) -> Iterator[Differenc
     """Compare types: a wider one of the same family loosens, a narrower one tightens."""
     if before == after:
         return
-    direction = came_or_went(before, after)
+    direction = presence_direction(before, after)
     if before is not None and after is not None:
         if widens(before, after):
             direction = Direction.LOOSENED
@@ -107,7 +107,7 @@ def allowed_values(field: Field) -> tuple[Any, ...] | None:
 
 def listed_values(rule: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """Return the values that a rule lists and allows no exception from, as documents before 3.2 do."""
-    checked = essence(rule)
+    checked = normalize_rule(rule)
     if checked.get("metric") not in ("invalidValues", "validValues") or not tolerates_none(checked):
         return None
     arguments = checked.get("arguments")

@@ -8,10 +8,10 @@ from typing import Any
 
 from treaty.compatibility.changes import Direction
 from treaty.compatibility.modes import Mode
-from treaty.compatibility.terms.comparison import Difference, came_or_went
+from treaty.compatibility.terms.comparison import Difference, presence_direction
 from treaty.compatibility.terms.service_levels import LARGER, SMALLER
 from treaty.contracts.blocks import ChangePolicy, Delivery, Deprecation, Latency, Ordering
-from treaty.contracts.quantities import quantity
+from treaty.contracts.quantities import parse_quantity
 
 
 def ordering(before: Ordering | None, after: Ordering | None) -> Iterator[Difference]:
@@ -38,7 +38,7 @@ def delivery(before: Delivery | None, after: Delivery | None) -> Iterator[Differ
     one, other = before.guarantee if before else None, after.guarantee if after else None
     if one == other:
         return
-    direction = came_or_went(one, other)
+    direction = presence_direction(one, other)
     if direction is Direction.REPLACED and "exactly_once" in (one, other):
         direction = Direction.TIGHTENED if other == "exactly_once" else Direction.LOOSENED
     yield Difference(direction, one, other)
@@ -53,7 +53,7 @@ def latency(before: Latency | None, after: Latency | None) -> Iterator[Differenc
     if one == other:
         return
     if before is None or after is None or one is None or other is None:
-        yield Difference(came_or_went(one, other), one, other)
+        yield Difference(presence_direction(one, other), one, other)
         return
     ways = {
         _way(before.within, after.within, SMALLER),
@@ -81,7 +81,7 @@ def _way(before: Any, after: Any, stricter: int) -> int | None:
         return 0
     if before is None or after is None:
         return 1 if before is None else -1
-    one, other = quantity(before), quantity(after)
+    one, other = parse_quantity(before), parse_quantity(after)
     if one is None or other is None or not one.comparable(other):
         return None
     if one.amount == other.amount:
@@ -111,7 +111,7 @@ def change_policy(before: ChangePolicy | None, after: ChangePolicy | None) -> It
     way = _way(before.notice, after.notice, LARGER)
     if way != 0:
         if before.notice is None or after.notice is None:
-            direction = came_or_went(before.notice, after.notice)
+            direction = presence_direction(before.notice, after.notice)
         else:
             direction = Direction.REPLACED if way is None else _DIRECTIONS[frozenset({way})]
         yield Difference(direction, before.notice, after.notice, "change_policy.notice")
@@ -124,7 +124,7 @@ def _pin(policy: ChangePolicy) -> Mode | None:
 
 def _mode_direction(before: Mode | None, after: Mode | None) -> Direction:
     if before is None or after is None:
-        return came_or_went(before, after)
+        return presence_direction(before, after)
     if after.covers(before):
         return Direction.TIGHTENED
     return Direction.LOOSENED if before.covers(after) else Direction.REPLACED
@@ -133,7 +133,7 @@ def _mode_direction(before: Mode | None, after: Mode | None) -> Direction:
 def deprecation(before: Deprecation | None, after: Deprecation | None) -> Iterator[Difference]:
     """Compare deprecation notices by what they say."""
     if before != after:
-        yield Difference(came_or_went(before, after), _notice(before), _notice(after))
+        yield Difference(presence_direction(before, after), _notice(before), _notice(after))
 
 
 def _notice(value: Deprecation | None) -> dict[str, str] | None:

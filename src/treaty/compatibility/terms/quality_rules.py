@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.terms.comparison import Bounds, Difference, bounds, came_or_went
-from treaty.contracts.values import brief, canonical, same
+from treaty.compatibility.terms.comparison import Bounds, Difference, bounds, presence_direction
+from treaty.contracts.values import abbreviate, canonical_json, json_equal
 
 Rule: TypeAlias = Mapping[str, Any]
 
-WORDS_OF_A_RULE = frozenset(
+RULE_ANNOTATIONS = frozenset(
     {
         "id",
         "name",
@@ -44,20 +44,20 @@ def quality_rules(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[Dif
 
 def rule_name(rule: Rule) -> str:
     """Return what a quality rule is called: its id, its name, or what it measures."""
-    return str(rule.get("id") or rule.get("name") or measure(rule))
+    return str(rule.get("id") or rule.get("name") or describe_rule(rule))
 
 
-def measure(rule: Rule) -> str:
+def describe_rule(rule: Rule) -> str:
     """Return what a rule measures, in a few words."""
     for key in ("metric", "rule", "query", "implementation", "description"):
         if rule.get(key) is not None:
-            return brief(rule[key], 80)
+            return abbreviate(rule[key], 80)
     return str(rule.get("type", "rule"))
 
 
-def essence(rule: Rule) -> dict[str, Any]:
+def normalize_rule(rule: Rule) -> dict[str, Any]:
     """Return what a rule checks, one way for each notation, without the words around it."""
-    checked = {key: value for key, value in rule.items() if key not in WORDS_OF_A_RULE}
+    checked = {key: value for key, value in rule.items() if key not in RULE_ANNOTATIONS}
     if "metric" not in checked and "rule" in checked:
         checked["metric"] = checked.pop("rule")
     if "metric" in checked and checked.get("type") == "library":
@@ -84,8 +84,8 @@ def _pairs(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[tuple[Rule
     keys: tuple[Callable[[Rule], str | None], ...] = (
         lambda rule: rule.get("id"),
         lambda rule: rule.get("name"),
-        lambda rule: canonical(essence(rule)),
-        lambda rule: canonical(_without_operators(essence(rule))),
+        lambda rule: canonical_json(normalize_rule(rule)),
+        lambda rule: canonical_json(_without_operators(normalize_rule(rule))),
         lambda rule: str(rule.get("metric") or rule.get("rule") or rule.get("type")) if _is_nameless(rule) else None,
     )
     for key in keys:
@@ -110,13 +110,13 @@ def _is_nameless(rule: Rule) -> bool:
 def _one_rule(before: Rule | None, after: Rule | None) -> Iterator[Difference]:
     texts = (_text(before), _text(after))
     if before is None or after is None:
-        yield Difference(came_or_went(before, after), *texts)
+        yield Difference(presence_direction(before, after), *texts)
         return
-    one, other = essence(before), essence(after)
-    if same(one, other):
+    one, other = normalize_rule(before), normalize_rule(after)
+    if json_equal(one, other):
         return
     low, high = _interval(one), _interval(other)
-    if low is None or high is None or not same(_without_operators(one), _without_operators(other)):
+    if low is None or high is None or not json_equal(_without_operators(one), _without_operators(other)):
         yield Difference(Direction.REPLACED, *texts)
         return
     for difference in bounds(low, high):
@@ -152,6 +152,6 @@ def _is_number(value: Any) -> bool:
 def _text(rule: Rule | None) -> str | None:
     if rule is None:
         return None
-    operators = [f"{key} {brief(rule[key])}" for key in _OPERATORS if key in rule]
+    operators = [f"{key} {abbreviate(rule[key])}" for key in _OPERATORS if key in rule]
     unit = [str(rule["unit"])] if rule.get("unit") else []
-    return brief(" ".join([measure(rule), *operators, *unit]), 120)
+    return abbreviate(" ".join([describe_rule(rule), *operators, *unit]), 120)

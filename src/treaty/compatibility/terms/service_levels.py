@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treaty.compatibility.changes import Direction
-from treaty.compatibility.terms.comparison import Difference, came_or_went, instant
-from treaty.contracts.quantities import Quantity, quantity
-from treaty.contracts.values import brief
+from treaty.compatibility.terms.comparison import Difference, parse_instant, presence_direction
+from treaty.contracts.quantities import Quantity, parse_quantity
+from treaty.contracts.values import abbreviate
 
 SMALLER, LARGER = -1, 1
 STRICTER: dict[str, int] = {
@@ -70,21 +70,21 @@ def is_retention(entry: Mapping[str, Any]) -> bool:
     return _plain_name(entry) == "retention"
 
 
-def level_of(entry: Mapping[str, Any]) -> Level:
+def parse_level(entry: Mapping[str, Any]) -> Level:
     """Read one service level."""
     value, unit = entry.get("value"), entry.get("unit")
-    amount: Quantity | str | None = quantity(value, unit)
+    amount: Quantity | str | None = parse_quantity(value, unit)
     if amount is None and isinstance(value, str):
         amount = value
-    text = brief(value if unit is None else f"{value} {unit}")
+    text = abbreviate(value if unit is None else f"{value} {unit}")
     return Level(amount, STRICTER.get(_plain_name(entry), 0), text)
 
 
-def level(before: Level | None, after: Level | None) -> Iterator[Difference]:
+def compare_levels(before: Level | None, after: Level | None) -> Iterator[Difference]:
     """Compare a service level both ways, units understood."""
     if before is None or after is None:
         if before is not after:
-            yield Difference(came_or_went(before, after), before and before.text, after and after.text)
+            yield Difference(presence_direction(before, after), before and before.text, after and after.text)
         return
     if before.amount == after.amount and before.amount is not None:
         return
@@ -109,16 +109,16 @@ def _comparable(one: Any, other: Any) -> bool:
 
 
 def _is_date(amount: Any) -> bool:
-    return isinstance(amount, str) and instant(amount) is not None
+    return isinstance(amount, str) and parse_instant(amount) is not None
 
 
 def _number(amount: Any) -> Any:
-    return amount.amount if isinstance(amount, Quantity) else instant(amount)
+    return amount.amount if isinstance(amount, Quantity) else parse_instant(amount)
 
 
 _GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})
 
 
-def level_words(entry: Mapping[str, Any]) -> dict[str, Any]:
+def level_annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a service level says besides its promise."""
     return {key: value for key, value in entry.items() if key not in _GRADED_IN_A_LEVEL}

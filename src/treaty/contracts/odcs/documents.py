@@ -6,15 +6,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treaty.contracts import schemas
-from treaty.contracts.field_moves import bad_moves
+from treaty.contracts.field_moves import check_field_moves
 from treaty.contracts.findings import Finding, PlaceOf, Pointer
-from treaty.contracts.frozen import made
+from treaty.contracts.frozen import build_frozen
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
-from treaty.contracts.odcs.plain_keys import EMPTY_LIST, BlockStyle, FieldLifter, given_twice, lift, settle
+from treaty.contracts.odcs.plain_keys import (
+    EMPTY_LIST,
+    BlockStyle,
+    FieldLifter,
+    find_duplicate_keys,
+    restore_plain_keys,
+    to_custom_properties,
+)
 from treaty.contracts.odcs.schema_versions import validator_for
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.validation import problem, refuse_if_any, violations
-from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze, thaw
+from treaty.contracts.validation import finding_at, raise_if_any, schema_violations
+from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, thaw
 
 
 def looks_like_odcs(data: Mapping[str, Any]) -> bool:
@@ -24,31 +31,31 @@ def looks_like_odcs(data: Mapping[str, Any]) -> bool:
 
 def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
     """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
-    strict, plain_keys = lift(data, schemas.block_names())
-    problems = violations(
+    strict, plain_keys = to_custom_properties(data, schemas.block_names())
+    problems = schema_violations(
         schemas.blocks(),
         {key: data[key] for key in plain_keys if key != EMPTY_LIST},
         place_of,
         schemas.known_keys_of_odcs,
     )
-    problems += given_twice(data, plain_keys, place_of)
+    problems += find_duplicate_keys(data, plain_keys, place_of)
     lifter = FieldLifter(place_of)
     if isinstance(strict.get("schema"), list):
         strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
-    problems += lifter.problems + violations(
+    problems += lifter.problems + schema_violations(
         validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
     )
-    refuse_if_any(problems)
-    refuse_if_any(list(bad_patterns(strict, place_of)))
+    raise_if_any(problems)
+    raise_if_any(list(check_patterns(strict, place_of)))
     contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
-    refuse_if_any(list(bad_moves(contract, data, place_of)))
+    raise_if_any(list(check_field_moves(contract, data, place_of)))
     return contract
 
 
 def _contract(
     strict: dict[str, Json], objects: tuple[SchemaObject, ...] | None, plain_keys: tuple[str, ...], form: Form
 ) -> Contract:
-    known, more = _split(strict, CONTRACT, ("kind", "schema"))
+    known, more = _split(strict, CONTRACT_KEYS, ("kind", "schema"))
     return Contract(**known, objects=objects, more=more, plain_keys=plain_keys, form=form)
 
 
@@ -59,13 +66,13 @@ def _objects(strict: dict[str, Json], field_keys: dict[Pointer, tuple[str, ...]]
 
 
 def _object(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> SchemaObject:
-    known, more = _split(data, OBJECT, ("properties",))
+    known, more = _split(data, OBJECT_KEYS, ("properties",))
     properties = _fields(data.get("properties"), (*pointer, "properties"), field_keys)
     return SchemaObject(**known, properties=properties, more=more)
 
 
 def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tuple[str, ...]]) -> Field:
-    known, more = _split(data, FIELD, ("properties", "items", "map"))
+    known, more = _split(data, FIELD_KEYS, ("properties", "items", "map"))
     known["more"] = more
     if field_keys:
         known["plain_keys"] = field_keys.get(pointer, ())
@@ -76,7 +83,7 @@ def _field(data: dict[str, Json], pointer: Pointer, field_keys: dict[Pointer, tu
     if entries := data.get("map"):
         known["map_key"] = _field(entries["key"], (*pointer, "map", "key"), field_keys)
         known["map_value"] = _field(entries["value"], (*pointer, "map", "value"), field_keys)
-    return made(Field, known)
+    return build_frozen(Field, known)
 
 
 def _fields(
@@ -101,14 +108,14 @@ def _split(
     return known, FrozenMap(more) if more else EMPTY
 
 
-def bad_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+def check_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
     """Yield a problem for each pattern that RE2 does not take."""
     check = PatternCheck()
     for pointer, field in _field_documents(strict):
         for inner, pattern in _patterns_of(field):
             if isinstance(pattern, str) and (trouble := check.problem(pattern)):
-                message = f"the pattern {brief(pattern)!r} cannot be used: {trouble}"
-                yield problem(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
+                message = f"the pattern {abbreviate(pattern)!r} cannot be used: {trouble}"
+                yield finding_at(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
 
 
 def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:
@@ -137,21 +144,21 @@ def _inside(data: dict[str, Json], pointer: Pointer) -> Iterator[tuple[Pointer, 
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
     """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
-    document: dict[str, Json] = {"kind": "DataContract"} | _said(contract, CONTRACT)
+    document: dict[str, Json] = {"kind": "DataContract"} | _known_keys(contract, CONTRACT_KEYS)
     if contract.objects is not None:
         document["schema"] = [_write_object(item, blocks) for item in contract.objects]
-    return settle(document, contract.plain_keys, blocks)
+    return restore_plain_keys(document, contract.plain_keys, blocks)
 
 
 def _write_object(item: SchemaObject, blocks: BlockStyle) -> dict[str, Json]:
-    document = _said(item, OBJECT)
+    document = _known_keys(item, OBJECT_KEYS)
     if item.properties is not None:
         document["properties"] = [_write_field(field, blocks) for field in item.properties]
     return document
 
 
 def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
-    document = _said(field, FIELD)
+    document = _known_keys(field, FIELD_KEYS)
     if field.properties is not None:
         document["properties"] = [_write_field(child, blocks) for child in field.properties]
     if field.items is not None:
@@ -161,10 +168,10 @@ def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
             "key": _write_field(field.map_key, blocks),
             "value": _write_field(field.map_value, blocks),
         }
-    return settle(document, field.plain_keys, blocks)
+    return restore_plain_keys(document, field.plain_keys, blocks)
 
 
-def _said(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[str, Json]:
+def _known_keys(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[str, Json]:
     """Return what a part of the model says in the keys of the table, and in those that are only kept."""
     values = {key: getattr(part, attribute) for key, attribute in table.items()}
     kept: dict[str, Json] = thaw(part.more)
@@ -173,7 +180,7 @@ def _said(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[
 
 LATEST_API_VERSION = "v3.2.0"
 
-CONTRACT = {
+CONTRACT_KEYS = {
     "apiVersion": "api_version",
     "id": "id",
     "name": "name",
@@ -188,7 +195,7 @@ CONTRACT = {
     "authoritativeDefinitions": "authoritative_definitions",
     "customProperties": "custom_properties",
 }
-OBJECT = {
+OBJECT_KEYS = {
     "id": "id",
     "name": "name",
     "physicalName": "physical_name",
@@ -200,7 +207,7 @@ OBJECT = {
     "authoritativeDefinitions": "authoritative_definitions",
     "customProperties": "custom_properties",
 }
-FIELD = {
+FIELD_KEYS = {
     "id": "id",
     "name": "name",
     "businessName": "business_name",

@@ -11,7 +11,7 @@ from typing import Any
 from treaty.contracts import schemas
 from treaty.contracts.findings import Finding, Place, PlaceOf, Pointer
 from treaty.contracts.model import Contract, Field, SchemaObject
-from treaty.contracts.validation import problem, violations
+from treaty.contracts.validation import finding_at, schema_violations
 from treaty.contracts.values import FrozenMap, Json, thaw
 
 EMPTY_LIST = "customProperties"
@@ -63,7 +63,7 @@ def _plain_keys(entries: tuple[FrozenMap, ...] | None, fits: Callable[[str, Json
     )
 
 
-def lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+def to_custom_properties(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
     """Move Treaty's plain keys into customProperties, as strict ODCS carries them."""
     plain = tuple(key for key in data if key in names)
     if not plain:
@@ -75,7 +75,7 @@ def lift(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json],
     return strict, (*plain, EMPTY_LIST) if data.get("customProperties") == [] else plain
 
 
-def settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
+def restore_plain_keys(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
     """Move authored blocks back out of customProperties to plain keys, where that is asked for."""
     if blocks is BlockStyle.CUSTOM or not plain_keys:
         return document
@@ -87,14 +87,16 @@ def settle(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: Block
     return document | {key: values[key] for key in plain_keys if key != EMPTY_LIST}
 
 
-def given_twice(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
+def find_duplicate_keys(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
     """Yield a problem for each key that stands both plainly and among the custom properties."""
     carried = data.get("customProperties")
     entries = [entry for entry in carried if isinstance(entry, dict)] if isinstance(carried, list) else []
     names = {name for entry in entries if isinstance(name := entry.get("property"), str)}
     for key in plain_keys:
         if key in names:
-            yield problem(f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them")
+            yield finding_at(
+                f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them"
+            )
 
 
 class FieldLifter:
@@ -125,7 +127,7 @@ class FieldLifter:
         return data
 
     def _own(self, data: dict[str, Json], pointer: Pointer) -> dict[str, Json]:
-        strict, plain = lift(data, schemas.field_key_names())
+        strict, plain = to_custom_properties(data, schemas.field_key_names())
         if not plain:
             return data
         self.plain_keys[pointer] = plain
@@ -133,11 +135,11 @@ class FieldLifter:
         def place_of(inner: Any) -> Place:
             return self.place_of((*pointer, *inner))
 
-        self.problems += violations(
+        self.problems += schema_violations(
             schemas.field_keys(),
             {key: data[key] for key in plain if key != EMPTY_LIST},
             place_of,
             schemas.known_keys_of_odcs,
         )
-        self.problems += given_twice(data, plain, place_of)
+        self.problems += find_duplicate_keys(data, plain, place_of)
         return strict

@@ -10,8 +10,8 @@ from typing import Any
 import jiter
 
 from treaty.contracts.findings import LineTree, Place
-from treaty.contracts.text.limits import Limits, refuse
-from treaty.contracts.values import Json, brief
+from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
@@ -76,14 +76,14 @@ def _carefully(text: str, source: str) -> Json:
     except _Trouble:
         _check_grammar(text, source)
         _Walker(source).walk(text)
-        raise refuse("the document holds something that JSON cannot say", Place(source)) from None
+        raise invalid_document("the document holds something that JSON cannot say", Place(source)) from None
     if (not text.isascii() and _SURROGATE.search(text)) or ("\\u" in text and "\\ud" in text.lower()):
         _Walker(source).walk(text)
     return data
 
 
 def _not_json(error: json.JSONDecodeError, source: str) -> NotJson:
-    refused = refuse(f"not valid JSON: {error.msg}", Place(source, error.lineno), f"see column {error.colno}")
+    refused = invalid_document(f"not valid JSON: {error.msg}", Place(source, error.lineno), f"see column {error.colno}")
     return NotJson(str(refused), refused.findings)
 
 
@@ -106,13 +106,15 @@ def _guard_size(text: str, source: str, limits: Limits) -> None:
             depth += 1
             if depth > limits.depth:
                 line = text.count("\n", 0, found.start()) + 1
-                refused = refuse(f"nested deeper than {limits.depth} levels", Place(source, line), "flatten it")
+                refused = invalid_document(
+                    f"nested deeper than {limits.depth} levels", Place(source, line), "flatten it"
+                )
                 raise NotJson(str(refused), refused.findings)
         elif sign in "]}":
             depth -= 1
         values += sign in "[{,"
     if values > limits.nodes:
-        raise refuse(f"more than {limits.nodes:,} values", Place(source), "write less")
+        raise invalid_document(f"more than {limits.nodes:,} values", Place(source), "write less")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -185,7 +187,7 @@ class _Walker:
         if content in parent:
             first = parent[content][0]
             hint = f"it stands at line {first} already; keep one"
-            raise self._refuse(f"the key {brief(content)!r} stands twice in one mapping", hint)
+            raise self._refuse(f"the key {abbreviate(content)!r} stands twice in one mapping", hint)
         self.key = content
         parent[content] = (self.line, None)
 
@@ -208,4 +210,4 @@ class _Walker:
             self.key = None
 
     def _refuse(self, message: str, hint: str) -> InvalidDocument:
-        return refuse(message, Place(self.source, self.line), hint)
+        return invalid_document(message, Place(self.source, self.line), hint)

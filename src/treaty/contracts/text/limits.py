@@ -21,13 +21,13 @@ class Limits:
     nodes: int = 500_000
 
 
-def shortened(message: str) -> str:
+def truncate_message(message: str) -> str:
     """Return a message that stays readable whatever it speaks of."""
     return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
 
 
-def refuse(message: str, place: Place, hint: str | None = None) -> InvalidDocument:
+def invalid_document(message: str, place: Place, hint: str | None = None) -> InvalidDocument:
     """Return the error for one thing wrong at one place."""
-    message, hint = shortened(message), hint and shortened(hint)
+    message, hint = truncate_message(message), hint and truncate_message(hint)
     finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint=hint)
     return InvalidDocument(f"{place}: {message}" + (f"; {hint}" if hint else ""), (finding,))

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from treaty.contracts.findings import LineTree, Place, line_at
-from treaty.contracts.frozen import once
-from treaty.contracts.text.limits import Limits, refuse
+from treaty.contracts.findings import LineTree, Place, line_number_at
+from treaty.contracts.frozen import lazy
+from treaty.contracts.text.limits import Limits, invalid_document
 from treaty.contracts.values import Json
 from treaty.errors import InvalidDocument
 
@@ -17,32 +17,32 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedDocument:
     """A document as plain data, and where each part of it stands."""
 
     source: str
     data: dict[str, Json]
     _lines: Callable[[], LineTree | None]
 
-    @once
+    @lazy
     def _tree(self) -> LineTree | None:
         return self._lines()
 
     def place(self, pointer: Sequence[str | int] = ()) -> Place:
         """Return the place of the part that the keys and positions lead to."""
-        return Place(self.source, None if self._tree is None else line_at(self._tree, pointer))
+        return Place(self.source, None if self._tree is None else line_number_at(self._tree, pointer))
 
 
-def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
     """Read YAML or JSON into a mapping, or refuse it with one clear error."""
     limits = limits or Limits()
     text = _decode(content, source, limits)
     if not text.strip():
-        raise refuse("the document is empty", Place(source), "write a contract, or try: treaty init")
+        raise invalid_document("the document is empty", Place(source), "write a contract, or try: treaty init")
     return _mapping(source, *_parse(text, source, limits))
 
 
-def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> Reading:
+def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
     """Read JSON, and nothing but JSON, into a mapping."""
     import treaty.contracts.text.json_reader as json_text  # what `from` asks besides costs every request
 
@@ -57,11 +57,11 @@ def read_json(content: str | bytes, source: str = "<text>", limits: Limits | Non
     return _mapping(source, *json_text.read(_decode(content, source, limits), source, limits))
 
 
-def _mapping(source: str, data: Json, lines: Callable[[], LineTree | None]) -> Reading:
+def _mapping(source: str, data: Json, lines: Callable[[], LineTree | None]) -> ParsedDocument:
     if not isinstance(data, dict):
         found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
-        raise refuse(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
-    return Reading(source, data, lines)
+        raise invalid_document(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
+    return ParsedDocument(source, data, lines)
 
 
 def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
@@ -71,21 +71,23 @@ def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
     while pending:
         value, depth = pending.pop()
         if depth > deepest + 1:
-            raise refuse(f"nested deeper than {deepest} levels", Place(source), "flatten it")
+            raise invalid_document(f"nested deeper than {deepest} levels", Place(source), "flatten it")
         if isinstance(value, dict):
             pending += [(part, depth + 1) for pair in value.items() for part in pair]
             if any(not isinstance(key, str) for key in value):
-                raise refuse("a key is not a text", Place(source), "use texts as keys")
+                raise invalid_document("a key is not a text", Place(source), "use texts as keys")
         elif isinstance(value, list):
             pending += [(item, depth + 1) for item in value]
         elif isinstance(value, str):
             if not value.isascii() and _SURROGATE.search(value):
-                raise refuse("a lone surrogate is not a character", Place(source), "write whole characters")
+                raise invalid_document("a lone surrogate is not a character", Place(source), "write whole characters")
         elif isinstance(value, float):
             if not math.isfinite(value):
-                raise refuse(f"{value} is not a finite number", Place(source), "use a finite number, or null")
+                raise invalid_document(f"{value} is not a finite number", Place(source), "use a finite number, or null")
         elif value is not None and not isinstance(value, (bool, int)):
-            raise refuse(f"a {type(value).__name__} is nothing that JSON can say", Place(source), "write it as a text")
+            raise invalid_document(
+                f"a {type(value).__name__} is nothing that JSON can say", Place(source), "write it as a text"
+            )
 
 
 def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
@@ -106,7 +108,7 @@ def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], L
 def _decode(content: str | bytes, source: str, limits: Limits) -> str:
     size = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "surrogatepass"))
     if size > limits.bytes:
-        raise refuse(
+        raise invalid_document(
             f"the document has {size:,} bytes; at most {limits.bytes:,} are read",
             Place(source),
             "split it, or raise limits.bytes",
@@ -117,4 +119,6 @@ def _decode(content: str | bytes, source: str, limits: Limits) -> str:
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise refuse(f"not UTF-8 text at byte {error.start}", Place(source, line), "save the file as UTF-8") from None
+        raise invalid_document(
+            f"not UTF-8 text at byte {error.start}", Place(source, line), "save the file as UTF-8"
+        ) from None

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from treaty.contracts.findings import LineTree, Place
-from treaty.contracts.text.limits import Limits, refuse
-from treaty.contracts.values import Json, brief
+from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -61,7 +61,7 @@ class _Node:
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read one YAML document of plain tags, without duplicate keys, within the limits."""
     if len(_DIRECTIVE.findall(text)) > _MOST_DIRECTIVES:
-        raise refuse(f"more than {_MOST_DIRECTIVES} directives", Place(source, 1), "leave them out")
+        raise invalid_document(f"more than {_MOST_DIRECTIVES} directives", Place(source, 1), "leave them out")
     builder = _Builder(source, limits)
     try:
         builder.build(yaml.parse(text, Loader=_LOADER))
@@ -69,14 +69,16 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
         mark = error.problem_mark or error.context_mark
         place = Place(source, mark.line + 1 if mark else None)
         message = f"not valid YAML: {error.problem or error.context}"
-        raise refuse(message, place, "check the indentation and quotes near it") from None
+        raise invalid_document(message, place, "check the indentation and quotes near it") from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         found = _NOT_PRINTABLE.search(text)
         line = text.count("\n", 0, found.start()) + 1 if found else None
         is_surrogate = found and "\ud800" <= found[0] <= "\udfff"
         what = "a lone surrogate is not a character" if is_surrogate else "control characters are not allowed"
         what = what if found else str(error).splitlines()[0]
-        raise refuse(f"not valid YAML: {what}", Place(source, line), "take it out, or write it as an escape") from None
+        raise invalid_document(
+            f"not valid YAML: {what}", Place(source, line), "take it out, or write it as an escape"
+        ) from None
     root = builder.root
     return (root.data, lambda: root.lines) if root else (None, lambda: None)
 
@@ -146,14 +148,14 @@ class _Builder:
     def _key(self, frame: _Open, event: Any, line: int) -> None:
         value = self._value(event)
         if not isinstance(value, str):
-            shown = brief(event.value) or "null"
+            shown = abbreviate(event.value) or "null"
             raise self._refuse(f"the key {shown!r} is not a text", event, f'quote it: "{shown}"')
         frame.merges = value == _MERGE and event.tag is None and event.implicit[0]
         if frame.merges and frame.merged:
             raise self._refuse("the key '<<' stands twice in one mapping", event, "merge a list of mappings")
         if value in frame.data and not frame.merges:
             hint = f"it stands at line {frame.lines[value][0]} already; keep one"
-            raise self._refuse(f"the key {brief(value)!r} stands twice in one mapping", event, hint)
+            raise self._refuse(f"the key {abbreviate(value)!r} stands twice in one mapping", event, hint)
         frame.key, frame.key_line = value, line
         self._count(frame, 1, line)
 
@@ -179,7 +181,9 @@ class _Builder:
         frame = self.stack[-1]
         frame.depth = max(frame.depth, node.depth + 1)
         if len(self.stack) + node.depth > self.limits.depth:
-            raise refuse(f"nested deeper than {self.limits.depth} levels", Place(self.source, line), "flatten it")
+            raise invalid_document(
+                f"nested deeper than {self.limits.depth} levels", Place(self.source, line), "flatten it"
+            )
         self._count(frame, node.size, line)
         if isinstance(frame.data, list):
             frame.data.append(node.data)
@@ -199,7 +203,7 @@ class _Builder:
         elif isinstance(node.data, list) and all(isinstance(item, dict) for item in node.data):
             frame.merged.extend((item, lines) for item, (_, lines) in zip(node.data, node.lines, strict=True))
         else:
-            raise refuse(
+            raise invalid_document(
                 "<< takes a mapping or a list of mappings",
                 Place(self.source, line),
                 "merge an anchored mapping",
@@ -210,7 +214,7 @@ class _Builder:
         frame.size += size
         self.nodes += 1
         if frame.size > self.limits.nodes or self.nodes > self.limits.nodes:
-            raise refuse(
+            raise invalid_document(
                 f"more than {self.limits.nodes:,} values once aliases are followed",
                 Place(self.source, line),
                 "write less",
@@ -261,4 +265,4 @@ class _Builder:
         return text
 
     def _refuse(self, message: str, event: Any, hint: str) -> InvalidDocument:
-        return refuse(message, Place(self.source, event.start_mark.line + 1), hint)
+        return invalid_document(message, Place(self.source, event.start_mark.line + 1), hint)

@@ -10,8 +10,8 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_VALUES, FieldPath
 from treaty.contracts.text.json_reader import read as read_json_text
-from treaty.contracts.text.limits import Limits, refuse
-from treaty.contracts.values import FrozenMap, Json, brief, freeze
+from treaty.contracts.text.limits import Limits, invalid_document
+from treaty.contracts.values import FrozenMap, Json, abbreviate, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.avro.types import BINARY, LOGICAL, PRIMITIVES, NamedType, collect_named_types, default_type_name
 from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
@@ -71,12 +71,12 @@ class Reader:
     def field(self, schema: Json, path: FieldPath, parent: str) -> Field:
         """Read one field of a record."""
         if not isinstance(schema, Mapping) or not isinstance(schema.get("name"), str) or "type" not in schema:
-            raise self.refuse(f"{brief(schema)!r} is not a field of {parent!r}", "a field has a name and a type")
+            raise self.refuse(f"{abbreviate(schema)!r} is not a field of {parent!r}", "a field has a name and a type")
         path = path.field(schema["name"])
         kind, nullable = self._nullable(schema["type"], path, default_type_name(parent, schema["name"]))
         aliases = self._aliases(schema, str(path))
         if schema.get("order", "ascending") != "ascending":
-            self._add_loss(path, f"order {brief(schema['order'])}", "a contract does not state a sort order")
+            self._add_loss(path, f"order {abbreviate(schema['order'])}", "a contract does not state a sort order")
         default = schema.get("default")
         entries = [FrozenMap({"property": "default", "value": default})] if default is not None else []
         native = replace(
@@ -99,7 +99,7 @@ class Reader:
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for an invalid Avro schema."""
-        return refuse(message, Place(self.source), hint)
+        return invalid_document(message, Place(self.source), hint)
 
     def _fields(self, schema: Mapping[str, Any], named: NamedType, path: FieldPath) -> tuple[Field, ...]:
         fields = schema.get("fields")
@@ -135,7 +135,7 @@ class Reader:
             case str() | list() | dict():
                 return read_logical_type(schema) or self._type(kind, path, name)
             case _:
-                raise self.refuse(f"{brief(schema)!r} at {path} is not an Avro type", "see the Avro specification")
+                raise self.refuse(f"{abbreviate(schema)!r} at {path} is not an Avro type", "see the Avro specification")
 
     def _by_name(self, name: str, path: FieldPath, default: str) -> Field:
         if name in PRIMITIVES:
@@ -175,7 +175,9 @@ class Reader:
             raise self.refuse(f"the enum at {path} has no symbols", "add 'symbols'")
         if schema.get("default") is not None:
             self._add_loss(
-                path, f"the default symbol {brief(schema['default'])}", "contracts have no default for unknown values"
+                path,
+                f"the default symbol {abbreviate(schema['default'])}",
+                "contracts have no default for unknown values",
             )
         values = tuple(FrozenMap({"value": symbol}) for symbol in symbols)
         return Field(logical_type="string", physical_type=stored, enum=values)
@@ -197,7 +199,9 @@ class Reader:
     def _aliases(self, schema: Mapping[str, Any], path: str) -> list[str]:
         aliases = schema.get("aliases") or []
         if not isinstance(aliases, list) or not all(isinstance(one, str) for one in aliases):
-            raise self.refuse(f"the aliases of {schema.get('name')!r} are {brief(aliases)!r}", "write a list of names")
+            raise self.refuse(
+                f"the aliases of {schema.get('name')!r} are {abbreviate(aliases)!r}", "write a list of names"
+            )
         if len(aliases) > 1:
             self.losses.append(Loss(path, f"the aliases {', '.join(aliases[1:])}", "a field has one stable id"))
         return aliases

@@ -10,8 +10,8 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.text import read_document
-from treaty.contracts.text.limits import refuse
-from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
+from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.dbt.constraints import apply_constraint, parse_data_test
 from treaty.formats.dbt.types import read_type
@@ -61,7 +61,9 @@ class Reader:
         meta = _meta(entry, config)
         fields = columns.fields(entry.get("columns"), entry.get("constraints"), _tests(entry))
         self.losses += columns.losses
-        self.losses += [Loss(name, f"{key} {brief(entry[key])}", why) for key, why in _LOST.items() if key in entry]
+        self.losses += [
+            Loss(name, f"{key} {abbreviate(entry[key])}", why) for key, why in _LOST.items() if key in entry
+        ]
         own = {key: value for key, value in meta.items() if key != NOTE_KEY}
         tags = entry.get("tags", config.get("tags"))
         item = SchemaObject(
@@ -78,12 +80,12 @@ class Reader:
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for an invalid schema.yml."""
-        return refuse(message, Place(self.source), hint)
+        return invalid_document(message, Place(self.source), hint)
 
     def _named_entries(self, entries: Json, key: str) -> list[Mapping[str, Any]]:
         for entry in as_list(entries):
             if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-                raise self.refuse(f"{brief(entry)!r} below {key!r} has no name", "add a name")
+                raise self.refuse(f"{abbreviate(entry)!r} below {key!r} has no name", "add a name")
         return as_list(entries)
 
 
@@ -120,8 +122,8 @@ class ColumnReader:
         found: dict[str, Field] = {}
         for column in as_list(columns):
             if not isinstance(column, Mapping) or not isinstance(column.get("name"), str):
-                message = f"{brief(column)!r} is not a column of {self.model!r}"
-                raise refuse(message, Place(self.source), "a column needs a name")
+                message = f"{abbreviate(column)!r} is not a column of {self.model!r}"
+                raise invalid_document(message, Place(self.source), "a column needs a name")
             field = self.field(column)
             found[field.name or column["name"]] = field
         for constraint in as_list(constraints):

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.text.writer import write_yaml
-from treaty.contracts.types import spelt
+from treaty.contracts.types import normalize_type
 from treaty.contracts.values import Json, thaw
 from treaty.formats.dbt.reader import ColumnReader, Reader, read
 from treaty.formats.losses import find_losses, is_same_type
@@ -86,7 +86,9 @@ def _with_contract_types(field: Field | None, native: Field | None) -> Field | N
     """Return the field as read, with the physical types of the contract where they are equivalent or missing."""
     if field is None or native is None:
         return native
-    same = field.physical_type is None or spelt(field.physical_type) == spelt(native.physical_type or "")
+    same = field.physical_type is None or normalize_type(field.physical_type) == normalize_type(
+        native.physical_type or ""
+    )
     same = same and is_same_type(field, replace(field, physical_type=native.physical_type))
     parts = None
     if native.properties is not None:

@@ -11,9 +11,9 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.text import read_document
-from treaty.contracts.text.limits import refuse
-from treaty.contracts.values import EMPTY, FrozenMap, Json, brief, freeze
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze
+from treaty.contracts.versions import try_parse_version
 from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import as_mapping
 from treaty.formats.json_schema.references import (
@@ -80,11 +80,11 @@ class Reader:
 
     def refuse(self, message: str, hint: str) -> InvalidDocument:
         """Return the error for a schema that cannot be a contract."""
-        return refuse(message, Place(self.source), hint)
+        return invalid_document(message, Place(self.source), hint)
 
     def _contract(self, identity: str, item: SchemaObject, node: Mapping[str, Any]) -> Contract:
         version = node.get("version")
-        known = isinstance(version, str) and version_or_none(version) is not None
+        known = isinstance(version, str) and try_parse_version(version) is not None
         contract = make_contract(identity, item, str(version) if known else UNVERSIONED)
         if not self.fields.closed:
             return contract
@@ -131,7 +131,9 @@ class FieldReader:
         if isinstance(node, bool):
             node = {}
         if not isinstance(node, Mapping):
-            raise refuse(f"{brief(node)!r} at {path} is not a schema", Place(self.source), "write a mapping")
+            raise invalid_document(
+                f"{abbreviate(node)!r} at {path} is not a schema", Place(self.source), "write a mapping"
+            )
         try:
             merged, followed = resolve_node(self.root, node, seen)
             merged, followed, nullable = split_null(self.root, merged, followed)
@@ -140,7 +142,7 @@ class FieldReader:
             return Field(name, physical_type=f"$ref {error.reference}", required=required or None)
         except CircularReference as error:
             message = f"the schema {error.reference!r} contains itself at {path}"
-            raise refuse(
+            raise invalid_document(
                 message,
                 Place(self.source),
                 "contracts cannot describe recursive types; refer to the other object by its key",
@@ -164,7 +166,9 @@ class FieldReader:
     def _kind(self, node: Mapping[str, Any], path: FieldPath, seen: tuple[str, ...]) -> Field:
         kind = _type_of(node)
         if not isinstance(kind, str | list | None):
-            raise refuse(f"{brief(kind)!r} at {path} is not a type", Place(self.source), "use a type of JSON Schema")
+            raise invalid_document(
+                f"{abbreviate(kind)!r} at {path} is not a type", Place(self.source), "use a type of JSON Schema"
+            )
         if kind == "object" and isinstance(node.get("properties"), Mapping):
             if node.get("additionalProperties") is False and not self.closed:
                 self._add_loss(path, "additionalProperties false", "a contract is open or closed as a whole")
@@ -208,7 +212,7 @@ class FieldReader:
             if key not in node or (field.physical_type == "json"):
                 continue
             if key == "pattern" and (problem := self._patterns.problem(str(node[key]))):
-                self._add_loss(path, f"pattern {brief(node[key])}", f"patterns are RE2: {problem}")
+                self._add_loss(path, f"pattern {abbreviate(node[key])}", f"patterns are RE2: {problem}")
                 continue
             options[key] = node[key]
         for closed, opened in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
@@ -229,10 +233,10 @@ class FieldReader:
     def _add_keyword_losses(self, node: Node, path: FieldPath) -> None:
         for key in node:
             if key in LOST_KEYWORDS:
-                self._add_loss(path, f"{key} {brief(node[key])}", LOST_KEYWORDS[key])
+                self._add_loss(path, f"{key} {abbreviate(node[key])}", LOST_KEYWORDS[key])
         for key in ("anyOf", "oneOf"):
             if key in node and _choices(node) != {"number", "string"} and not isinstance(_type_of(node), list):
-                self._add_loss(path, f"{key} {brief(node[key])}", "contracts have no alternative structures")
+                self._add_loss(path, f"{key} {abbreviate(node[key])}", "contracts have no alternative structures")
 
     def _add_loss(self, path: FieldPath, what: str, why: str) -> None:
         loss = Loss(str(path), what, why)

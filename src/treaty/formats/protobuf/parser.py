@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
-from treaty.contracts.text.limits import Limits, refuse
+from treaty.contracts.text.limits import Limits, invalid_document
 from treaty.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def parse(text: str, source: str) -> ast.File:
 
         def syntaxError(self, recognizer: Any, symbol: Any, line: int, column: int, message: str, error: Any) -> None:  # noqa: N802
             reason = message.partition(" expecting ")[0]
-            raise refuse(f"cannot read Protobuf at column {column + 1}: {reason}", Place(source, line), "fix this line")
+            raise invalid_document(
+                f"cannot read Protobuf at column {column + 1}: {reason}", Place(source, line), "fix this line"
+            )
 
     def listen(recognizer: Any) -> None:
         recognizer.removeErrorListeners()
@@ -127,7 +129,7 @@ def parse(text: str, source: str) -> ast.File:
     try:
         return Parser(setup_lexer=listen, setup_parser=listen).parse(text)
     except (AttributeError, TypeError, ValueError) as error:
-        raise refuse(f"cannot read Protobuf: {error}", Place(source), "try it with protoc") from None
+        raise invalid_document(f"cannot read Protobuf: {error}", Place(source), "try it with protoc") from None
 
 
 def _check_limits(text: str, source: str) -> None:
@@ -137,4 +139,4 @@ def _check_limits(text: str, source: str) -> None:
         depth += (sign == "{") - (sign == "}")
         deepest = max(deepest, depth)
     if len(text) > limits.bytes or deepest > limits.depth:
-        raise refuse("the file is too large or nested too deeply", Place(source), "split it")
+        raise invalid_document("the file is too large or nested too deeply", Place(source), "split it")

@@ -11,7 +11,7 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import MAP_VALUES, FieldPath
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.text.limits import refuse
+from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.naming import make_type_name
@@ -186,7 +186,7 @@ class _Reader:
         self.losses.append(Loss(str(path), what, why))
 
     def _refuse(self, message: str, hint: str) -> InvalidDocument:
-        return refuse(message, Place(self.source), hint)
+        return invalid_document(message, Place(self.source), hint)
 
 
 def _reserved(node: Any) -> dict[str, Any]:

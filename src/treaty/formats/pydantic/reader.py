@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treaty.contracts.findings import Place
-from treaty.contracts.text.limits import refuse
+from treaty.contracts.text.limits import invalid_document
 from treaty.errors import InvalidDocument
 from treaty.formats.json_schema.reader import Reader
 from treaty.formats.json_schema.reader import read as read_schema
@@ -24,7 +24,7 @@ _HINT = (
 def read(text: str, name: str) -> ReadResult:
     """Read the JSON schema of a model. Python files are refused, because they would have to be executed."""
     if name.lower().endswith(".py") or not text.lstrip().startswith("{"):
-        raise refuse("Python files are not executed, so their models cannot be read", Place(name), _HINT)
+        raise invalid_document("Python files are not executed, so their models cannot be read", Place(name), _HINT)
     return read_schema(text, name)
 
 

@@ -11,8 +11,8 @@ from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.text import read_json
-from treaty.contracts.text.limits import refuse
-from treaty.contracts.values import FrozenMap, Json, brief, freeze
+from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.values import FrozenMap, Json, abbreviate, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.flat_terms import as_mapping
 from treaty.formats.naming import name_from_path
@@ -62,7 +62,7 @@ class Reader:
 
     def field(self, data: Json, parent: FieldPath) -> Field:
         if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or "type" not in data:
-            raise self._refuse(f"{brief(data)!r} is not a StructField: its name or type is missing")
+            raise self._refuse(f"{abbreviate(data)!r} is not a StructField: its name or type is missing")
         path = parent.field(data["name"])
         metadata = as_mapping(data.get("metadata"))
         kind = self.type(data["type"], path)
@@ -100,7 +100,7 @@ class Reader:
                 )
                 return self.type(kind.get("sqlType"), path)
             case _:
-                raise self._refuse(f"{brief(kind)!r} at {path} is not a Spark type")
+                raise self._refuse(f"{abbreviate(kind)!r} at {path} is not a Spark type")
 
     def _note(self, metadata: Mapping[str, Any], path: FieldPath) -> Json:
         """Read the note. It is JSON text, because Spark's metadata has no lists of mixed types."""
@@ -111,7 +111,7 @@ class Reader:
             raise self._refuse(f"the note {NOTE_KEY!r} at {path} is not JSON") from None
 
     def _refuse(self, message: str) -> InvalidDocument:
-        return refuse(message, Place(self.source), "use the output of df.schema.json()")
+        return invalid_document(message, Place(self.source), "use the output of df.schema.json()")
 
 
 def _element(field: Field, contains_null: Json) -> Field:

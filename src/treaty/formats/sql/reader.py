@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.text.limits import Limits, refuse
+from treaty.contracts.text.limits import Limits, invalid_document
 from treaty.contracts.values import FrozenMap
 from treaty.errors import InvalidDocument
 from treaty.formats.notes import make_contract, validate_contracts
@@ -38,7 +38,9 @@ def read(text: str, name: str, dialect: str | None = None) -> ReadResult:
     for statement in _statements(text, name, dialect):
         _apply_statement(statement, tables, losses, dialect)
     if not tables:
-        raise refuse("no CREATE TABLE statement lists columns", Place(name), "write CREATE TABLE name (column type, …)")
+        raise invalid_document(
+            "no CREATE TABLE statement lists columns", Place(name), "write CREATE TABLE name (column type, …)"
+        )
     contracts = [make_contract(identity, table.object(several=len(tables) > 1)) for identity, table in tables.items()]
     return ReadResult(
         validate_contracts(contracts, name), (*losses, *(loss for table in tables.values() for loss in table.losses))
@@ -47,7 +49,7 @@ def read(text: str, name: str, dialect: str | None = None) -> ReadResult:
 
 def _statements(text: str, source: str, dialect: str) -> list[Any]:
     if len(text) > Limits().bytes:
-        raise refuse("the file is too large", Place(source), "split it")
+        raise invalid_document("the file is too large", Place(source), "split it")
     try:
         return [one for one in sqlglot.parse(text, read=dialect) if one is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
@@ -91,7 +93,7 @@ def _parse_error(error: Exception, source: str, dialect: str) -> InvalidDocument
     reason = (details[0].get("description") or str(error).splitlines()[0]).partition(" but got <")[0]
     near = f" near {details[0]['highlight']!r}" if details[0].get("highlight") else ""
     message = f"cannot read SQL as {dialect}: {reason}{near}"
-    return refuse(message, Place(source, line), "name the dialect on the first line: -- dialect: snowflake")
+    return invalid_document(message, Place(source, line), "name the dialect on the first line: -- dialect: snowflake")
 
 
 _STORAGE = "a contract does not state how rows are stored"

@@ -1,7 +1,7 @@
 """Lint: could a downstream team explain each field without calling the producer?"""
 
 from treaty.governance.lint import contract_rules, event_rules, field_rules
-from treaty.governance.lint.linter import LintReport, LintSettings, lint, parse_lint_settings, unreadable
+from treaty.governance.lint.linter import LintReport, LintSettings, lint, parse_lint_settings, unreadable_report
 from treaty.governance.lint.rule_table import RULES, Rule
 
 CHAPTERS = (
@@ -11,4 +11,13 @@ CHAPTERS = (
 )
 """The rules as a table of contents."""
 
-__all__ = ["CHAPTERS", "RULES", "LintReport", "LintSettings", "Rule", "lint", "parse_lint_settings", "unreadable"]
+__all__ = [
+    "CHAPTERS",
+    "RULES",
+    "LintReport",
+    "LintSettings",
+    "Rule",
+    "lint",
+    "parse_lint_settings",
+    "unreadable_report",
+]

@@ -10,7 +10,7 @@ from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import is_version
 from treaty.governance.lifecycle import Status
-from treaty.governance.lint.rule_table import Remark, Spot, contract_rule
+from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
 from treaty.governance.lint.text_analysis import is_circular, says_nothing
 
 STATUSES = ("proposed", *Status)
@@ -26,7 +26,7 @@ _PROMISES = {
 
 
 @contract_rule(Severity.WARNING)
-def purpose_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def purpose_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The contract does not say what it is for.
 
     Why: a list of fields is not a meaning. Consumers cannot tell whether this is the dataset they need.
@@ -41,7 +41,7 @@ def purpose_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Re
 
 
 @contract_rule(Severity.WARNING)
-def object_undescribed(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def object_undescribed(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A table or topic among several has no description, or only its name again.
 
     Why: with several objects in one contract, each must say what one of its rows stands for.
@@ -59,7 +59,7 @@ def object_undescribed(contract: Contract, fields: tuple[Spot, ...]) -> Iterator
 
 
 @contract_rule(Severity.ERROR)
-def version_not_semantic(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def version_not_semantic(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The version is not MAJOR.MINOR.PATCH.
 
     Why: nobody can tell from it whether the next version may break them.
@@ -71,7 +71,7 @@ def version_not_semantic(contract: Contract, fields: tuple[Spot, ...]) -> Iterat
 
 
 @contract_rule(Severity.WARNING)
-def status_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def status_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The status is missing, or none that the lifecycle knows.
 
     Why: what may happen to a contract depends on its status: only an active one is published.
@@ -84,7 +84,7 @@ def status_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rem
 
 
 @contract_rule(Severity.WARNING)
-def freshness_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def freshness_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A contract with data says nothing about how fresh it is.
 
     Why: without a promise nobody knows when stale becomes broken.
@@ -103,7 +103,7 @@ def freshness_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
 
 
 @contract_rule(Severity.WARNING)
-def key_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def key_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A data product has no identity key.
 
     Why: without a key there is no deduplication, no merge and no way to talk about one row.
@@ -118,7 +118,7 @@ def key_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark
 
 
 @contract_rule(Severity.WARNING)
-def promise_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def promise_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A data product or consumer contract leaves something unsaid that its consumers must know.
 
     Why: who decides what is true, whom the data is for, how it may change, how and how soon it arrives, and what it is
@@ -134,7 +134,7 @@ def promise_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[R
 
 
 @contract_rule(Severity.WARNING)
-def deprecation_incomplete(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def deprecation_incomplete(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A deprecated contract does not say until when it lives, or what takes its place.
 
     Why: consumers cannot plan a move without a date and a destination.
@@ -154,7 +154,7 @@ def deprecation_incomplete(contract: Contract, fields: tuple[Spot, ...]) -> Iter
 
 
 @contract_rule(Severity.WARNING)
-def expiry_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def expiry_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An edge contract has no end.
 
     Why: contracts made for one consumer pile up unless each has a date on which it is renewed or dropped.
@@ -166,7 +166,7 @@ def expiry_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rem
 
 
 @contract_rule(Severity.ERROR)
-def name_declared_twice(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """Two fields of one object, or two objects, have the same name, or names that differ only in case.
 
     Why: nobody can tell which of them a query reads; SQL engines do not tell upper from lower case.
@@ -190,7 +190,7 @@ def name_declared_twice(contract: Contract, fields: tuple[Spot, ...]) -> Iterato
 
 
 @contract_rule(Severity.ERROR)
-def reference_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def reference_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The ordering names a field that the contract does not have.
 
     Why: the promise cannot be kept or checked.
@@ -212,7 +212,7 @@ def reference_unknown(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
 
 
 @contract_rule(Severity.ERROR)
-def owner_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def owner_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The contract has no owner.
 
     Why: when the data goes stale at night there is nobody to call, and nobody who may decide.
@@ -224,7 +224,7 @@ def owner_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Rema
 
 
 @contract_rule(Severity.WARNING)
-def owner_unreachable(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def owner_unreachable(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An owner has no contact.
 
     Why: a team name in a document does not ring anybody's phone.

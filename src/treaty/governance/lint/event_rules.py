@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field
-from treaty.governance.lint.rule_table import Remark, Spot, contract_rule
+from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
 from treaty.governance.lint.text_analysis import is_circular, says_nothing
 
 WIDEST_EVENT = 35
 
 
 @contract_rule(Severity.WARNING)
-def event_over_wide(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def event_over_wide(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event carries more fields than consumers can need.
 
     Why: the outside of a system is expensive to change. An event that dumps the publisher's whole record makes every
@@ -35,7 +35,7 @@ def _holds_fields(field: Field) -> bool:
 
 
 @contract_rule(Severity.WARNING)
-def event_meaning_missing(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def event_meaning_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event does not say what happened.
 
     Why: "ClassPublished" may mean requested, created or changed. Subscribers react to what they believe it means.
@@ -48,7 +48,7 @@ def event_meaning_missing(contract: Contract, fields: tuple[Spot, ...]) -> Itera
 
 
 @contract_rule(Severity.WARNING)
-def ordering_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def ordering_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event contract says nothing about order.
 
     Why: some consumers will assume one. If there is none, the contract has to say so.
@@ -60,7 +60,7 @@ def ordering_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
 
 
 @contract_rule(Severity.WARNING)
-def delivery_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def delivery_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event contract says nothing about delivery.
 
     Why: whether events may repeat or go missing decides how every consumer is built.
@@ -74,7 +74,7 @@ def delivery_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[
 
 
 @contract_rule(Severity.INFO)
-def exclusions_unstated(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[Remark]:
+def exclusions_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event contract does not say what it leaves out.
 
     Why: what is outside the contract should be outside on purpose, so that nobody asks for it back unknowingly.

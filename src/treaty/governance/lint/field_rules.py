@@ -7,9 +7,9 @@ from functools import cache
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
-from treaty.contracts.names import words_of_name
-from treaty.governance.lint.rule_table import Remark, Spot, field_rule
-from treaty.governance.lint.text_analysis import is_circular, says_nothing, stem, stems, words_of_text
+from treaty.contracts.names import split_words
+from treaty.governance.lint.rule_table import FieldContext, Remark, field_rule
+from treaty.governance.lint.text_analysis import is_circular, says_nothing, split_text, stem, stems
 
 _BARE_NAMES = frozenset(
     {
@@ -92,7 +92,7 @@ def _endings(which: str) -> tuple[tuple[str, str, str], ...]:
 
 def _given_away(name: str, which: str) -> str | None:
     """Say what a name gives away, where it ends with one of the phrases, in the plural too or written as one word."""
-    words = words_of_name(name)
+    words = split_words(name)
     stemmed, squashed = [stem(word) for word in words], "".join(words)
     for ending in (stemmed[:-1], stemmed) if words and words[-1] in _TAILS else (stemmed,):
         spelt = "_" + "_".join(ending)
@@ -103,7 +103,7 @@ def _given_away(name: str, which: str) -> str | None:
 
 
 @field_rule(Severity.ERROR)
-def description_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def description_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field has no description.
 
     Why: a consumer can only guess what it means, or dig it out of old data. A downstream team should be able to
@@ -116,7 +116,7 @@ def description_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.WARNING)
-def description_circular(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def description_circular(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field's description only repeats its name.
 
     Why: "order_status: the status of the order" costs reading time and tells nobody anything.
@@ -132,7 +132,7 @@ def description_circular(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.INFO)
-def description_thin(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def description_thin(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field's description has hardly any words.
 
     Why: two words rarely settle a meaning; the questions come by chat instead.
@@ -140,14 +140,14 @@ def description_thin(spot: Spot, contract: Contract) -> Iterator[Remark]:
     Fix: one whole sentence.
     """
     text = (spot.field.description or "").strip()
-    thin = not says_nothing(text) and len(words_of_text(text)) < _SHORTEST_MEANING
+    thin = not says_nothing(text) and len(split_text(text)) < _SHORTEST_MEANING
     if spot.name and thin and not is_circular(spot.name, text, spot.around):
         message = f"the description of {spot.path!s} is very short: {text!r}"
         yield Remark(message, "write one whole sentence", (*spot.pointer, "description"))
 
 
 @field_rule(Severity.WARNING)
-def name_bare(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def name_bare(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field's name says nothing by itself: `status`, `type`, `flag`, `data`.
 
     Why: a field called `status` is an argument waiting to happen. Of what, decided by whom, for which purpose?
@@ -155,7 +155,7 @@ def name_bare(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
     Fix: name the thing and the purpose: `financial_recognition_status`, `fulfillment_ready_at`.
     """
-    words = words_of_name(spot.name)
+    words = split_words(spot.name)
     nested = sum(1 for step in spot.path.steps if not step.is_mark) > 1
     if len(words) == 1 and words[0] in (_BARE_ANYWHERE if nested else _BARE_NAMES):
         hint = f"name what it is about, for example {_example(spot, contract)}"
@@ -163,7 +163,7 @@ def name_bare(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.WARNING)
-def internal_leaked(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def internal_leaked(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field shows how the producer works inside: row ids, row versions, admin notes, load keys.
 
     Why: somebody will rely on it. Then the producer cannot change its own database without breaking them.
@@ -176,7 +176,7 @@ def internal_leaked(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.ERROR)
-def pii_unclassified(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def pii_unclassified(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field looks like personal data and has no classification.
 
     Why: masking, access and retention follow the classification. Without one, the data travels in the open.
@@ -195,7 +195,7 @@ def pii_unclassified(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.WARNING)
-def type_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def type_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field has no type.
 
     Why: nothing can be validated, and every consumer picks a type of its own.
@@ -207,38 +207,38 @@ def type_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
 
 
 @field_rule(Severity.WARNING)
-def unit_missing(spot: Spot, contract: Contract) -> Iterator[Remark]:
+def unit_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A number is an amount, a weight or a duration, and nothing says in what.
 
     Why: euros and cents, kilograms and pounds look the same until the totals are compared.
 
     Fix: add `unit:`, or put it in the name (`weight_kg`) or in the description.
     """
-    words = words_of_name(spot.name)
+    words = split_words(spot.name)
     kind = spot.field.type.name if spot.field.type else None
     if not words or words[-1] not in _MEASURED or kind not in ("integer", "number") or spot.field.treaty.get("unit"):
         return
     text = spot.field.description or ""
-    told = stems(words_of_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
+    told = stems(split_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
     if not told and not any(_names_a_unit(name) for name in spot.beside):
         yield Remark(f"{spot.path!s} has no unit", "add unit:, for example unit: EUR", spot.pointer)
 
 
 def _names_a_unit(name: str) -> bool:
-    words = words_of_name(name)
+    words = split_words(name)
     return "currency" in words or words[-1:] in (("unit",), ("uom",))
 
 
-def _is_defined(spot: Spot) -> bool:
+def _is_defined(spot: FieldContext) -> bool:
     """Tell whether a definition elsewhere says what the field means; where it is implemented is no meaning."""
     return any(entry.get("type") != "implementation" for entry in spot.field.authoritative_definitions or ())
 
 
-def _is_about_people(spot: Spot) -> bool:
-    return bool(spot.name) and not set(words_of_name(spot.name)[:-1]) & _NOT_PEOPLE
+def _is_about_people(spot: FieldContext) -> bool:
+    return bool(spot.name) and not set(split_words(spot.name)[:-1]) & _NOT_PEOPLE
 
 
-def _example(spot: Spot, contract: Contract) -> str:
+def _example(spot: FieldContext, contract: Contract) -> str:
     """Suggest a name that leans on what the contract is about."""
-    owner = words_of_name(contract.schema[0].name if contract.schema else contract.id)
+    owner = split_words(contract.schema[0].name if contract.schema else contract.id)
     return "_".join((stem(owner[0]) if owner else "order", spot.name.lower()))

@@ -10,7 +10,7 @@ from typing import Any
 from treaty.contracts.findings import Finding, PlaceOf, Severity
 from treaty.contracts.loader import LoadedContract
 from treaty.errors import InvalidDocument
-from treaty.governance.lint.rule_table import RULES, Remark, Rule, spots
+from treaty.governance.lint.rule_table import RULES, Remark, Rule, field_contexts
 from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waiver
 
 OFF = "off"
@@ -52,7 +52,7 @@ class LintReport:
 def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
     """Run every rule on a contract."""
     contract, place_of = loaded.contract, loaded.place_of
-    fields = tuple(spots(contract))
+    fields = tuple(field_contexts(contract))
     named = [spot for spot in fields if spot.name]
     found: list[Finding] = []
     unclear: set[str] = set()
@@ -69,7 +69,7 @@ def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintRep
     return LintReport(contract.id, contract.version, standing, waived, len(named), explainable)
 
 
-def unreadable(findings: tuple[Finding, ...]) -> LintReport:
+def unreadable_report(findings: tuple[Finding, ...]) -> LintReport:
     """Report a document that is no contract at all."""
     return LintReport(None, None, findings, (), 0, 0)
 
@@ -89,9 +89,9 @@ def _waivable(item: Any) -> Collection[str]:
     if not isinstance(item, Mapping) or item.get("rule") in RULES:
         return RULES
     from treaty.compatibility.kinds import KINDS  # loaded only where a waiver is about a change
-    from treaty.governance.branch_findings import OBJECTIONS
+    from treaty.governance.branch_findings import BRANCH_FINDINGS
 
-    return {*RULES, *KINDS, *OBJECTIONS}
+    return {*RULES, *KINDS, *BRANCH_FINDINGS}
 
 
 def _severity(name: str, value: Any) -> Severity | None:

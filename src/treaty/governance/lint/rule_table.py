@@ -13,7 +13,7 @@ from treaty.contracts.paths import FieldPath
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FieldContext:
     """A field with its path, where it stands in the document, and what stands around it."""
 
     path: FieldPath
@@ -38,9 +38,9 @@ class Remark:
     pointer: Pointer = ()
 
 
-FieldRule: TypeAlias = Callable[[Spot, Contract], Iterator[Remark]]
-ContractRule: TypeAlias = Callable[[Contract, tuple[Spot, ...]], Iterator[Remark]]
-Run: TypeAlias = Callable[[Contract, tuple[Spot, ...]], Iterator[tuple[str | None, Remark]]]
+FieldRule: TypeAlias = Callable[[FieldContext, Contract], Iterator[Remark]]
+ContractRule: TypeAlias = Callable[[Contract, tuple[FieldContext, ...]], Iterator[Remark]]
+Run: TypeAlias = Callable[[Contract, tuple[FieldContext, ...]], Iterator[tuple[str | None, Remark]]]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
     """Enter a function into the table as a rule about each field."""
 
     def enter(check: FieldRule) -> FieldRule:
-        def run(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[tuple[str | None, Remark]]:
+        def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
             for spot in fields:
                 for remark in check(spot, contract):
                     yield str(spot.path), remark
@@ -81,7 +81,7 @@ def contract_rule(severity: Severity) -> Callable[[ContractRule], ContractRule]:
     """Enter a function into the table as a rule about a contract as a whole."""
 
     def enter(check: ContractRule) -> ContractRule:
-        def run(contract: Contract, fields: tuple[Spot, ...]) -> Iterator[tuple[str | None, Remark]]:
+        def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
             for remark in check(contract, fields):
                 yield None, remark
 
@@ -101,7 +101,7 @@ def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run)
     RULES[name] = Rule(name, severity, page, check.__module__, run)
 
 
-def spots(contract: Contract) -> Iterator[Spot]:
+def field_contexts(contract: Contract) -> Iterator[FieldContext]:
     """Yield every field with its path and place, outermost first."""
     located = list(locate_fields(contract))
     beside: dict[FieldPath, set[str]] = {}
@@ -114,4 +114,4 @@ def spots(contract: Contract) -> Iterator[Spot]:
     for path, field, pointer in located:
         owner = path.object if path.object is not None else only
         names = (*((owner,) if owner else ()), *(step.text for step in path.parent.steps if not step.is_mark))
-        yield Spot(path, field, pointer, names, siblings[path.parent], inherited[path])
+        yield FieldContext(path, field, pointer, names, siblings[path.parent], inherited[path])

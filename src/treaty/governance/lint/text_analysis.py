@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from treaty.contracts.names import CAMEL, words_of_name
+from treaty.contracts.names import CAMEL, split_words
 
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)?")
 """A word of any script; scripts without spaces give a word for each character."""
@@ -51,7 +51,7 @@ _ABBREVIATIONS = {
 _PLURAL = ("sses", "xes", "zes", "ches", "shes", "uses")
 
 
-def words_of_text(text: str) -> tuple[str, ...]:
+def split_text(text: str) -> tuple[str, ...]:
     """Split a text into lower-case words, any script."""
     words: list[str] = []
     for token in _TOKEN.findall(text):
@@ -79,14 +79,14 @@ def stems(words: Iterable[str]) -> frozenset[str]:
 
 def says_nothing(text: str | None) -> bool:
     """Tell whether a text is empty, only signs, or a placeholder such as TBD."""
-    words = words_of_text(text or "")
+    words = split_text(text or "")
     return not words or " ".join(words) in _PLACEHOLDERS
 
 
 def is_circular(name: str, text: str, around: Iterable[str] = ()) -> bool:
     """Tell whether a text says nothing that the name, and the names around it, do not."""
-    said = stems(word for word in words_of_text(text) if word not in FILLER)
-    named = stems(words_of_name(name))
+    said = stems(word for word in split_text(text) if word not in FILLER)
+    named = stems(split_words(name))
     for other in around:
-        named |= stems(words_of_name(other))
+        named |= stems(split_words(other))
     return said <= named

@@ -10,8 +10,8 @@ from pathlib import Path
 from treaty.contracts import Contract, Finding, Place, Severity
 from treaty.contracts.loader import looks_like_contract, parse
 from treaty.contracts.text import Limits, read_document
-from treaty.contracts.validation import refuse_if_any
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.validation import raise_if_any
+from treaty.contracts.versions import try_parse_version
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import line_status
 from treaty.pipeline.project.declarations import Line
@@ -38,11 +38,11 @@ def lines_below(folders: Sequence[Path], limits: Limits) -> Mapping[Line, Found]
         except InvalidDocument as error:
             problems += error.findings
             continue
-        version = version_or_none(contract.version) if contract else None
+        version = try_parse_version(contract.version) if contract else None
         if contract and version:
             members.setdefault(Line(contract.id, version.major), []).append(Found(contract, path))
     problems += [finding for found in members.values() for finding in _doubles(found)]
-    refuse_if_any(problems)
+    raise_if_any(problems)
     return {line: _used(found) for line, found in members.items()}
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from difflib import get_close_matches
 
-from treaty.contracts.quantities import seconds
-from treaty.contracts.values import EMPTY, FrozenMap, brief
+from treaty.contracts.quantities import parse_seconds
+from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
 from treaty.pipeline.project.declarations import (
     Delay,
     Feed,
@@ -108,12 +108,14 @@ def _options(entry: Entry, kind: Format | None) -> FrozenMap:
     if isinstance(header, bool):
         found["header"] = "true" if header else "false"
     elif header is not None:
-        options.note(f"options.header must be true or false, not {brief(header)}", "write header: true", "header")
+        options.note(f"options.header must be true or false, not {abbreviate(header)}", "write header: true", "header")
     separator = options.data.get("separator")
     if isinstance(separator, str) and len(separator) == 1:
         found["separator"] = separator
     elif separator is not None:
-        options.note(f"options.separator must be one sign, not {brief(separator)!r}", 'write it like ";"', "separator")
+        options.note(
+            f"options.separator must be one sign, not {abbreviate(separator)!r}", 'write it like ";"', "separator"
+        )
     return FrozenMap(found)
 
 
@@ -228,7 +230,7 @@ def _redacted(entry: Entry) -> Iterator[Redacted]:
             yield Redacted(field, _WORDS[given])
         elif not isinstance(given, str):
             entry.note(
-                f"redact.{field} must be a text, not {brief(given)}", f"{_REDACT}; quote numbers", "redact", field
+                f"redact.{field} must be a text, not {abbreviate(given)}", f"{_REDACT}; quote numbers", "redact", field
             )
         elif close := get_close_matches(given.lower(), _WORDS, n=1, cutoff=0.75):
             entry.note(f"unknown redaction {given!r} of {field}", f"did you mean {close[0]}?", "redact", field)
@@ -245,13 +247,13 @@ def _delay(entry: Entry) -> Delay | None:
     if "for" not in inner:
         inner.note("delay.for is missing", _DELAY)
         return None
-    found = seconds(inner.data["for"])
+    found = parse_seconds(inner.data["for"])
     try:
         duration = timedelta(seconds=float(found)) if found is not None and found > 0 else None
     except OverflowError:
         duration = None
     if duration is None:
-        inner.note(f"{brief(inner.data['for'])!r} is no length of time", "write it like 24 h or 3 d", "for")
+        inner.note(f"{abbreviate(inner.data['for'])!r} is no length of time", "write it like 24 h or 3 d", "for")
         return None
     return Delay(by, duration)
 
@@ -278,6 +280,8 @@ def _feed(document: Document, form: Form) -> Feed | None:
 def _files_publications(inner: Entry) -> int:
     given = inner.data.get("files", 1)
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_FILES:
-        inner.note(f"feed.files must be a whole number from 1 to {MOST_FILES:,}, not {brief(given)}", "try 1", "files")
+        inner.note(
+            f"feed.files must be a whole number from 1 to {MOST_FILES:,}, not {abbreviate(given)}", "try 1", "files"
+        )
         return 1
     return given

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import TypeVar
 
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.contracts.text import Reading
-from treaty.contracts.text.limits import shortened
-from treaty.contracts.validation import refuse_if_any
-from treaty.contracts.values import Json, brief
+from treaty.contracts.text import ParsedDocument
+from treaty.contracts.text.limits import truncate_message
+from treaty.contracts.validation import raise_if_any
+from treaty.contracts.values import Json, abbreviate
 
 DECLARATION = "invalid-declaration"
 """A declaration that cannot be understood."""
@@ -35,7 +35,9 @@ class Problems:
 
     def note(self, message: str, place: Place, hint: str, kind: str = DECLARATION) -> None:
         """Keep one thing that is wrong, and what to do about it."""
-        self._found.append(Finding(kind, Severity.ERROR, shortened(message), place=place, hint=shortened(hint)))
+        self._found.append(
+            Finding(kind, Severity.ERROR, truncate_message(message), place=place, hint=truncate_message(hint))
+        )
 
     def keep(self, findings: Iterable[Finding]) -> None:
         """Keep what a reader found on its own."""
@@ -43,7 +45,7 @@ class Problems:
 
     def raise_if_any(self) -> None:
         """Raise everything as one error, file by file and from top to bottom."""
-        refuse_if_any(sorted(self._found, key=_where))
+        raise_if_any(sorted(self._found, key=_where))
 
 
 def _where(finding: Finding) -> tuple[str, int]:
@@ -68,7 +70,9 @@ E = TypeVar("E", bound=StrEnum)
 class Entry:
     """A mapping at a place in a document; an empty value (`key:` alone) is as if the key were not there."""
 
-    def __init__(self, reading: Reading, problems: Problems, data: dict[str, Json], path: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, reading: ParsedDocument, problems: Problems, data: dict[str, Json], path: tuple[str, ...] = ()
+    ) -> None:
         self.data = data
         self.problems = problems
         self._reading = reading
@@ -97,7 +101,9 @@ class Entry:
         if value is None:
             return None
         if not isinstance(value, str):
-            self.note(f"{self.named(key)} must be a text, not {brief(value)}", f'quote it: "{brief(value)}"', key)
+            self.note(
+                f"{self.named(key)} must be a text, not {abbreviate(value)}", f'quote it: "{abbreviate(value)}"', key
+            )
             return None
         if not value.strip():
             self.note(f"{self.named(key)} is empty", "write something, or leave the key out", key)
@@ -117,12 +123,16 @@ class Entry:
             return ()
         if not isinstance(value, list):
             shown = value if isinstance(value, str) else "name"
-            self.note(f"{self.named(key)} must be a list, not {brief(value)}", f"write it like [{brief(shown)}]", key)
+            self.note(
+                f"{self.named(key)} must be a list, not {abbreviate(value)}",
+                f"write it like [{abbreviate(shown)}]",
+                key,
+            )
             return ()
         found: dict[str, None] = {}
         for index, one in enumerate(value):
             if not isinstance(one, str) or not one.strip():
-                self.note(f"{self.named(key)} has {brief(one)}, which is no name", "write a text", key, index)
+                self.note(f"{self.named(key)} has {abbreviate(one)}, which is no name", "write a text", key, index)
             elif one in found:
                 self.note(f"{self.named(key)} names {one!r} twice", "keep one", key, index)
             else:
@@ -143,7 +153,7 @@ class Entry:
             if word == one.value:
                 return one
         if word is not None:
-            self.note(f"unknown {self.named(key)} {brief(word)!r}", listed(one.value for one in choices), key)
+            self.note(f"unknown {self.named(key)} {abbreviate(word)!r}", listed(one.value for one in choices), key)
         return None
 
     def inner(self, key: str, hint: str) -> Entry | None:
@@ -152,7 +162,7 @@ class Entry:
         if value is None:
             return None
         if not isinstance(value, dict):
-            self.note(f"{self.named(key)} must be a mapping, not {brief(value)}", hint, key)
+            self.note(f"{self.named(key)} must be a mapping, not {abbreviate(value)}", hint, key)
             return None
         return Entry(self._reading, self.problems, value, (*self._path, key))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from treaty.contracts.findings import Place
-from treaty.contracts.text import Limits, Reading, read_document
+from treaty.contracts.text import Limits, ParsedDocument, read_document
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project.declaration_readers import read_product, read_publication, read_source
 from treaty.pipeline.project.declarations import Project, Publication
@@ -74,10 +74,10 @@ def documents_in(folder: Path, limits: Limits, problems: Problems) -> Iterator[D
             yield _document(path, folder.resolve(), kind, _reading(path, kind, limits, problems), problems)
 
 
-def _document(path: Path, folder: Path, kind: Kind, reading: Reading | None, problems: Problems) -> Document:
+def _document(path: Path, folder: Path, kind: Kind, reading: ParsedDocument | None, problems: Problems) -> Document:
     if reading is None:
         return Document(
-            kind, path.stem, folder, Entry(Reading(str(path), {}, lambda: None), problems, {}), is_read=False
+            kind, path.stem, folder, Entry(ParsedDocument(str(path), {}, lambda: None), problems, {}), is_read=False
         )
     entry = Entry(reading, problems, reading.data)
     name = entry.text("name") or path.stem
@@ -87,7 +87,7 @@ def _document(path: Path, folder: Path, kind: Kind, reading: Reading | None, pro
     return Document(kind, name, folder, entry)
 
 
-def _reading(path: Path, kind: Kind, limits: Limits, problems: Problems) -> Reading | None:
+def _reading(path: Path, kind: Kind, limits: Limits, problems: Problems) -> ParsedDocument | None:
     try:
         with path.open("rb") as file:
             content = file.read(limits.bytes + 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from treaty.contracts.quantities import quantity
-from treaty.contracts.values import FrozenMap, brief
+from treaty.contracts.quantities import parse_quantity
+from treaty.contracts.values import FrozenMap, abbreviate
 from treaty.pipeline.project.declarations import (
     Agreement,
     Assertion,
@@ -136,7 +136,7 @@ def _default(entry: Entry) -> Any:
     value = entry.data.get("default")
     if isinstance(value, (dict, list)):
         entry.note(
-            f"{entry.named('default')} must be one value, not {brief(value)}", "write a text or number", "default"
+            f"{entry.named('default')} must be one value, not {abbreviate(value)}", "write a text or number", "default"
         )
         return None
     return value
@@ -152,9 +152,9 @@ def _agreement(entry: Entry, authority: Sequence[str]) -> Agreement | None:
         )
     if given == EXACT:
         return Agreement()
-    found = quantity(given)
+    found = parse_quantity(given)
     if found is None or found.dimension not in ("", "percent") or found.amount < 0:
-        entry.note(f"{brief(given)!r} is no measure of agreement", _AGREE, "agree")
+        entry.note(f"{abbreviate(given)!r} is no measure of agreement", _AGREE, "agree")
         return None
     is_share = found.dimension == "percent"
     return Agreement(float(found.amount / 100 if is_share else found.amount), is_share)

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
-from treaty.contracts.values import canonical
+from treaty.contracts.values import canonical_json
 from treaty.pipeline.tables.ddl import COMMENT
 from treaty.pipeline.tables.snapshots import PREFIX
 from treaty.spark.schema import column_name
@@ -126,4 +126,4 @@ def _classified(contract: Contract) -> str:
         for field in item.fields
         if field.classification
     }
-    return canonical(found) if found else ""
+    return canonical_json(found) if found else ""

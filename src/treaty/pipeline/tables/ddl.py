@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyspark.sql import types as spark
 
-from treaty.contracts.sql_quoting import name_problem, name_sql
+from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.tables.snapshots import PREFIX
 
@@ -55,10 +55,10 @@ def type_sql(kind: spark.DataType) -> str:
 
 def quoted(name: str) -> str:
     """Write a name in backticks."""
-    problem = name_problem(name)
+    problem = identifier_problem(name)
     if problem:
         raise InvalidDocument(f"a column cannot have {problem}: {name!r}; rename it in the contract")
-    return name_sql(name)
+    return quote_identifier(name)
 
 
 def path_sql(path: tuple[str, ...]) -> str:

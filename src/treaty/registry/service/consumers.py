@@ -12,7 +12,7 @@ from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, Refused
-from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Welcome
+from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, ConsumerAdmission
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.model import (
@@ -272,7 +272,7 @@ def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
 def warnings_for(connection: Connection, line: Line) -> list[str]:
     """Return what somebody who reads a line should know."""
     members = versions.in_line(connection, line)
-    warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not Welcome.ALLOWED
+    warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not ConsumerAdmission.ALLOWED
     return [_standing(line, members)] if warned else []
 
 
@@ -288,11 +288,11 @@ def _teams_of(connection: Connection, consumer: str) -> set[str]:
 def _welcome(line: Line, members: list[Kept], subscription: Subscription, is_new: bool) -> list[str]:
     status = standing(members)
     welcome = NEW_CONSUMERS[status]
-    if is_new and welcome is Welcome.REFUSED:
+    if is_new and welcome is ConsumerAdmission.REFUSED:
         raise Refused(
             f"{_standing(line, members)}; it takes no new consumers: {subscription.consumer} must use another line"
         )
-    return [] if welcome is Welcome.ALLOWED else [_standing(line, members)]
+    return [] if welcome is ConsumerAdmission.ALLOWED else [_standing(line, members)]
 
 
 def _standing(line: Line, members: list[Kept]) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from treaty.compatibility import Judged, Verdict
 from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
 from treaty.consumers.graph import DependencyGraph
-from treaty.consumers.impact import Effect, Exposure, Impact, LineImpact, exposure
+from treaty.consumers.impact import Effect, Exposure, Impact, LineImpact, compute_exposure
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.model import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
@@ -53,7 +53,7 @@ class Dependencies:
             self._catch_up(connection)
             if line not in self._graph:
                 return Exposure(line, (), (), Reach(line))
-            return exposure(verdict, self._graph, line)
+            return compute_exposure(verdict, self._graph, line)
 
     def _catch_up(self, connection: Connection) -> None:
         changed, rows, newest = subscriptions.changed_since(connection, self._revision)

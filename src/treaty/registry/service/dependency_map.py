@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from treaty.consumers import graph
-from treaty.consumers.dependencies import Consumer, Dependence, MadeFrom, Node, PublishedBy, Reads
-from treaty.consumers.graph import BOTH_WAYS, DOWNSTREAM, UPSTREAM, DependencyGraph, Excerpt, ends_of
+from treaty.consumers.dependencies import Consumer, Dependency, MadeFrom, Node, PublishedBy, Reads
+from treaty.consumers.graph import BOTH_WAYS, DOWNSTREAM, UPSTREAM, DependencyGraph, Subgraph, endpoints
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, line_status
@@ -28,7 +28,7 @@ def map_around(
 ) -> MapAnswer:
     """Return what a line, contract or consumer rests on, and who rests on it."""
     origins = _origins(connection, dependencies, name)
-    part = dependencies.ask(connection, lambda it: graph.around(it, origins, hops, WAYS[direction], most))
+    part = dependencies.ask(connection, lambda it: graph.neighbourhood(it, origins, hops, WAYS[direction], most))
     return map_answer(connection, part, origins)
 
 
@@ -36,7 +36,7 @@ def map_of(connection: Connection, dependencies: Dependencies, domain: str | Non
     """Return the whole graph, or the lines of a domain (empty: of none) with those one step away."""
     known = _lines(connection)
     if domain is None:
-        part = dependencies.ask(connection, lambda it: graph.all_of(it, known, most))
+        part = dependencies.ask(connection, lambda it: graph.full_graph(it, known, most))
     else:
         chosen = [line for line, of in known.items() if (of or "") == domain]
         part = dependencies.ask(connection, lambda it: graph.with_neighbours(it, chosen, most))
@@ -68,7 +68,7 @@ def domains_of(connection: Connection, dependencies: Dependencies) -> DomainsAns
     )
 
 
-def _all_dependences(graph: DependencyGraph) -> tuple[Dependence, ...]:
+def _all_dependences(graph: DependencyGraph) -> tuple[Dependency, ...]:
     return graph.dependences_among(graph.nodes)
 
 
@@ -101,7 +101,7 @@ _AT_ONCE = 500
 """Names in one question, well below what a database takes."""
 
 
-def map_answer(connection: Connection, part: Excerpt, origins: Iterable[Node] = ()) -> MapAnswer:
+def map_answer(connection: Connection, part: Subgraph, origins: Iterable[Node] = ()) -> MapAnswer:
     """Return a part of the graph in the words of the API."""
     lines = _described(connection, {node.contract for node in part.nodes if isinstance(node, Line)})
     teams = _teams(connection, {node.name for node in part.nodes if isinstance(node, Consumer)})
@@ -121,8 +121,8 @@ def _node(node: Node, degree: int, lines: dict[Line, dict[str, Any]], teams: dic
     return MapNodeAnswer(id=_id(node), kind="line", name=str(node), contract=node.contract, degree=degree, **said)
 
 
-def _edge(dependence: Dependence) -> MapEdgeAnswer:
-    upstream, downstream = map(_id, ends_of(dependence))
+def _edge(dependence: Dependency) -> MapEdgeAnswer:
+    upstream, downstream = map(_id, endpoints(dependence))
     match dependence:
         case Reads(subscription):
             fields = list(map(str, subscription.fields))

@@ -13,7 +13,7 @@ from treaty.compatibility import Mode, Verdict, admit
 from treaty.compatibility.judge import effective_mode
 from treaty.compatibility.serialization import verdict_as_data
 from treaty.contracts.blocks import Deprecation
-from treaty.contracts.frozen import once
+from treaty.contracts.frozen import lazy
 from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump
 from treaty.errors import Refused
@@ -54,7 +54,7 @@ class Judgement:
         """Whether it asks consumers to act, whatever the mode or a migration plan allows."""
         return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
 
-    @once
+    @lazy
     def report(self) -> CompatibilityReport:
         """The judgement in the words of the API."""
         return report_on(self.verdict, self._more_issues())

@@ -11,7 +11,7 @@ from typing import Any
 
 from treaty.contracts.text import Limits, check_plain
 from treaty.errors import InvalidDocument
-from treaty.observability.measures import KNOWN, PLAIN, Measure, State, judged, state_of
+from treaty.observability.measures import KNOWN_MEASURES, PLAIN, Measure, State, evaluate_measure, state_for_rank
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.model import DayAnswer, GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
@@ -110,7 +110,7 @@ def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> 
             continue
         authorize(actor, Action.NOTIFY, Resource("contract", contract, version.teams))
         promised = versions.contract_of(transaction.connection, version)
-        kept_ones += [judged(one, promised) for one in ones]
+        kept_ones += [evaluate_measure(one, promised) for one in ones]
     recorded = measure_records.add(transaction, kept_ones, actor.name, now - KEPT) if kept_ones else 0
     return RecordedAnswer(recorded=recorded, unknown=unknown)
 
@@ -137,7 +137,7 @@ def measure_answer(one: Measure) -> MeasureAnswer:
 
 def row_answer(row: GridRow) -> GridRowAnswer:
     """Return a row of the grid in the words of the API."""
-    health = state_of(row.rank)
+    health = state_for_rank(row.rank)
     days = [DayAnswer(day=one.day, state=one.state.value, by=list(one.by)) for one in row.days if one.state]
     return GridRowAnswer(
         contract=row.contract,
@@ -183,7 +183,7 @@ def _checked(one: Measure, now: datetime) -> Measure:
 
 def _check_unit(one: Measure) -> None:
     """Refuse a known measure in another unit than its own: nobody converts it, so it would be judged wrongly."""
-    kind = KNOWN.get(one.name)
+    kind = KNOWN_MEASURES.get(one.name)
     if kind is not None and one.unit not in (None, kind.unit):
         due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"
         raise InvalidDocument(

@@ -9,8 +9,8 @@ from datetime import date, timedelta
 
 from sqlalchemy import Connection
 
-from treaty.consumers.impact import Effect, Impact, impact
-from treaty.contracts.quantities import seconds
+from treaty.consumers.impact import Effect, Impact, compute_impact
+from treaty.contracts.quantities import parse_seconds
 from treaty.registry.model import StepAnswer
 from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 from treaty.registry.service import migration_status
@@ -60,7 +60,7 @@ def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
     if not moves or judgement.before is None:
         return []
     subscribed = {one.subscription: one for one in subscriptions.subscribers(connection, judgement.before.line)}
-    return [Reader(subscribed[one.subscription], one) for one in impact(judgement.verdict, subscribed)]
+    return [Reader(subscribed[one.subscription], one) for one in compute_impact(judgement.verdict, subscribed)]
 
 
 def waits(rules: RegistryRules, judgement: Judgement, found: Sequence[Reader]) -> Waiting:
@@ -122,7 +122,7 @@ def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement:
 
 def window_end(start: date, window: str | None) -> date | None:
     """Return the day a window ends, where it says how long it is."""
-    length = seconds(window) if window else None
+    length = parse_seconds(window) if window else None
     return None if length is None else start + timedelta(days=min(math.ceil(length / _DAY), 36_500))
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from treaty.compatibility import Mode
 from treaty.compatibility.migration import MigrationPath, migration_path, path_as_data, pyspark_text, view_sql
 from treaty.compatibility.migration.proof import contract_digest
-from treaty.consumers.migration_guides import guides, line_table
+from treaty.consumers.migration_guides import build_guides, line_table
 from treaty.consumers.subscriptions import Subscription, parse_fields
 from treaty.contracts.model import Contract
 from treaty.contracts.paths import FieldPath
@@ -309,7 +309,7 @@ def path_answer(
         after=after,
         path=path_as_data(path),
         views=list(_views(path)),
-        guides=[one.as_data() for one in guides(path, readers[:_MOST_GUIDES], ends)],
+        guides=[one.as_data() for one in build_guides(path, readers[:_MOST_GUIDES], ends)],
     )
 
 

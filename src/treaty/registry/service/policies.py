@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
-from treaty.governance.inheritance import Violation, ancestors, is_policy, weakened
+from treaty.governance.inheritance import Violation, ancestors, find_weakened_terms, is_policy
 from treaty.governance.lifecycle import Status
 from treaty.governance.waivers import Waiver
 from treaty.registry.store import versions as kept
@@ -72,7 +72,7 @@ def in_force(connection: Connection, name: str) -> Contract | None:
 
 def held_against(connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date) -> list[Held]:
     """Return every term that is weaker than a policy asks, each with the waiver that sets it aside."""
-    found = weakened(contract, policies)
+    found = find_weakened_terms(contract, policies)
     if not found:
         return []
     in_place = waivers.in_force(connection, today)
@@ -98,7 +98,7 @@ def _children(connection: Connection, policy: Contract) -> Iterator[Child]:
             pending.append(name)
             for line in _live_heads(connection, name):
                 child = kept.contract_of(connection, line)
-                yield Child(name, line.version, line.teams, weakened(child, (policy,)))
+                yield Child(name, line.version, line.teams, find_weakened_terms(child, (policy,)))
 
 
 def _live_heads(connection: Connection, name: str) -> list[kept.Kept]:

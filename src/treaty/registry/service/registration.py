@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select, update
 
 from treaty.compatibility import Mode
-from treaty.consumers.impact import BreakingChanges, Effect, Impact, impact
+from treaty.consumers.impact import BreakingChanges, Effect, Impact, compute_impact
 from treaty.contracts.model import Contract
 from treaty.errors import Conflict, Refused, Unavailable
 from treaty.governance.inheritance import is_policy
@@ -135,7 +135,7 @@ def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
         return []
     subscribed = subscriptions.subscribers(transaction.connection, judgement.before.line)
     teams = {one.subscription.consumer: one.team for one in subscribed}
-    found = impact(judgement.verdict, [one.subscription for one in subscribed])
+    found = compute_impact(judgement.verdict, [one.subscription for one in subscribed])
     return [_Asked(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
 
 
@@ -323,7 +323,7 @@ def _hits(transaction: Transaction, judgement: Judgement) -> int:
     if judgement.before is None:
         return 0
     readers = [one.subscription for one in subscriptions.subscribers(transaction.connection, judgement.before.line)]
-    return sum(one.effect is not Effect.SAFE for one in impact(judgement.verdict, readers))
+    return sum(one.effect is not Effect.SAFE for one in compute_impact(judgement.verdict, readers))
 
 
 _LOG = logging.getLogger("treaty.registry")

@@ -21,8 +21,8 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from treaty.observability.daily_states import Day, day_of
-from treaty.observability.measures import RANKS, Measure, State, speaks_since, state_of
+from treaty.observability.daily_states import DayState, summarize_day
+from treaty.observability.measures import RANKS, Measure, State, current_since, state_for_rank
 from treaty.registry.store.tables import contracts, current_measures, measures
 from treaty.registry.store.transaction import Transaction
 
@@ -44,18 +44,18 @@ class GridRow(NamedTuple):
     name: str | None
     domain: str | None
     rank: int
-    days: tuple[Day, ...]
+    days: tuple[DayState, ...]
 
 
 def health_at(now: datetime) -> ScalarSelect[int]:
     """Return how a contract is, as a rank: its worst newest measure; null where none is recent enough to say."""
-    recent = _N.at > speaks_since(now)
+    recent = _N.at > current_since(now)
     return select(func.max(_N.rank)).where(_N.contract == contracts.c.id, recent).scalar_subquery()
 
 
 def counted_by_rank(connection: Connection, now: datetime) -> dict[int, int]:
     """Count the contracts by their health, as a rank; those without a recent measure are not among them."""
-    worst = select(func.max(_N.rank).label("rank")).where(_N.at > speaks_since(now)).group_by(_N.contract).subquery()
+    worst = select(func.max(_N.rank).label("rank")).where(_N.at > current_since(now)).group_by(_N.contract).subquery()
     asked = select(worst.c.rank, func.count().label("contracts")).group_by(worst.c.rank)
     return {row.rank: row.contracts for row in connection.execute(asked)}
 
@@ -104,7 +104,7 @@ def grid(
     connection: Connection, now: datetime, since: date, domain: str | None, after: tuple[int, str] | None, limit: int
 ) -> list[GridRow]:
     """Return how the days went of contracts that were ever measured, the worst now first."""
-    rank_now = case((_N.at > speaks_since(now), _N.rank), else_=0)
+    rank_now = case((_N.at > current_since(now), _N.rank), else_=0)
     worst = select(_N.contract, func.max(rank_now).label("health")).group_by(_N.contract).subquery().c
     health, identity = worst.health, worst.contract
     asked = select(identity, contracts.c.name, contracts.c.domain, health).join(contracts, contracts.c.id == identity)
@@ -118,7 +118,7 @@ def grid(
     return [GridRow(row.contract, row.name, row.domain, row.health, tuple(days.get(row.contract, ()))) for row in found]
 
 
-def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, list[Day]]:
+def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, list[DayState]]:
     """Work out in the database how each day went: many measures become one row a day and kind."""
     number = type_coerce(_M.at, BigInteger) // _DAY
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
@@ -131,8 +131,8 @@ def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, 
         )
         for row in connection.execute(asked):
             day = _FIRST_DAY + timedelta(days=int(row.number))
-            found.setdefault(row.contract, {}).setdefault(day, {})[row.name] = state_of(row.rank)
-    return {one: [day_of(day, names) for day, names in sorted(days.items())] for one, days in found.items()}
+            found.setdefault(row.contract, {}).setdefault(day, {})[row.name] = state_for_rank(row.rank)
+    return {one: [summarize_day(day, names) for day, names in sorted(days.items())] for one, days in found.items()}
 
 
 def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]:

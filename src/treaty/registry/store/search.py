@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, f
 
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import POLICY_TIERS
-from treaty.observability.measures import RANKS, state_of
+from treaty.observability.measures import RANKS, state_for_rank
 from treaty.registry.documents import folded
 from treaty.registry.model import ContractAnswer, OverviewAnswer, OwnerAnswer
 from treaty.registry.model.contract_answers import Query
@@ -89,7 +89,7 @@ def _health(now: datetime) -> ColumnElement[int]:
 
 def _answer(row: Row[Any]) -> ContractAnswer:
     owners = [OwnerAnswer(team=one["team"], contact=one.get("contact")) for one in row.owners]
-    return ContractAnswer(**{**row._mapping, "owners": owners, "health": state_of(row.health)})
+    return ContractAnswer(**{**row._mapping, "owners": owners, "health": state_for_rank(row.health)})
 
 
 def _rank(health: str) -> int:

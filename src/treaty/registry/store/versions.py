@@ -16,8 +16,8 @@ from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Form
 from treaty.contracts.owners import Owner
 from treaty.contracts.short_form import with_defaults
-from treaty.contracts.text import Reading
-from treaty.contracts.versions import Line, version_or_none
+from treaty.contracts.text import ParsedDocument
+from treaty.contracts.versions import Line, try_parse_version
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.not_found import no_contract, without
@@ -39,7 +39,7 @@ class ContractCache:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        contract = parse(Reading("the registry", json.loads(parsed()), lambda: None)).contract
+        contract = parse(ParsedDocument("the registry", json.loads(parsed()), lambda: None)).contract
         self.put(key, contract)
         return contract
 
@@ -121,7 +121,7 @@ def is_registered(connection: Connection, contract: str, version: str) -> bool:
 
 
 def _at(connection: Connection, contract: str, version: str) -> Kept | None:
-    parts = version_or_none(version)
+    parts = try_parse_version(version)
     if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
         return None
     asked = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 from treaty.compatibility.terms.field_values import allowed_values, item_count
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
-from treaty.contracts.values import EMPTY, brief
+from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
 from treaty.spark.migration.generated_values import (
     generate_dates,
@@ -136,7 +136,7 @@ def _typed(value: Any, kind: spark.DataType) -> Any:
     if value is None:
         return None
     if isinstance(kind, spark.StringType):
-        return value if isinstance(value, str) else brief(value)
+        return value if isinstance(value, str) else abbreviate(value)
     if isinstance(kind, spark.DecimalType):
         from decimal import Decimal
 

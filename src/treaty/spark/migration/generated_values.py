@@ -15,7 +15,7 @@ from uuid import UUID
 import re2
 from pyspark.sql import types as spark
 
-from treaty.compatibility.terms.comparison import Bounds, instant
+from treaty.compatibility.terms.comparison import Bounds, parse_instant
 from treaty.compatibility.terms.field_values import text_length, value_range
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY
@@ -144,8 +144,8 @@ def _as(kind: spark.DataType, number: Decimal) -> Any:
 
 def _moments(field: Field) -> tuple[datetime, datetime]:
     said = value_range(field)
-    low = instant(said.low) if isinstance(said.low, str) else None
-    high = instant(said.high) if isinstance(said.high, str) else None
+    low = parse_instant(said.low) if isinstance(said.low, str) else None
+    high = parse_instant(said.high) if isinstance(said.high, str) else None
     day = timedelta(days=1)
     first = low + (day if said.low_open else timedelta()) if low else datetime(1, 1, 1, tzinfo=UTC)
     last = high - (day if said.high_open else timedelta()) if high else datetime(9999, 12, 31, 23, tzinfo=UTC)

@@ -12,7 +12,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.compatibility.migration import Fidelity, MigrationPath, ObjectPath, Shim, Step, Way, projection
+from treaty.compatibility.migration import (
+    Fidelity,
+    MigrationDirection,
+    MigrationPath,
+    ObjectPath,
+    Shim,
+    Step,
+    projection,
+)
 from treaty.compatibility.migration.proof import FieldProof, Proof, Rows, ShimProof, shims_digest
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
@@ -45,7 +53,7 @@ def prove(
     path: MigrationPath,
     now: datetime,
     *,
-    given: Mapping[Way, GivenRows] | None = None,
+    given: Mapping[MigrationDirection, GivenRows] | None = None,
     rows: int = 500,
     tell: ReportStep = lambda said: None,
 ) -> Proof:
@@ -72,7 +80,7 @@ class _Proving:
         spark: SparkSession,
         path: MigrationPath,
         item: ObjectPath,
-        given: Mapping[Way, GivenRows],
+        given: Mapping[MigrationDirection, GivenRows],
         rows: int,
         tell: ReportStep,
     ) -> None:
@@ -82,15 +90,19 @@ class _Proving:
         self.wanted = rows
         self.tell = tell
         old, new = _Line(path.before, item.before), _Line(path.after, item.after)
-        self.ends = {Way.BACK: (new, old), Way.FORWARD: (old, new)}
-        self.shims = {Way.BACK: item.back, Way.FORWARD: item.forward}
+        self.ends = {MigrationDirection.BACK: (new, old), MigrationDirection.FORWARD: (old, new)}
+        self.shims = {MigrationDirection.BACK: item.back, MigrationDirection.FORWARD: item.forward}
 
     def proofs(self) -> tuple[ShimProof, ...]:
         """Serve both ways; what a way serves is broken or not, what returns by it differs or not."""
-        runs = {way: self._run(way) for way in (Way.BACK, Way.FORWARD) if not self.shims[way].blocked}
-        return tuple(self._proof(way, runs) for way in (Way.BACK, Way.FORWARD))
+        runs = {
+            way: self._run(way)
+            for way in (MigrationDirection.BACK, MigrationDirection.FORWARD)
+            if not self.shims[way].blocked
+        }
+        return tuple(self._proof(way, runs) for way in (MigrationDirection.BACK, MigrationDirection.FORWARD))
 
-    def _run(self, way: Way) -> _Run:
+    def _run(self, way: MigrationDirection) -> _Run:
         source, target = self.ends[way]
         rows, origin = self._rows(way, source)
         kept = enforce(rows, source.contract, object_name=source.item.name).valid.persist()
@@ -117,7 +129,7 @@ class _Proving:
         finally:
             kept.unpersist()
 
-    def _rows(self, way: Way, source: _Line) -> tuple[DataFrame, str]:
+    def _rows(self, way: MigrationDirection, source: _Line) -> tuple[DataFrame, str]:
         if way in self.given:
             return self.given[way].frame, self.given[way].name
         self.tell(f"making rows of {source.contract.id} {source.contract.version}")
@@ -125,7 +137,7 @@ class _Proving:
         self.made = len(made)
         return self.spark.createDataFrame(made, row_schema(source.item)), "made from the contract"
 
-    def _proof(self, way: Way, runs: Mapping[Way, _Run]) -> ShimProof:
+    def _proof(self, way: MigrationDirection, runs: Mapping[MigrationDirection, _Run]) -> ShimProof:
         shim, run = self.shims[way], runs.get(way)
         there = runs.get(_other(way))
         fields = []
@@ -159,8 +171,8 @@ class _Run:
     returned: Mapping[str, int]
 
 
-def _other(way: Way) -> Way:
-    return Way.FORWARD if way is Way.BACK else Way.BACK
+def _other(way: MigrationDirection) -> MigrationDirection:
+    return MigrationDirection.FORWARD if way is MigrationDirection.BACK else MigrationDirection.BACK
 
 
 _SENT = "__treaty_sent"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treaty.compatibility.migration import Guarded
+from treaty.compatibility.migration import GuardedSql
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
@@ -12,7 +12,7 @@ from treaty.sql.rules import parse_row_value
 _OF_A_RULE = "the SQL of the rule"
 
 
-def guard_sql(text: str, contract: Contract, item: SchemaObject) -> Guarded:
+def guard_sql(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
     """Let SQL over a row of an object through if it is on the list of what strangers may ask."""
     try:
         read = parse_row_value(text, RuleScope.of(contract, item))
@@ -20,4 +20,4 @@ def guard_sql(text: str, contract: Contract, item: SchemaObject) -> Guarded:
         said = str(error).replace(_OF_A_RULE, f"the SQL that migration declares over {item.name}")
         raise InvalidDocument(said) from None
     owner = item.name if len(contract.schema) > 1 else None
-    return Guarded(read.expression, tuple(FieldPath(path.steps, owner) for path in read.paths))
+    return GuardedSql(read.expression, tuple(FieldPath(path.steps, owner) for path in read.paths))

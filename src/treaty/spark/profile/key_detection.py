@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
-from treaty.contracts.names import words_of_name
+from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 from treaty.spark.profile.facts import Facts, Profile
 from treaty.spark.profile.name_hints import can_be_key_part, is_identifier, is_line_number
@@ -63,8 +63,8 @@ def _could_be(facts: Facts, kinds: tuple[type[spark.DataType], ...]) -> bool:
 
 def _rank(facts: Facts, object_name: str) -> int:
     """Rank an identifier: a bare one, that of the thing itself, any other; among equals, as they stand."""
-    about = set(words_of_name(facts.name)[:-1])
-    thing = set(words_of_name(object_name))
+    about = set(split_words(facts.name)[:-1])
+    thing = set(split_words(object_name))
     if not about:
         return 0
     return 1 if about & (thing | {word.rstrip("s") for word in thing}) else 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treaty.contracts.names import words_of_name
+from treaty.contracts.names import split_words
 
 _IDENTIFIERS = frozenset({"id", "key", "uuid", "guid", "identifier", "number", "no", "nr", "pk"})
 _LINES = frozenset(
@@ -55,18 +55,18 @@ _LIMITS = (
 
 def is_identifier(name: str) -> bool:
     """Tell whether values tell things apart: `order_id`, `uuid`, `invoice_number`."""
-    words = words_of_name(name)
+    words = split_words(name)
     return bool(words) and words[-1] in _IDENTIFIERS
 
 
 def is_label(name: str) -> bool:
     """Tell whether digits under this name are no quantity: a postal code, an account."""
-    return bool(set(words_of_name(name)) & _LABELS)
+    return bool(set(split_words(name)) & _LABELS)
 
 
 def is_choice(name: str) -> bool:
     """Tell whether values are probably chosen from a list."""
-    return bool(set(words_of_name(name)[-2:]) & _CHOICES)
+    return bool(set(split_words(name)[-2:]) & _CHOICES)
 
 
 def can_be_key_part(name: str) -> bool:
@@ -76,18 +76,18 @@ def can_be_key_part(name: str) -> bool:
 
 def is_line_number(name: str) -> bool:
     """Tell whether values tell apart what belongs together: lines, versions, days."""
-    return bool(set(words_of_name(name)) & (_LINES | _DAYS))
+    return bool(set(split_words(name)) & (_LINES | _DAYS))
 
 
 def implied_limits(name: str) -> Limits | None:
     """Return the range that a name implies, if any."""
-    words = set(words_of_name(name))
+    words = set(split_words(name))
     return next((limits for limits in _LIMITS if words & limits.words), None)
 
 
 def freshness_rank(name: str) -> int | None:
     """Rank a timestamp as the one to measure freshness by, lowest first; None where its name does not say so."""
-    words = words_of_name(name)
+    words = split_words(name)
     for rank, word in enumerate(_REFRESHED):
         if word in words:
             return rank

@@ -8,10 +8,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from treaty.contracts.model import Contract
-from treaty.contracts.names import words_of_name
+from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 from treaty.governance.lint import RULES
-from treaty.governance.lint.rule_table import spots
+from treaty.governance.lint.rule_table import field_contexts
 from treaty.spark.profile.facts import Facts, Profile
 from treaty.spark.profile.guesses import Confidence, Guess, cap_confidence
 from treaty.spark.profile.text_types import DIGITS
@@ -106,14 +106,14 @@ def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
 
 
 def _by_name(contract: Contract) -> dict[FieldPath, str]:
-    fields = tuple(spots(contract))
+    fields = tuple(field_contexts(contract))
     remarked = {path for path, _ in RULES[_RULE].run(contract, fields)}
     named = {spot.path for spot in fields if str(spot.path) in remarked or _is_national(spot.name)}
     return dict.fromkeys(named, "its name says so")
 
 
 def _is_national(name: str) -> bool:
-    return bool(set(words_of_name(name)) & _NATIONAL)
+    return bool(set(split_words(name)) & _NATIONAL)
 
 
 def _by_content(facts: Facts) -> str | None:

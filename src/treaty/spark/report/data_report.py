@@ -10,7 +10,7 @@ from typing import Any
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.judge import Judged
 from treaty.contracts.findings import Severity
-from treaty.contracts.values import brief, thaw
+from treaty.contracts.values import abbreviate, thaw
 from treaty.spark.checks import Kind, Threshold
 from treaty.spark.drift import Drift
 from treaty.spark.measures import Measures, RuleMeasure
@@ -63,7 +63,7 @@ def _is_unknown(change: Change) -> bool:
 
 
 def _says(item: Judged) -> str:
-    declared, found = brief(item.change.before), brief(item.change.after)
+    declared, found = abbreviate(item.change.before), abbreviate(item.change.after)
     if _is_unknown(item.change):
         return f"is in the data ({found}), but not in the contract"
     if item.change.direction is Direction.REMOVED and item.change.after is None:

@@ -20,11 +20,11 @@ from treaty.compatibility import Breaks, Judged, Verdict
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds import KINDS, Grade, Kind
 from treaty.compatibility.modes import parse_mode
-from treaty.consumers.impact import impact
+from treaty.consumers.impact import compute_impact
 from treaty.consumers.subscriptions import ConsumerClass, Subscription
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract
-from treaty.contracts.values import brief, same
+from treaty.contracts.values import abbreviate, json_equal
 from treaty.contracts.versions import Bump, parse_line
 from treaty.errors import InvalidDocument, Refused
 from treaty.registry.model import ChangeAnswer, DiffAnswer, SubscriptionAnswer
@@ -145,7 +145,7 @@ _LONGEST = 400
 def summarize_difference(before: Any, after: Any) -> tuple[str | None, str | None]:
     """Return two values in short: of lists and mappings only the entries that differ."""
     if isinstance(before, dict) and isinstance(after, dict):
-        keys = [key for key in {**before, **after} if not same(before.get(key), after.get(key))]
+        keys = [key for key in {**before, **after} if not json_equal(before.get(key), after.get(key))]
         parts = [(key, *summarize_difference(before.get(key), after.get(key))) for key in keys]
         return _lines([(key, one) for key, one, _ in parts]), _lines([(key, other) for key, _, other in parts])
     if _are_lists_of_things(before, after):
@@ -160,12 +160,12 @@ def _are_lists_of_things(before: Any, after: Any) -> bool:
 
 
 def _only_here(mine: list[Any], theirs: list[Any]) -> str | None:
-    here = [one for one in mine if not any(same(one, other) for other in theirs)]
-    return brief("\n".join(filter(None, map(_written, here))), _LONGEST) or None
+    here = [one for one in mine if not any(json_equal(one, other) for other in theirs)]
+    return abbreviate("\n".join(filter(None, map(_written, here))), _LONGEST) or None
 
 
 def _lines(said: list[tuple[str, str | None]]) -> str | None:
-    return brief("\n".join(f"{key}: {text}" for key, text in said if text is not None), _LONGEST) or None
+    return abbreviate("\n".join(f"{key}: {text}" for key, text in said if text is not None), _LONGEST) or None
 
 
 def _written(value: Any) -> str | None:
@@ -176,8 +176,8 @@ def _written(value: Any) -> str | None:
     if isinstance(value, dict):
         return _lines([(key, _written(one)) for key, one in value.items()])
     if isinstance(value, (list, tuple)):
-        return brief(", ".join(filter(None, map(_written, value))), _LONGEST)
-    return brief(value, _LONGEST)
+        return abbreviate(", ".join(filter(None, map(_written, value))), _LONGEST)
+    return abbreviate(value, _LONGEST)
 
 
 _MOST = 50
@@ -287,7 +287,7 @@ def hits_of(answer: DiffAnswer, before: Contract, after: Contract, subscriptions
     teams = {one.consumer: one.team for one in subscriptions}
     named: defaultdict[int, list[str]] = defaultdict(list)
     affected: list[Affected] = []
-    for one in impact(verdict, _subscriptions(subscriptions)):
+    for one in compute_impact(verdict, _subscriptions(subscriptions)):
         name = one.subscription.consumer
         if one.effect == "hit":
             for item in one.changes:

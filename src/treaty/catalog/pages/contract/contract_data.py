@@ -10,7 +10,7 @@ from typing import Any
 from treaty.catalog.source import Source, iterate_pages
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
-from treaty.contracts.versions import version_or_none
+from treaty.contracts.versions import try_parse_version
 from treaty.errors import NotFound
 from treaty.registry.model import DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
 
@@ -87,7 +87,7 @@ def parse_contract(answer: DocumentAnswer) -> Contract:
 
 
 def _order(number: str) -> tuple[int, ...]:
-    version = version_or_none(number)
+    version = try_parse_version(number)
     return (version.major, version.minor, version.patch) if version else (-1,)
 
 

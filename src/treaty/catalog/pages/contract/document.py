@@ -13,7 +13,7 @@ from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.compatibility import describe
-from treaty.compatibility.diff import losses
+from treaty.compatibility.diff import conversion_losses
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
 from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
@@ -93,7 +93,7 @@ def _short(contract: Contract) -> Told:
     document = write_short_form(contract)
     if not document["fields"]:
         raise InvalidDocument("the short form needs at least one field, and this contract has none")
-    lost = losses(contract, contract_from(document, "the short form"))
+    lost = conversion_losses(contract, contract_from(document, "the short form"))
     return write_yaml(document), tuple(describe(change) for change in lost)
 
 

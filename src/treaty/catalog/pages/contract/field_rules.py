@@ -18,9 +18,9 @@ from treaty.compatibility.terms.field_values import (
     value_format,
     value_range,
 )
-from treaty.compatibility.terms.quality_rules import measure, rule_name
+from treaty.compatibility.terms.quality_rules import describe_rule, rule_name
 from treaty.contracts.model import Field
-from treaty.contracts.values import EMPTY, brief, thaw
+from treaty.contracts.values import EMPTY, abbreviate, thaw
 
 _OPERATORS = {
     "mustBe": "=",
@@ -80,7 +80,9 @@ def allowed_of(field: Field) -> Values | None:
     meanings = {_written(one.get("value")): one.get("description") for one in field.enum or ()}
     texts = [_written(value) for value in allowed[:_MOST_VALUES]]
     more = len(allowed) - _SHOWN_VALUES
-    headline = " · ".join(brief(text, 40) for text in texts[:_SHOWN_VALUES]) + (f" and {more} more" if more > 0 else "")
+    headline = " · ".join(abbreviate(text, 40) for text in texts[:_SHOWN_VALUES]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     items = tuple((text, text_or_none(meanings.get(text))) for text in texts)
     return Values(headline or "no value", items, max(len(allowed) - _MOST_VALUES, 0))
 
@@ -116,9 +118,9 @@ def _values(field: Field) -> Iterator[Rule]:
     if multiple := options.get("multipleOf"):
         yield Rule("range", f"multiple of {_written(multiple)}")
     if form := value_format(field):
-        yield Rule("format", brief(str(form), 60))
+        yield Rule("format", abbreviate(str(form), 60))
     if pattern := options.get("pattern"):
-        yield Rule("pattern", brief(str(pattern), _LONGEST), "a regular expression that every value matches")
+        yield Rule("pattern", abbreviate(str(pattern), _LONGEST), "a regular expression that every value matches")
 
 
 def _bounds(bounds: Bounds) -> str | None:
@@ -140,11 +142,13 @@ def quality_rule(rule: Mapping[str, Any]) -> Rule:
     """Say a quality rule: its name, and what is measured against what."""
     told = [f"{sign} {_written(rule[key])}" for key, sign in _OPERATORS.items() if key in rule]
     unit = f" {rule['unit']}" if rule.get("unit") else ""
-    said = " ".join([measure(rule), *told]) + unit
+    said = " ".join([describe_rule(rule), *told]) + unit
     described = text_or_none(rule.get("description"))
     name = rule_name(rule)
     return Rule(
-        "quality", brief(name if rule.get("id") or rule.get("name") else said, 80), brief(described or said, 400)
+        "quality",
+        abbreviate(name if rule.get("id") or rule.get("name") else said, 80),
+        abbreviate(described or said, 400),
     )
 
 
@@ -158,9 +162,9 @@ def _remarks(field: Field) -> Iterator[Rule]:
         ("default", own.get("default"), "default {}"),
     ):
         if value is not None:
-            yield Rule(about, words.format(brief(_written(value), 80)))
+            yield Rule(about, words.format(abbreviate(_written(value), 80)))
     for target in relationships(field):
-        yield Rule("refers", f"refers to {brief(target, 80)}")
+        yield Rule("refers", f"refers to {abbreviate(target, 80)}")
 
 
 def _written(value: Any) -> str:

@@ -14,7 +14,7 @@ from treaty.catalog.source import Source
 from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.contracts.model import Contract
 from treaty.observability import formatting, measures
-from treaty.observability.measures import KNOWN, Kind, State, kind_of, promise_of
+from treaty.observability.measures import KNOWN_MEASURES, MeasureKind, State, measure_kind, promised_value
 from treaty.registry.model import MeasureAnswer
 
 _MOST = 1_000
@@ -45,11 +45,11 @@ def contract_promises(source: Source, contract: Contract) -> tuple[Promise, ...]
 
 
 def _levels(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterator[Promise]:
-    by_word = {word: kind for kind in KNOWN.values() for word in kind.promised_as}
+    by_word = {word: kind for kind in KNOWN_MEASURES.values() for word in kind.promised_as}
     seen: set[str] = set()
     for level in contract.sla or ():
         name = str(level.get("property", "")).strip()
-        kind = by_word.get(name.lower()) or (kind_of(name.lower()) if name.lower() in measured else None)
+        kind = by_word.get(name.lower()) or (measure_kind(name.lower()) if name.lower() in measured else None)
         if kind is None:
             yield Promise(_title_of(name), _said(level), statement=_statement(level), measurable=False)
         elif kind.name not in seen:
@@ -58,18 +58,18 @@ def _levels(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterat
     latency = contract.treaty.latency
     if measures.LATENCY not in seen and latency and latency.within:
         within = {"value": latency.within, "description": latency.statement}
-        yield _kept(contract, KNOWN[measures.LATENCY], within, measured.get(measures.LATENCY))
+        yield _kept(contract, KNOWN_MEASURES[measures.LATENCY], within, measured.get(measures.LATENCY))
 
 
-def _kept(contract: Contract, kind: Kind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
-    limit = promise_of(contract, kind)
-    promised = _said(level) if limit is None else formatting.promise(kind, limit)
+def _kept(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
+    limit = promised_value(contract, kind)
+    promised = _said(level) if limit is None else formatting.format_promise(kind, limit)
     if one is None:
         return Promise(kind.title, promised, statement=_statement(level))
     return Promise(
         kind.title,
         promised,
-        formatting.measured(kind, one.value, one.unit),
+        formatting.format_measured(kind, one.value, one.unit),
         one.state or "none",
         one.at,
         anchor_of(kind.name),
@@ -157,7 +157,7 @@ class Chart:
 def measure_charts(source: Source, contract: str, now: datetime | None = None) -> tuple[Chart, ...]:
     """Return charts of what was measured of a contract in the last 30 days."""
     names = [one.name for one in source.measures.current(contract=contract, limit=_MOST).items]
-    own = [name for name in names if name not in KNOWN]
+    own = [name for name in names if name not in KNOWN_MEASURES]
     drawn = [*(name for name in _CHARTED if name in names), *own][:_CHARTS]
     return tuple(one for name in drawn if (one := chart_of(source, contract, name, now)))
 
@@ -172,7 +172,7 @@ def chart_of(source: Source, contract: str, name: str, now: datetime | None = No
         return None
     if page.next is not None:  # more than are drawn: show the time that they cover
         window = Window(found[0].at, window.last)
-    kind, unit = kind_of(name, found[-1].unit), found[-1].unit
+    kind, unit = measure_kind(name, found[-1].unit), found[-1].unit
     points = [Point(one.at, one.value, one.promise, State(one.state) if one.state else None) for one in found]
     title = _title(kind, unit, points)
     note = _note(points, (window.last - window.first).days)
@@ -192,7 +192,7 @@ def anchor_of(name: str) -> str:
     return "chart-" + "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in name)
 
 
-def _title(kind: Kind, unit: str, points: list[Point]) -> str:
+def _title(kind: MeasureKind, unit: str, points: list[Point]) -> str:
     values = [one.value for one in points] + [one.promise for one in points if one.promise is not None]
     name = make_scale(values, unit).unit
     return f"{kind.title}, {name}" if name else kind.title
@@ -209,8 +209,8 @@ def _note(points: list[Point], days: int) -> str:
     return f"kept for {span}"
 
 
-def _reading(kind: Kind, one: MeasureAnswer) -> Reading:
-    return Reading(one.at, formatting.measured(kind, one.value, one.unit), one.state or "none")
+def _reading(kind: MeasureKind, one: MeasureAnswer) -> Reading:
+    return Reading(one.at, formatting.format_measured(kind, one.value, one.unit), one.state or "none")
 
 
 __all__ = [

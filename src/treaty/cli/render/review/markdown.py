@@ -10,7 +10,7 @@ from treaty.cli.render.printable import visible
 from treaty.cli.render.review import phrases
 from treaty.cli.render.verdict import HEADINGS, whom
 from treaty.contracts.findings import Finding, Severity
-from treaty.review import Affected, ContractReview, Review, Section, Standing
+from treaty.review import Affected, ContractReview, ContractState, Review, Section
 
 MARKER = "<!-- treaty:check -->"
 EMPTY = "<!-- treaty:check nothing to say -->"
@@ -51,7 +51,7 @@ def _top(review: Review) -> Iterator[str]:
     yield f"### {mark} Contracts: {escaped(phrases.headline(review))}"
     if said := phrases.silence(review):
         yield f"⚠️ {escaped(said)}"
-    shown = [one for one in review.contracts if one.standing is not Standing.UNCHANGED or not one.may_merge]
+    shown = [one for one in review.contracts if one.standing is not ContractState.UNCHANGED or not one.may_merge]
     if shown:
         rows = [_row(one) for one in shown[:_MOST_ROWS]]
         yield table(("", "contract", "version", "verdict", "consumers to act"), rows)

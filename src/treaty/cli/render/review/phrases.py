@@ -11,9 +11,9 @@ from treaty.cli.render.verdict import next_steps, outcome, version_said
 from treaty.compatibility import KINDS, Judged
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.versions import Bump
-from treaty.governance.branch_findings import OBJECTIONS
+from treaty.governance.branch_findings import BRANCH_FINDINGS
 from treaty.governance.lint import RULES
-from treaty.review import Affected, ContractReview, Review, Section, Standing, Step
+from treaty.review import Affected, ContractReview, ContractState, Review, Section, Step
 
 HIT = ("hit", "unknown")
 _SET_VERSION = "set version: "
@@ -28,7 +28,7 @@ def headline(review: Review) -> str:
     hit = {(party.kind, party.name) for one in review.contracts for party in one.having(*HIT)}
     parts = [count(len(review.contracts), "contract")]
     numbers = Counter(one.standing for one in review.contracts)
-    parts += [f"{numbers[standing]:,} {standing.value}" for standing in Standing if numbers[standing]]
+    parts += [f"{numbers[standing]:,} {standing.value}" for standing in ContractState if numbers[standing]]
     parts += [f"{count(len(hit), 'consumer')} to act"] if hit else []
     parts += [f"{refused:,} may not merge" if refused else "all may merge"]
     return " · ".join(parts)
@@ -38,7 +38,7 @@ def versions(one: ContractReview) -> str:
     """Say from which version to which."""
     if one.format is not None:
         return one.format
-    if one.standing is Standing.REMOVED:
+    if one.standing is ContractState.REMOVED:
         return f"{one.before} → removed"
     if one.before is None or one.before == one.after:
         return one.after or ""
@@ -54,13 +54,13 @@ def decision(one: ContractReview) -> str:
 
 def reason(one: ContractReview) -> str:
     """Say in few words why a contract may merge or not."""
-    if one.standing is Standing.UNREADABLE:
+    if one.standing is ContractState.UNREADABLE:
         return "it was not judged" if one.may_merge else "it cannot be read"
-    if one.standing is Standing.REMOVED:
+    if one.standing is ContractState.REMOVED:
         return "its line is still in use" if not one.may_merge else "nobody can rest on it"
-    if one.standing is Standing.UNCHANGED:
+    if one.standing is ContractState.UNCHANGED:
         said = f"only moved, from {one.was}" if one.was else "nothing that it promises changed"
-    elif one.standing is Standing.ADDED or one.verdict is None:
+    elif one.standing is ContractState.ADDED or one.verdict is None:
         said = "it is new"
     elif one.format is not None:
         said = _schema_reason(one)
@@ -106,7 +106,7 @@ def version_line(one: ContractReview) -> str | None:
 
 def steps_ahead(one: ContractReview) -> Iterator[str]:
     """Yield how to go on, in the order one would do it."""
-    if one.may_merge or one.verdict is None or one.standing is Standing.UNCHANGED:
+    if one.may_merge or one.verdict is None or one.standing is ContractState.UNCHANGED:
         return
     if one.format is not None:
         yield "keep what readers rest on, or set the finding aside in treaty.yaml by a waiver with an end"
@@ -158,7 +158,7 @@ def pages(ids: Collection[str]) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for one in ids:
         entry = KINDS.get(one) or RULES.get(one)
-        page = entry.page if entry else OBJECTIONS.get(one)
+        page = entry.page if entry else BRANCH_FINDINGS.get(one)
         if page:
             found[one] = (page.splitlines()[0], page)
     return found

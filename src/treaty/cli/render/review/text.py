@@ -13,7 +13,7 @@ from treaty.cli.render.review import phrases
 from treaty.cli.render.tables import facts
 from treaty.cli.render.verdict import HEADINGS, whom
 from treaty.contracts.findings import Finding, Severity
-from treaty.review import Affected, ContractReview, Review, Section, Standing
+from treaty.review import Affected, ContractReview, ContractState, Review, Section
 
 _SECTIONS = {
     Section.DOCUMENT: "Document",
@@ -50,7 +50,7 @@ def _draw_contract(drawn: Console, one: ContractReview) -> None:
     title.append_text(text(f"  {one.path}" if one.contract else "", style="quiet"))
     drawn.print(title)
     drawn.print(text(f"  {phrases.decision(one)}", style=style))
-    if one.standing is not Standing.UNCHANGED:
+    if one.standing is not ContractState.UNCHANGED:
         _draw_changes(drawn, one)
     rows = list(_facts(one))
     if rows:

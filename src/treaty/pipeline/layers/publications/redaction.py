@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.contracts.paths import ITEMS, MAP_VALUES, Step, parse_path
-from treaty.contracts.sql_quoting import name_sql, text_sql
+from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Publication, Redacted, Redaction
 from treaty.spark.columns import quoted_col
@@ -56,7 +56,7 @@ def redactions_sql(have: spark.StructType, publication: Publication, salt: str |
         column = find_struct_field(have, first.text)
         if column is None or first.is_mark:
             raise _unknown(redaction, publication, first, have)
-        value = replaced.get(column.name, name_sql(column.name))
+        value = replaced.get(column.name, quote_identifier(column.name))
         replaced[column.name] = _Path(redaction, publication, salt or "").rewritten(value, column.dataType, rest)
     return replaced
 
@@ -89,9 +89,9 @@ class _Path:
     def _in_struct(
         self, value: str, kind: spark.StructType, part: spark.StructField, rest: list[Step], depth: int
     ) -> str:
-        parts = [(item, f"{value}.{name_sql(item.name)}") for item in kind.fields]
+        parts = [(item, f"{value}.{quote_identifier(item.name)}") for item in kind.fields]
         built = ", ".join(
-            f"{text_sql(item.name)}, {self.rewritten(inner, item.dataType, rest, depth) if item is part else inner}"
+            f"{quote_string(item.name)}, {self.rewritten(inner, item.dataType, rest, depth) if item is part else inner}"
             for item, inner in parts
         )
         return f"CASE WHEN {value} IS NOT NULL THEN named_struct({built}) END"
@@ -103,7 +103,7 @@ def _hashed(value: str, kind: spark.DataType, path: _Path) -> str:
         text = f"to_json({value})"
     elif isinstance(kind, spark.BinaryType):
         text = f"base64({value})"
-    return f"sha2(concat({text_sql(path.salt + _BETWEEN)}, {text}), 256)"
+    return f"sha2(concat({quote_string(path.salt + _BETWEEN)}, {text}), 256)"
 
 
 def _emptied(value: str, kind: spark.DataType, path: _Path) -> str:
@@ -111,7 +111,7 @@ def _emptied(value: str, kind: spark.DataType, path: _Path) -> str:
 
 
 def _constant(value: str, kind: spark.DataType, path: _Path) -> str:
-    return text_sql(path.redaction.constant or "")
+    return quote_string(path.redaction.constant or "")
 
 
 _REPLACEMENTS = {Redaction.HASH: _hashed, Redaction.NULL: _emptied, Redaction.CONSTANT: _constant}

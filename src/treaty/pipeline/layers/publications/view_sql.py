@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
-from treaty.contracts.sql_quoting import name_sql, text_sql
+from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.publications.publication_rows import moment_column, not_given
 from treaty.pipeline.layers.publications.redaction import redactions_sql
@@ -61,9 +61,9 @@ def view_query(
                 f"{publication.at}: {redaction.field} cannot be hashed in a view, where the salt could be read; "
                 "publish a table: as: table"
             )
-    first = f"SELECT * FROM {name_sql(publication.inputs[0])}"  # noqa: S608
+    first = f"SELECT * FROM {quote_identifier(publication.inputs[0])}"  # noqa: S608
     text = without_end(publication.sql.text) if publication.sql else first
-    given = ", ".join(f"{name_sql(name)} AS ({_standing(inputs[name])})" for name in publication.inputs)
+    given = ", ".join(f"{quote_identifier(name)} AS ({_standing(inputs[name])})" for name in publication.inputs)
     chosen = f"WITH {given}, {_CHOSEN} AS (\n{text}\n)"
     have = _schema(session, f"{chosen} SELECT * FROM {_CHOSEN}", publication)  # noqa: S608
     fields = select_object(contract).fields
@@ -76,9 +76,9 @@ def view_query(
 
 
 def _standing(pinned: Pinned) -> str:
-    columns = ", ".join(map(name_sql, pinned.columns))
-    table = ".".join(map(name_sql, pinned.table.split(".")))
-    stand = f" WHERE _outcome IN ({', '.join(map(text_sql, pinned.outcomes))})" if pinned.outcomes else ""
+    columns = ", ".join(map(quote_identifier, pinned.columns))
+    table = ".".join(map(quote_identifier, pinned.table.split(".")))
+    stand = f" WHERE _outcome IN ({', '.join(map(quote_string, pinned.outcomes))})" if pinned.outcomes else ""
     return f"SELECT {columns} FROM {table} VERSION AS OF {pinned.snapshot}{stand}"  # noqa: S608
 
 
@@ -95,17 +95,17 @@ def _columns(fields: Sequence[Field], have: spark.StructType, publication: Publi
         name = column_name(field)
         found = find_struct_field(have, name)
         if found is not None:
-            yield f"{replaced.get(found.name, name_sql(found.name))} AS {name_sql(name)}"
+            yield f"{replaced.get(found.name, quote_identifier(found.name))} AS {quote_identifier(name)}"
         elif field.is_required:
             raise not_given(name, have.names, publication)
         else:
-            yield f"NULL AS {name_sql(name)}"
+            yield f"NULL AS {quote_identifier(name)}"
 
 
 def _typed(fields: Sequence[Field], have: spark.StructType, publication: Publication) -> Iterator[str]:
     """Yield the columns by the contract's types, where no value can get lost on the way."""
     for field, given in zip(fields, have.fields, strict=True):
-        want, name = spark_type(field), name_sql(column_name(field))
+        want, name = spark_type(field), quote_identifier(column_name(field))
         if want is None or same_type(given.dataType, want):
             yield name
         elif isinstance(given.dataType, spark.NullType) or _fits(given.dataType, want):
@@ -122,5 +122,5 @@ def _fits(have: spark.DataType, want: spark.DataType) -> bool:
 
 
 def _is_visible(have: spark.StructType, delay: Delay, at: str) -> str:
-    moment = f"CAST({name_sql(moment_column(have, delay, at))} AS TIMESTAMP)"
+    moment = f"CAST({quote_identifier(moment_column(have, delay, at))} AS TIMESTAMP)"
     return f"{moment} <= current_timestamp() - make_dt_interval(0, 0, 0, {delay.duration.total_seconds():.6f})"

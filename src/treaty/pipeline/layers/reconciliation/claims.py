@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.contracts.sql_quoting import name_sql
+from treaty.contracts.sql_quoting import quote_identifier
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.reconciliation.evidence import Repeated, as_json
 from treaty.pipeline.layers.reconciliation.subject import Subject
@@ -137,7 +137,11 @@ def _one_for_each_key(number: int, claim: _Keyed, keys: Sequence[str]) -> DataFr
         return claim.frame
     names, value = repeated(number), quoted_col(claim.name)
     # maps have no order and no hash of their own
-    order = F.expr(as_json(name_sql(claim.name))) if contains_map(claim.frame.schema[claim.name].dataType) else value
+    order = (
+        F.expr(as_json(quote_identifier(claim.name)))
+        if contains_map(claim.frame.schema[claim.name].dataType)
+        else value
+    )
     return claim.frame.groupBy(*map(quoted_col, keys)).agg(
         F.max_by(value, order).alias(claim.name),
         F.count(F.lit(1)).alias(names.rows),

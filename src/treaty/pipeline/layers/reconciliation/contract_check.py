@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from treaty.contracts.sql_quoting import name_sql, text_sql
+from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.pipeline.layers.reconciliation.evidence import as_json, struct
 from treaty.pipeline.layers.reconciliation.exceptions import EXCEPTIONS, is_open
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, FOUND, Outcome, State
@@ -46,18 +46,18 @@ def _with_breach(before: Column, subject: Subject) -> Column:
 
 def _breach(subject: Subject) -> Column:
     """Return the exception of a row that breaks its contract, with the rules by name."""
-    broken, contract = name_sql(_BROKEN), subject.contract
+    broken, contract = quote_identifier(_BROKEN), subject.contract
     shown = struct({part: f"one.{part}" for part in _SHOWN})
     claims = as_json(struct({"violations": f"transform({broken}, one -> {shown})"}))
     told = f"concat_ws('; ', transform({broken}, one -> concat_ws(' ', one.field, one.says)))"
     owner = subject.owner(None)
     said = {
-        "assertion": text_sql(CONTRACT),
-        "reason_class": text_sql(ReasonClass.CONFLICT.value),
-        "statement": f"concat({text_sql(f'the settled row breaks {contract.id} {contract.version}: ')}, {told})",
+        "assertion": quote_string(CONTRACT),
+        "reason_class": quote_string(ReasonClass.CONFLICT.value),
+        "statement": f"concat({quote_string(f'the settled row breaks {contract.id} {contract.version}: ')}, {told})",
         "claims": claims,
         "claims_digest": f"sha2({claims}, 256)",
-        "owner": "CAST(NULL AS STRING)" if owner is None else text_sql(owner),
-        "state": text_sql(State.OPEN.value),
+        "owner": "CAST(NULL AS STRING)" if owner is None else quote_string(owner),
+        "state": quote_string(State.OPEN.value),
     }
     return F.expr(struct({name: said.get(name, "CAST(NULL AS STRING)") for name in FOUND}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from treaty.contracts.sql_quoting import name_sql, text_sql
+from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.spark.violations import MASKED_VALUE
 
 _EXACT = {
@@ -22,13 +22,13 @@ _EXACT = {
 
 def as_json(value: str) -> str:
     """Write a structure, given in SQL, as JSON with nothing left out or rounded."""
-    options = ", ".join(f"{text_sql(name)}, {text_sql(said)}" for name, said in _EXACT.items())
+    options = ", ".join(f"{quote_string(name)}, {quote_string(said)}" for name, said in _EXACT.items())
     return f"to_json({value}, map({options}))"
 
 
 def struct(parts: Mapping[str, str]) -> str:
     """Write a structure of expressions."""
-    return f"named_struct({', '.join(f'{text_sql(name)}, {part}' for name, part in parts.items())})"
+    return f"named_struct({', '.join(f'{quote_string(name)}, {part}' for name, part in parts.items())})"
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,22 @@ def _written(shown: Shown, products: Mapping[str, str], secrets: Secrets) -> str
     claims = {}
     for claim, columns in shown.claims.items():
         values = _values(claim, columns, secrets.claims.get(claim, ()))
-        says = f"CASE WHEN {name_sql(claim)} IS NOT NULL THEN {values} END"
-        claims[claim] = struct({"product": text_sql(products[claim]), "values": says})
-    attributes = {name: _value(name_sql(name), name in secrets.attributes) for name in shown.attributes}
+        says = f"CASE WHEN {quote_identifier(claim)} IS NOT NULL THEN {values} END"
+        claims[claim] = struct({"product": quote_string(products[claim]), "values": says})
+    attributes = {name: _value(quote_identifier(name), name in secrets.attributes) for name in shown.attributes}
     parts = {"claims": claims, "attributes": attributes}
     return as_json(struct({name: struct(part) for name, part in parts.items() if part}))
 
 
 def _values(row: str, columns: Collection[str], hidden: Collection[str]) -> str:
-    found = {column: _value(f"{name_sql(row)}.{name_sql(column)}", column in hidden) for column in columns}
+    found = {
+        column: _value(f"{quote_identifier(row)}.{quote_identifier(column)}", column in hidden) for column in columns
+    }
     return struct(found) if found else "NULL"
 
 
 def _value(value: str, hidden: bool) -> str:
-    return f"CASE WHEN {value} IS NOT NULL THEN {text_sql(MASKED_VALUE)} END" if hidden else value
+    return f"CASE WHEN {value} IS NOT NULL THEN {quote_string(MASKED_VALUE)} END" if hidden else value
 
 
 def repeated_evidence(
@@ -97,12 +99,12 @@ def repeated_evidence(
 ) -> tuple[str, str]:
     """Return what a claim that speaks more than once says, how often, and the digest of all its rows in any order."""
     hidden = secrets.claims.get(claim, ())
-    number, content = f"{name_sql(rows.rows)}", f"{name_sql(rows.content)}"
+    number, content = f"{quote_identifier(rows.rows)}", f"{quote_identifier(rows.content)}"
     said = {
-        "product": text_sql(product),
+        "product": quote_string(product),
         "rows": number,
         "values": _values(claim, columns, hidden),
         "other_values": _values(rows.least, columns, hidden),
     }
-    whole = f"concat_ws(' ', {text_sql(claim)}, {text_sql(product)}, {number}, {content})"
+    whole = f"concat_ws(' ', {quote_string(claim)}, {quote_string(product)}, {number}, {content})"
     return as_json(struct({"claims": struct({claim: struct(said)})})), f"sha2({whole}, 256)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from treaty.contracts.sql_quoting import name_sql, text_sql
+from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.pipeline.layers.reconciliation.attributes import Settled
 from treaty.pipeline.layers.reconciliation.claims import Spoken, repeated
 from treaty.pipeline.layers.reconciliation.evidence import (
@@ -43,12 +43,12 @@ class Doubt:
     def entry(self) -> str:
         """Return the exception."""
         said = {
-            "assertion": text_sql(self.assertion),
-            "reason_class": text_sql(self.reason_class.value),
-            "statement": text_sql(self.statement),
+            "assertion": quote_string(self.assertion),
+            "reason_class": quote_string(self.reason_class.value),
+            "statement": quote_string(self.statement),
             "claims": self.claims,
             "claims_digest": self.digest,
-            "owner": "CAST(NULL AS STRING)" if self.owner is None else text_sql(self.owner),
+            "owner": "CAST(NULL AS STRING)" if self.owner is None else quote_string(self.owner),
             "can_be_accepted": str(self.can_be_accepted).lower(),
         }
         return f"CASE WHEN {self.stands} THEN {struct(said)} END"
@@ -97,7 +97,7 @@ def doubts_of_claims(speakers: Speakers) -> Iterator[Doubt]:
         claims, digest = repeated_evidence(name, product, rows, speakers.used[name], speakers.secrets)
         statement = f"claim {name} has several rows of {product} for one key"
         owner = speakers.subject.owner(None)
-        yield Doubt(name, ReasonClass.DUPLICATE, statement, owner, f"{name_sql(rows.rows)} > 1", claims, digest)
+        yield Doubt(name, ReasonClass.DUPLICATE, statement, owner, f"{quote_identifier(rows.rows)} > 1", claims, digest)
 
 
 def doubts_of_attribute(speakers: Speakers, item: Settled, shown: Shown) -> Iterator[Doubt]:
@@ -107,12 +107,12 @@ def doubts_of_attribute(speakers: Speakers, item: Settled, shown: Shown) -> Iter
     authority = " and ".join(item.attribute.authority)
     if item.may_conflict:
         statement = f"{authority} do not agree on {name}"
-        conflict = name_sql(item.conflict)
+        conflict = quote_identifier(item.conflict)
         yield Doubt(name, ReasonClass.CONFLICT, statement, owner, conflict, claims, digest)
     if item.may_be_missing:
         says = "its expression gives no value" if item.formula else f"{authority} says no value"
         statement = f"{name} is required, and {says}"
-        missing = f"{name_sql(item.column)} IS NULL"
+        missing = f"{quote_identifier(item.column)} IS NULL"
         # nobody can accept a row that its contract refuses
         yield Doubt(name, ReasonClass.MISSING, statement, owner, missing, claims, digest, can_be_accepted=False)
 
@@ -122,7 +122,7 @@ def doubt_of_assertion(speakers: Speakers, assertion: Assertion, flag: str, show
     claims, digest = speakers.evidence(shown)
     statement = assertion.statement or f"this does not hold: {assertion.holds}"
     owner = speakers.subject.owner(assertion.owner)
-    return Doubt(assertion.name, assertion.otherwise, statement, owner, name_sql(flag), claims, digest)
+    return Doubt(assertion.name, assertion.otherwise, statement, owner, quote_identifier(flag), claims, digest)
 
 
 _ACCEPTED = f"{INTERNAL_PREFIX}accepted"
