@@ -157,7 +157,7 @@ def test_what_cannot_be_taken_back_is_asked_about_first(world: World, act: str) 
     answer = world.browsers["steward"].post(f"/catalog/act/{act}", {**asked.fields(made), "care": ""})
 
     assert answer.status_code == 422
-    assert "Tick that you know what this means" in words(answer)
+    assert "Tick the confirmation" in words(answer)
     assert world.place.registry.get(made["contract"], "1.0.0").status == "active"
 
 
@@ -179,7 +179,7 @@ def test_a_refusal_comes_in_the_registrys_words_and_keeps_what_was_entered(world
         ({"consumer": ""}, "the name of the consumer is missing"),
         ({"consumer_class": "guessing"}, "unknown consumer class 'guessing'"),
         ({"more_fields": "no_such_field"}, "has no field 'no_such_field'"),
-        ({"purpose": "a\x00b"}, "a field holds a NUL character"),
+        ({"purpose": "a\x00b"}, "a field contains a NUL character"),
         ({"purpose": "x" * 2_001}, "2,000 characters at most"),
         ({"line": "users@x"}, "is not a line"),
         ({"line": "users.none@1"}, "no dataset 'users.none' is registered"),
@@ -258,7 +258,7 @@ class TestForms:
     def test_a_form_without_its_token_does_nothing(
         self, world: World, asked: tuple[Browser, dict[str, Any]], token: str
     ) -> None:
-        assert "load the page again" in self.refused(world, *asked, token=token)
+        assert "reload the page" in self.refused(world, *asked, token=token)
 
     def test_the_token_of_somebody_else_does_nothing(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         self.refused(world, *asked, token=world.browsers["admin"].form_token())
@@ -305,7 +305,7 @@ class TestForms:
 
         assert answer.status_code == 401
         assert 'class="notice' not in answer.text
-        assert "your session has ended, so nothing was done" in words(answer)
+        assert "your session has ended. Nothing was changed" in words(answer)
         assert world.place.registry.get(made["contract"], "1.0.0").status == "active"
 
     def test_a_form_is_not_taken_from_the_address(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
@@ -316,7 +316,7 @@ class TestForms:
 
     def test_a_message_that_the_server_did_not_leave_is_not_shown(self, world: World) -> None:
         with Browser(world.place.address) as browser:
-            browser.client.cookies.set("treaty_said", "WyJnb29kIiwieCJd." + "0" * 64, domain="127.0.0.1")
+            browser.client.cookies.set("treaty_flash", "WyJnb29kIiwieCJd." + "0" * 64, domain="127.0.0.1")
             browser.client.cookies.set("treaty_visit", "v" * 43, domain="127.0.0.1")
 
             assert 'class="notice' not in browser.get("/").text

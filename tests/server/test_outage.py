@@ -27,7 +27,7 @@ ASKED = [
     ("POST", f"/contracts/{USERS}/versions/1.0.0/archive"),
     ("POST", "/api/v1/tick"),
 ]
-NOT_NOW = "the registry cannot reach what it needs just now"
+UNAVAILABLE = "the registry is temporarily unavailable"
 
 
 def ask(client: httpx2.Client, method: str, path: str) -> httpx2.Response:
@@ -61,7 +61,7 @@ def test_while_postgresql_is_away_nothing_is_acknowledged_and_nothing_has_to_be_
 
     for asked, answer in answers.items():
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2"), asked
-        assert answer.json()["detail"].startswith(NOT_NOW)
+        assert answer.json()["detail"].startswith(UNAVAILABLE)
         assert "postgres" not in answer.text  # where the database stands is for the log
     assert probes == {"/healthz": 200, "/readyz": 503}
     assert client.get("/readyz").status_code == 200
@@ -85,7 +85,7 @@ def test_while_another_holds_the_file_reads_go_on_and_writes_are_not_acknowledge
     lock.close()
 
     assert (write.status_code, write.headers["retry-after"]) == (503, "2")
-    assert write.json()["detail"].startswith(NOT_NOW)
+    assert write.json()["detail"].startswith(UNAVAILABLE)
     assert read.status_code == 200
     assert client.post("/contracts", json=short(version="1.0.1")).status_code == 201
 

@@ -275,7 +275,7 @@ def test_an_unguarded_registry_is_not_opened_to_other_machines(
 ) -> None:
     registry = open_registry()
 
-    with pytest.raises(Refused, match="nobody would have to sign in") as refusal:
+    with pytest.raises(Refused, match="no token or OIDC provider is configured") as refusal:
         check_exposure(registry, ServerOptions(host, 8090, AccessSettings()))
 
     for way_on in ("treaty token create", "access.oidc", "--host 127.0.0.1"):

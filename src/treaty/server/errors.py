@@ -1,4 +1,4 @@
-"""Every error as a status and one JSON shape; on the paths of the first API, its own shape."""
+"""Error responses: one JSON shape under /api/v1, and `{"detail": …}` on the paths of the first API."""
 
 from __future__ import annotations
 
@@ -41,28 +41,24 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
     Unavailable: (503, "unavailable"),
     BadCard: (400, "invalid"),
 }
-"""Which status an error has; the first that it is an instance of, the nearest class first."""
+"""The status and code of each error class; the closest class in the hierarchy applies."""
 
 FIRST_API_STATUS = {409: 400}
-"""Where the first API has a status of its own."""
+"""Statuses that differ on the paths of the first API."""
 
 _LOG = structlog.get_logger("treaty.server")
-UNAVAILABLE_MESSAGE = (
-    "the registry cannot reach what it needs just now; nothing was acknowledged; try again in a moment"
-)
+UNAVAILABLE_MESSAGE = "the registry is temporarily unavailable; nothing was acknowledged; try again in a moment"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
-
-
 _BODY = ("body",)
-_MOST_FINDINGS = 500
-"""Fewer than a reader of documents looks for, so that it is known when there are more."""
+MAX_FINDINGS = 500
+"""Fewer than a document reader reports, so that it is known whether there are more."""
 
 RedactedText = Annotated[str, AfterValidator(redact)]
-"""A text without the secrets of tokens that somebody put into it."""
+"""A text with the secrets of tokens removed."""
 
 
 class FindingModel(BaseModel):
-    """One thing that is wrong, and where."""
+    """One problem and its place."""
 
     id: str
     severity: str
@@ -72,7 +68,7 @@ class FindingModel(BaseModel):
 
 
 class ErrorModel(BaseModel):
-    """What went wrong, in words for whoever asked."""
+    """An error under /api/v1."""
 
     error: str
     detail: str
@@ -81,13 +77,13 @@ class ErrorModel(BaseModel):
 
 
 class DetailModel(BaseModel):
-    """What went wrong, as the first API says it."""
+    """An error on the paths of the first API."""
 
     detail: Any
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Let every error become an answer."""
+    """Turn every error of a route into a response."""
     app.add_exception_handler(TreatyError, treaty_error_response)
     app.add_exception_handler(RequestValidationError, validation_error_response)
     app.add_exception_handler(HTTPException, http_error_response)
@@ -96,7 +92,7 @@ def add_error_handlers(app: FastAPI) -> None:
 def error_response(
     request: Request, status: int, code: str, message: str, findings: Sequence[FindingModel] = ()
 ) -> JSONResponse:
-    """Return an error in the one shape, or as the first API says it on its paths."""
+    """Return an error in the shape of its path."""
     message = redact(message)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "2"}}.get(status)
     if not request.url.path.startswith(API):
@@ -106,8 +102,8 @@ def error_response(
 
 
 def error_status(request: Request, error: Exception) -> tuple[int, str, str]:
-    """Return the status and code of an error of ours, and its words; what is out of reach is told to the log only."""
-    kind = next(one for one in type(error).__mro__ if one in STATUS or one is TreatyError)
+    """Return the status, code and message of an error; the reason for an outage goes to the log only."""
+    kind = next(base for base in type(error).__mro__ if base in STATUS or base is TreatyError)
     status, code = STATUS.get(kind, (500, "failed"))
     if isinstance(error, Unavailable):
         _LOG.warning("unavailable", request_id=request.state.request_id, reason=redact(str(error)))
@@ -116,76 +112,81 @@ def error_status(request: Request, error: Exception) -> tuple[int, str, str]:
 
 
 def treaty_error_response(request: Request, error: Exception) -> JSONResponse:
-    """Return what is said to an error of ours."""
-    status, code, words = error_status(request, error)
+    """Return the response to an error of the library."""
+    status, code, message = error_status(request, error)
     first_api = not request.url.path.startswith(API)
-    if first_api and isinstance(error, NotFound):  # whose words are fixed, and say nothing of what to do instead
-        words = error.what
+    if first_api and isinstance(error, NotFound):  # its messages are fixed and have no hints
+        message = error.what
     if isinstance(error, VersionRefused):
         if first_api:
             return JSONResponse({"detail": error.report.model_dump(mode="json")}, 422)
         status = 422
     elif first_api and isinstance(error, InvalidDocument) and error.findings:
-        said = [_as_fastapi_says(one.message, one.hint) for one in error.findings[:_MOST_FINDINGS]]
-        return JSONResponse({"detail": [*said, *map(_as_fastapi_says, _rest(error.findings))]}, 422)
+        details = [_validation_detail(finding.message, finding.hint) for finding in error.findings[:MAX_FINDINGS]]
+        return JSONResponse({"detail": [*details, *map(_validation_detail, _format_rest(error.findings))]}, 422)
     elif first_api:
         status = FIRST_API_STATUS.get(status, status)
         if status == 422:
-            where = ("query", "cursor") if isinstance(error, BadCursor) else _BODY
-            return JSONResponse({"detail": [_as_fastapi_says(words, where=where)]}, 422)
-    return error_response(request, status, code, words, _findings(error))
+            location = ("query", "cursor") if isinstance(error, BadCursor) else _BODY
+            return JSONResponse({"detail": [_validation_detail(message, location=location)]}, 422)
+    return error_response(request, status, code, message, _findings(error))
 
 
 def _findings(error: Exception) -> list[FindingModel]:
-    found = error.findings if isinstance(error, WithFindings) else ()
+    findings = error.findings if isinstance(error, WithFindings) else ()
     models = [
-        FindingModel(id=one.id, severity=one.severity.value, message=one.message, path=one.path, hint=one.hint)
-        for one in found[:_MOST_FINDINGS]
+        FindingModel(
+            id=finding.id,
+            severity=finding.severity.value,
+            message=finding.message,
+            path=finding.path,
+            hint=finding.hint,
+        )
+        for finding in findings[:MAX_FINDINGS]
     ]
-    models += [FindingModel(id="more", severity="error", message=words) for words in _rest(found)]
+    models += [FindingModel(id="more", severity="error", message=message) for message in _format_rest(findings)]
     if isinstance(error, VersionRefused):
         models += [
-            FindingModel(id=one.kind, severity=one.severity, message=one.message, path=one.field)
-            for one in error.report.issues
+            FindingModel(id=issue.kind, severity=issue.severity, message=issue.message, path=issue.field)
+            for issue in error.report.issues
         ]
     return models
 
 
-def _rest(found: Sequence[object]) -> list[str]:
-    """Say how many findings are left out of an answer."""
-    left = len(found) - _MOST_FINDINGS
-    return [f"and at least {left:,} more"] if left > 0 else []
+def _format_rest(findings: Sequence[object]) -> list[str]:
+    """Return a message with the number of findings left out of a response, if any."""
+    left_out = len(findings) - MAX_FINDINGS
+    return [f"and at least {left_out:,} more"] if left_out > 0 else []
 
 
-def _as_fastapi_says(message: str, hint: str | None = None, where: Sequence[str] = _BODY) -> dict[str, Any]:
-    return {"type": "value_error", "loc": list(where), "msg": redact(f"{message}; {hint}" if hint else message)}
+def _validation_detail(message: str, hint: str | None = None, location: Sequence[str] = _BODY) -> dict[str, Any]:
+    """Return a problem in the shape of FastAPI's own validation errors."""
+    return {"type": "value_error", "loc": list(location), "msg": redact(f"{message}; {hint}" if hint else message)}
 
 
 def validation_error_response(request: Request, error: Exception) -> JSONResponse:
-    """Return what is said to a request that cannot be read."""
+    """Return the response to a request that does not match its schema."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    found = error.errors()
+    errors = error.errors()
     problems = [
-        {"type": one["type"], "loc": [redact(str(step)) for step in one["loc"]], "msg": redact(one["msg"])}
-        for one in found[:_MOST_FINDINGS]
+        {"type": item["type"], "loc": [redact(str(step)) for step in item["loc"]], "msg": redact(item["msg"])}
+        for item in errors[:MAX_FINDINGS]
     ]
-    problems += map(_as_fastapi_says, _rest(found))
+    problems += map(_validation_detail, _format_rest(errors))
     if not request.url.path.startswith(API):
         return JSONResponse({"detail": problems}, 422)
     findings = [
-        FindingModel(id=one["type"], severity="error", message=one["msg"], path=".".join(one["loc"]))
-        for one in problems
+        FindingModel(id=problem["type"], severity="error", message=problem["msg"], path=".".join(problem["loc"]))
+        for problem in problems
     ]
-    words = "; ".join(f"{one.path}: {one.message}" for one in findings[:5])
-    return error_response(request, 422, "invalid", words, findings)
+    message = "; ".join(f"{finding.path}: {finding.message}" for finding in findings[:5])
+    return error_response(request, 422, "invalid", message, findings)
 
 
 def http_error_response(request: Request, error: Exception) -> JSONResponse:
-    """Return what is said to an error of the framework."""
+    """Return the response to an error of the framework."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    if error.status_code == 400 and request.url.path.startswith(
-        API
-    ):  # what the framework says to bytes that are no text
+    if error.status_code == 400 and request.url.path.startswith(API):  # a body that is not UTF-8
         return error_response(request, 422, "invalid", "the body cannot be read; send JSON in UTF-8")
     response = error_response(request, error.status_code, _CODES.get(error.status_code, "failed"), str(error.detail))
     response.headers.update(error.headers or {})
@@ -195,7 +196,7 @@ def http_error_response(request: Request, error: Exception) -> JSONResponse:
 
 
 def _methods_at(request: Request) -> list[str]:
-    """Return what may be done at a path; a route by itself knows of its own method only."""
+    """Return all methods of a path; each route knows only its own."""
     path = request.scope["path"]
-    found = (one.methods or () for one in iter_route_contexts(request.app.routes) if one.path_regex.match(path))
-    return sorted({method for methods in found for method in methods})
+    routes = [route for route in iter_route_contexts(request.app.routes) if route.path_regex.match(path)]
+    return sorted({method for route in routes for method in route.methods or ()})

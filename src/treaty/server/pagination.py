@@ -1,4 +1,4 @@
-"""Pages over HTTP: a cursor and a limit in, a Link header out."""
+"""Query parameters and Link headers of paginated lists."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from fastapi import Query, Request
 
 from treaty.registry.model.page import LARGEST_PAGE
 
-Cursor = Annotated[str | None, Query(description="Where the page begins: `next` of the page before.", max_length=2_000)]
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="How many at most.")]
+Cursor = Annotated[str | None, Query(description="The `next` value of the previous page.", max_length=2_000)]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="The maximum number of items.")]
 
 
 def next_page_link(request: Request, cursor: str | None) -> dict[str, str]:
-    """Return the header that leads to the next page; names in its path stay escaped as they came."""
+    """Return the Link header to the next page, with the path escaped as the client sent it."""
     if cursor is None:
         return {}
-    here = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
-    return {"Link": f'<{here.include_query_params(cursor=cursor)}>; rel="next"'}
+    url = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
+    return {"Link": f'<{url.include_query_params(cursor=cursor)}>; rel="next"'}

@@ -1,4 +1,4 @@
-"""What requests say beyond a contract; nothing that is not named here is taken."""
+"""Request bodies other than contracts. Unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treaty.registry.access.actors import Role, Scope
 from treaty.registry.notices.channels import LEAST, LONGEST, ChannelKind
 
 NO_NUL = r"^[^\x00]*$"
-"""No database keeps the character NUL."""
+"""Databases cannot store the character NUL."""
 
 Text = Annotated[str, Field(min_length=1, max_length=2_000, pattern=NO_NUL)]
 ShortText = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -22,66 +22,65 @@ Uri = Annotated[
 ]
 
 
-def _said_in_json(value: dict[str, Any]) -> dict[str, Any]:
+def _check_json(value: dict[str, Any]) -> dict[str, Any]:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (ValueError, RecursionError):
-        raise ValueError("it holds what JSON cannot say: NaN, infinity, or half a character") from None
+        raise ValueError("it contains what JSON cannot represent: NaN, infinity, or an unpaired surrogate") from None
     if "\\u0000" in text:
-        raise ValueError("it holds a NUL character, which no database keeps")
+        raise ValueError("it contains a NUL character, which databases cannot store")
     return value
 
 
 Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
-def _written_out(value: Any) -> Any:
+def _check_iso_text(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip("+-").replace(".", "").isdigit():
-        raise ValueError("write it out, such as 2026-11-03 or 2026-11-03T14:05:00Z")
+        raise ValueError("write it in ISO 8601, such as 2026-11-03 or 2026-11-03T14:05:00Z")
     return value
 
 
-IsoDatetime = Annotated[AwareDatetime, BeforeValidator(_written_out)]
-IsoDate = Annotated[date, BeforeValidator(_written_out)]
-"""Not as a number, which might count seconds or days."""
+IsoDatetime = Annotated[AwareDatetime, BeforeValidator(_check_iso_text)]
+IsoDate = Annotated[date, BeforeValidator(_check_iso_text)]
+"""A date as text; a number could be seconds or days."""
 
-JsonObject = Annotated[dict[str, Any], AfterValidator(_said_in_json)]
-"""A mapping of whatever JSON can say."""
+JsonObject = Annotated[dict[str, Any], AfterValidator(_check_json)]
+"""A JSON object."""
 
-
-_MOST_UNKNOWN = 20
+MAX_REPORTED_UNKNOWN_KEYS = 20
 
 
 class RequestBody(BaseModel):
-    """The body of a request."""
+    """The base of all request bodies."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _look_at_keys(cls, said: Any) -> Any:
-        """Refuse a body of other keys altogether at once: each would be told by itself, and there may be many."""
-        if isinstance(said, dict) and len(said) > len(cls.model_fields) + _MOST_UNKNOWN:
-            raise ValueError(f"{len(said):,} keys; use: {', '.join(cls.model_fields)}")
-        return said
+    def _check_key_count(cls, data: Any) -> Any:
+        """Report many unknown keys as one problem instead of one each."""
+        if isinstance(data, dict) and len(data) > len(cls.model_fields) + MAX_REPORTED_UNKNOWN_KEYS:
+            raise ValueError(f"{len(data):,} keys; use: {', '.join(cls.model_fields)}")
+        return data
 
 
 class DeprecationBody(RequestBody):
-    """Where the migration plan stands, and when the sunset is; by default after the least period."""
+    """The address of the migration plan, and the sunset date; by default, the earliest one allowed."""
 
     deprecation_uri: Uri
     sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
 
 
 class OverrideBody(RequestBody):
-    """Why a step is taken all the same; for stewards, and noted."""
+    """The reason for overriding a refusal; stewards only, and recorded in the audit log."""
 
     override: Text | None = Field(default=None, examples=["the last consumer was switched off on Friday"])
 
 
 class SubscriptionBody(RequestBody):
-    """What a consumer depends on; without fields no change is taken to be safe for it."""
+    """What a consumer depends on. Without fields, every change is assumed to affect it."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
     line: Text = Field(examples=["users.daily_active@1"])
@@ -94,7 +93,7 @@ class SubscriptionBody(RequestBody):
 
 
 class WaiverBody(RequestBody):
-    """Which finding is set aside, by whom, why and until when."""
+    """The finding that is waived, its owner, the reason and the end date."""
 
     rule: ShortText = Field(examples=["sla_relaxed"])
     contract: Text = Field(default="*", examples=["users.daily_active"])
@@ -105,48 +104,48 @@ class WaiverBody(RequestBody):
 
 
 class DecisionBody(RequestBody):
-    """Why a proposal is decided so; an override approves one's own, for stewards, and needs a reason."""
+    """The reason for an approval. `override` lets stewards approve their own proposal and requires a reason."""
 
     reason: Text | None = None
     override: Annotated[bool, Field(strict=True)] = False
 
 
 class DeclineBody(RequestBody):
-    """Why a proposal is declined."""
+    """The reason for declining a proposal."""
 
     reason: Text | None = None
 
 
 class AcknowledgementBody(RequestBody):
-    """Which consumer knows of a change, and what it has to say to it."""
+    """The consumer that acknowledges a change, and an optional note."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
-    note: Text | None = Field(default=None, examples=["we move with the release of May"])
+    note: Text | None = Field(default=None, examples=["we will move with the May release"])
 
 
 class MoveBody(RequestBody):
-    """Which consumer reads the new line from now on; without fields, those that its old ones became."""
+    """The consumer that reads the new line. By default, its fields are mapped from the old line."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
     fields: Annotated[list[Text], Field(max_length=2_000)] | None = Field(default=None, examples=[["plan"]])
 
 
 class MigrationWaiverBody(RequestBody):
-    """Which consumer a migration goes on without, why and until when."""
+    """The consumer that the migration does not wait for, the reason and the end date."""
 
     consumer: ShortText = Field(examples=["ltv-dashboard"])
-    reason: Text = Field(examples=["it is switched off at the end of the month"])
+    reason: Text = Field(examples=["will be switched off at the end of the month"])
     until: date = Field(examples=["2027-01-31"])
 
 
 class ProofBody(RequestBody):
-    """What running the shims on rows showed, as `treaty migrate prove --format json` prints it."""
+    """The output of `treaty migrate prove --format json`."""
 
     proof: JsonObject
 
 
 class ChannelBody(RequestBody):
-    """Where a team or consumer wants its notices; `*` as the party stands for everybody."""
+    """Where a team or consumer receives its notices; the party `*` means all of them."""
 
     party: ShortText = Field(examples=["growth-platform"])
     kind: ChannelKind = Field(examples=["webhook"])
@@ -157,15 +156,15 @@ class ChannelBody(RequestBody):
 
 
 class BreachBody(RequestBody):
-    """Which promise was not kept."""
+    """An SLA breach or exception to report."""
 
     kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
-    message: Text = Field(examples=["freshness is 31 h, promised are 24 h"])
+    message: Text = Field(examples=["freshness is 31 h; the contract promises 24 h"])
     details: JsonObject = {}
 
 
 class MeasureBody(RequestBody):
-    """One measure; unit, promise and state follow from its name and the contract where they are not said."""
+    """One measurement. Unit, promise and state default to what its name and the contract define."""
 
     contract: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)] = Field(examples=["orders"])
     name: ShortText = Field(examples=["freshness"])
@@ -178,19 +177,19 @@ class MeasureBody(RequestBody):
 
 
 class MeasuresBody(RequestBody):
-    """What was measured; a batch may be sent again, since none of it is kept twice."""
+    """A batch of measurements. Sending a batch again records nothing twice."""
 
     measures: list[MeasureBody] = Field(max_length=1_000)
 
 
 class RetryBody(RequestBody):
-    """Which channel is tried again; all of them where none is named."""
+    """The channel to retry; all channels by default."""
 
     channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = None
 
 
 class TokenBody(RequestBody):
-    """Whom a token is for; contributor and owner are roles in a team."""
+    """The holder of a new token. The roles contributor and owner require a team."""
 
     name: ShortText = Field(examples=["ci of growth-platform"])
     role: Role = Field(examples=["contributor"])

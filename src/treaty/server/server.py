@@ -1,4 +1,4 @@
-"""Serve a registry: where to listen, who may come in, and what runs beside it."""
+"""Serving a registry with uvicorn: options, exposure check, logging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 import structlog
 import uvicorn
-from pydantic_core import PydanticSerializationError, to_json
 
 from treaty.catalog.rendering import DEFAULT_SITE_NAME
 from treaty.catalog.site import PublishTarget
@@ -27,10 +26,12 @@ from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
 from treaty.server.settings import AccessSettings, Limits, is_loopback
 
+GRACEFUL_SHUTDOWN_S = 10
+
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Everything a server is started with, besides the registry itself."""
+    """Everything that a server is started with, except the registry."""
 
     host: str
     port: int
@@ -42,64 +43,63 @@ class ServerOptions:
     catalog_name: str = DEFAULT_SITE_NAME
 
 
-def serve(registry: Registry, serving: ServerOptions, on_start: Callable[[str], None]) -> None:
-    """Serve until told to stop."""
-    check_exposure(registry, serving)
-    run_server(registry, serving, on_start)
+def serve(registry: Registry, options: ServerOptions, on_start: Callable[[str], None]) -> None:
+    """Serve until the process is asked to stop; `on_start` receives the address."""
+    check_exposure(registry, options)
+    run_server(registry, options, on_start)
 
 
 def run_server(
-    registry: Registry, serving: ServerOptions, on_start: Callable[[str], None], listener: socket.socket | None = None
+    registry: Registry, options: ServerOptions, on_start: Callable[[str], None], listener: socket.socket | None = None
 ) -> None:
-    """Answer in this process, on a socket of its own or one that it was given."""
-    _log_as_json()
-    oidc = OidcVerifier(serving.oidc) if serving.oidc else None
-    access = serving.access if is_loopback(serving.host) else replace(serving.access, required=True)
-    background = BackgroundThreads(registry, serving.outlet, serving.publishing)
-    app = create_app(registry, access, oidc, serving.limits, background, serving.catalog_name)
+    """Serve in this process, on its own socket or on the given one."""
+    _configure_logging()
+    oidc = OidcVerifier(options.oidc) if options.oidc else None
+    access = options.access if is_loopback(options.host) else replace(options.access, required=True)
+    background = BackgroundThreads(registry, options.outlet, options.publishing)
     config = uvicorn.Config(
-        app,
-        host=serving.host,
-        port=serving.port,
-        http="h11",
+        create_app(registry, access, oidc, options.limits, background, options.catalog_name),
+        host=options.host,
+        port=options.port,
+        http="h11",  # httptools accepts headers of any size and mishandles Upgrade
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_S,
     )
-    _collect_seldom()
+    _tune_garbage_collection()
     server = _Server(config, on_start)
     try:
         server.run(sockets=[listener] if listener else None)
-    except SystemExit as ended:  # uvicorn leaves by itself where it cannot listen
-        if not ended.code or server.started:
+    except SystemExit as exit_:  # uvicorn exits by itself if it cannot listen
+        if not exit_.code or server.started:
             raise
-        where = f"{serving.host} port {serving.port}"
-        raise Unavailable(f"cannot listen on {where}; is it taken? try another --port") from None
+        address = f"{options.host} port {options.port}"
+        raise Unavailable(f"cannot listen on {address}; it may be in use; try another --port") from None
 
 
-def check_exposure(registry: Registry, serving: ServerOptions) -> None:
-    """Refuse to open an unguarded registry to other machines."""
-    if is_loopback(serving.host):
+def check_exposure(registry: Registry, options: ServerOptions) -> None:
+    """Refuse to serve other machines without sign-in."""
+    if is_loopback(options.host):
         return
-    oidc = OidcVerifier(serving.oidc) if serving.oidc else None
-    if not Authenticator(registry.desk.database, serving.access, oidc).requires_sign_in():
+    oidc = OidcVerifier(options.oidc) if options.oidc else None
+    if not Authenticator(registry.desk.database, options.access, oidc).requires_sign_in():
         raise Refused(
-            f"{serving.host} can be reached from other machines, and nobody would have to sign in.\n"
-            "Make a token first:   treaty token create admin --role admin\n"
-            "or set access.oidc in treaty.yaml; or serve this machine alone with --host 127.0.0.1"
+            f"other machines can reach {options.host}, but no token or OIDC provider is configured.\n"
+            "Create a token first:   treaty token create admin --role admin\n"
+            "or set access.oidc in treaty.yaml, or serve this machine only with --host 127.0.0.1"
         )
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens once it does."""
+    """Reports its address once it listens."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[str], None]) -> None:
         super().__init__(config)
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell the port that was found where none was asked for."""
+        """Start, and report the address with the port that was chosen for port 0."""
         await super().startup(sockets)
         if self.started and not sockets:
             port = self.servers[0].sockets[0].getsockname()[1]
@@ -107,50 +107,44 @@ class _Server(uvicorn.Server):
             self._on_start(f"http://{host}:{port}")
 
 
-def _collect_seldom() -> None:
-    """Leave what was loaded out of garbage collection, and look less often: requests leave little behind."""
+def _tune_garbage_collection() -> None:
+    """Exclude what was loaded at start from garbage collection, and collect less often: requests leave little."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
 
-def _line(_logger: object, level: str, said: structlog.typing.EventDict) -> str:
-    """Write a line of the log in one go: every request has one, so that it should cost little."""
-    said["level"] = level
-    said["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-    return _written(structlog.processors.format_exc_info(_logger, level, said) if "exc_info" in said else said)
+def _render_event(logger: object, level: str, event: structlog.typing.EventDict) -> str:
+    """Render a log event of the server in one step, since every request has one."""
+    event["level"] = level
+    event["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    if "exc_info" in event:
+        event = structlog.processors.format_exc_info(logger, level, event)
+    return _to_json(event)
 
 
-def _written(said: object, **_: object) -> str:
-    """Write what is logged."""
-    try:
-        return to_json(said, fallback=repr).decode()
-    except PydanticSerializationError:  # half a character, which Python's own writer escapes
-        return json.dumps(said, default=repr)
+def _to_json(event: object, **_: object) -> str:
+    return json.dumps(event, default=repr)
 
 
-def _log_as_json() -> None:
-    """Write one JSON object a line to standard error, from the server and from the library alike."""
-    said: list[structlog.typing.Processor] = [
+def _configure_logging() -> None:
+    """Write one JSON object per line to standard error, for the server and for other libraries."""
+    shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    as_json: list[structlog.typing.Processor] = [
+    rendering: list[structlog.typing.Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(serializer=_written),
+        structlog.processors.JSONRenderer(serializer=_to_json),
     ]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *as_json],
-            foreign_pre_chain=said,
-        )
-    )
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=rendering, foreign_pre_chain=shared))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO)
     structlog.configure(
-        processors=[_line],
+        processors=[_render_event],
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=True,

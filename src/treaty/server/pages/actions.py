@@ -1,4 +1,4 @@
-"""What is done from pages: each act has a page to begin from, and a form that comes back to its own address."""
+"""Pages with forms: actions on contracts, proposals, and the check of a pasted contract."""
 
 from __future__ import annotations
 
@@ -24,82 +24,88 @@ from treaty.server.pages.visits import AuthorizedVisit
 from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
-_LONGEST = 2_048
-_NOT_ASKED = "Tick that you know what this means, then send it again; nothing was done."
+MAX_QUERY_TEXT = 2_048
+_NOT_CONFIRMED = "Tick the confirmation and submit the form again. Nothing was changed."
 
 
 @routes.get("/proposals", Action.READ, include_in_schema=False)
 def proposals(request: Request, visit: AuthorizedVisit) -> Response:
-    """List breaking changes that wait for somebody's word."""
+    """Show breaking changes that wait for approval."""
     return page_response(request, visit, proposals_page(visit.registry))
 
 
 @routes.get("/act/{name}", Action.READ, include_in_schema=False)
-def begin_act(request: Request, visit: AuthorizedVisit, name: str) -> Response:
-    """Show what an act does and its form, or who may do it."""
+def action_form(request: Request, visit: AuthorizedVisit, name: str) -> Response:
+    """Show the form of an action, or who may perform it."""
     if name not in ACTIONS:
-        raise NotFound(f"nothing here is called {name[:80]!r}")
-    given = FormValues({key: (value[:_LONGEST],) for key, value in request.query_params.items()})
-    return page_response(request, visit, action_page(visit.registry, ACTIONS[name], given, visit.visitor))
+        raise NotFound(f"there is no action {name[:80]!r}")
+    values = FormValues({key: (value[:MAX_QUERY_TEXT],) for key, value in request.query_params.items()})
+    return page_response(request, visit, action_page(visit.registry, ACTIONS[name], values, visit.visitor))
 
 
-def _endpoint(act: PageAction) -> Callable[..., Response]:
-    def carry_out(request: Request, form: AuthorizedForm) -> Response:
-        return _carry_out(request, act, form)
+def _endpoint(action: PageAction) -> Callable[..., Response]:
+    def perform(request: Request, form: AuthorizedForm) -> Response:
+        return _perform(request, action, form)
 
-    carry_out.__name__ = f"act_{act.name.replace('-', '_')}"
-    carry_out.__doc__ = act.meaning
-    return carry_out
-
-
-for _act in ACTIONS.values():
-    routes.post(f"/act/{_act.name}", _act.action, include_in_schema=False)(_endpoint(_act))
+    perform.__name__ = f"act_{action.name.replace('-', '_')}"
+    perform.__doc__ = action.meaning
+    return perform
 
 
-def _carry_out(request: Request, act: PageAction, form: SubmittedForm) -> Response:
-    """Do it and lead back; what speaks against it stands on the page of the act, with all that was entered."""
-    registry, given = form.visit.registry, form.given
+for _action in ACTIONS.values():
+    routes.post(f"/act/{_action.name}", _action.action, include_in_schema=False)(_endpoint(_action))
+
+
+def _perform(request: Request, action: PageAction, form: SubmittedForm) -> Response:
+    """Perform an action and redirect; if it is refused, show its form again with the reason and the entered values."""
+    registry, values = form.visit.registry, form.values
     try:
-        _check(act, given)
-        subject = act.look(registry, given)
-        words = act.run(registry, given)
+        _check(action, values)
+        subject = action.look(registry, values)
+        message = action.run(registry, values)
     except (Unknown, Unavailable):
         raise
     except TreatyError as error:
         status, *_ = error_status(request, error)
-        page = action_page(registry, act, given, form.visit.visitor, Message("bad", _words(error)), status)
+        page = action_page(registry, action, values, form.visit.visitor, Message("bad", _format_error(error)), status)
         return page_response(request, form.visit, page)
-    return redirect_with_message(form, subject.back, words)
+    return redirect_with_message(form, subject.back, message)
 
 
-def _check(act: PageAction, given: FormValues) -> None:
-    if any("\x00" in text for texts in given.texts.values() for text in texts):
-        raise InvalidDocument("a field holds a NUL character, which no database keeps; take it out")
-    if act.care is not None and given.text("care") != "yes":
-        raise InvalidDocument(_NOT_ASKED)
+def _check(action: PageAction, values: FormValues) -> None:
+    if any("\x00" in text for texts in values.texts.values() for text in texts):
+        raise InvalidDocument("a field contains a NUL character, which databases cannot store; remove it")
+    if action.care is not None and values.text("care") != "yes":
+        raise InvalidDocument(_NOT_CONFIRMED)
 
 
-def _words(error: TreatyError) -> str:
-    found = error.findings if isinstance(error, WithFindings) else ()
-    more = [f"{one.message}{f' ({one.hint})' if one.hint else ''}" for one in found if one.message not in str(error)]
+def _format_error(error: TreatyError) -> str:
+    findings = error.findings if isinstance(error, WithFindings) else ()
+    more = [
+        f"{finding.message}{f' ({finding.hint})' if finding.hint else ''}"
+        for finding in findings
+        if finding.message not in str(error)
+    ]
     return redact("; ".join([str(error), *more[:10]]))
 
 
-Word = Annotated[str | None, Query(max_length=256)]
+Text = Annotated[str | None, Query(max_length=256)]
 
 
 @routes.get("/check", Action.CHECK, include_in_schema=False)
-def check_form(request: Request, visit: AuthorizedVisit, contract: Word = None, version: Word = None) -> Response:
-    """Show where a contract is pasted, empty or with a registered one in it."""
+def check_form(request: Request, visit: AuthorizedVisit, contract: Text = None, version: Text = None) -> Response:
+    """Show the form for checking a contract, empty or filled with a registered one."""
     return page_response(request, visit.with_forms(), check_page(visit.registry, contract or None, version or None))
 
 
 @routes.post("/check", Action.CHECK, include_in_schema=False)
 def check_pasted(request: Request, form: AuthorizedForm) -> Response:
-    """Judge what was pasted or uploaded; a file goes before what stands in the box."""
+    """Check a contract that was pasted or uploaded; an uploaded file takes precedence. Nothing is stored."""
     desk = form.visit.registry.desk
-    content = form.files.get("file") or form.given.whole("document").encode()
-    handed = Submission(content, form.given.optional("mode"))
+    content = form.files.get("file") or form.values.whole("document").encode()
+    submission = Submission(content, form.values.optional("mode"))
     return page_response(
-        request, form.visit.with_forms(), check_result_page(form.visit.registry, handed, desk.rules.grading, desk.today)
+        request,
+        form.visit.with_forms(),
+        check_result_page(form.visit.registry, submission, desk.rules.grading, desk.today),
     )

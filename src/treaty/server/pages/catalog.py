@@ -1,4 +1,4 @@
-"""The list of contracts, as a page."""
+"""The read-only pages of the catalog: contracts, graph, changes, teams, health, and their assets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from treaty.catalog import links
 from treaty.catalog.links import LiveUrls, decode_name
-from treaty.catalog.pages.changes import ACTIVITY_KINDS, changes_page
-from treaty.catalog.pages.changes import ActivityFilter as ChangesWanted
+from treaty.catalog.pages.changes import ACTIVITY_KINDS, ActivityFilter, changes_page
 from treaty.catalog.pages.contract import (
     compare_page,
     consumers_page,
@@ -22,8 +21,7 @@ from treaty.catalog.pages.contract import (
 )
 from treaty.catalog.pages.contract_list import ContractListFilter, contract_list_page
 from treaty.catalog.pages.graph import DEFAULT_HOPS, GraphOptions, around_page, domain_page, graph_page
-from treaty.catalog.pages.health import HealthFilter as HealthWanted
-from treaty.catalog.pages.health import health_page
+from treaty.catalog.pages.health import HealthFilter, health_page
 from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import asset_names, read_asset
@@ -35,6 +33,10 @@ from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
 ShortText = Annotated[str | None, Query(max_length=200)]
+Text = Annotated[str | None, Query(max_length=256)]
+Cursor = Annotated[str | None, Query(max_length=2_000)]
+VersionNumber = Annotated[str, Query(max_length=64)]
+_IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 @routes.get("", Action.READ, include_in_schema=False)
@@ -47,54 +49,51 @@ def contracts(
     status: ShortText = None,
     owner: ShortText = None,
     health: ShortText = None,
-    cursor: Annotated[str | None, Query(max_length=2_000)] = None,
+    cursor: Cursor = None,
 ) -> Response:
-    """List contracts."""
-    wanted = ContractListFilter(q, domain, tier, status, owner, health, cursor)
-    return page_response(request, visit, contract_list_page(visit.registry, wanted))
+    """Show the list of contracts."""
+    criteria = ContractListFilter(q, domain, tier, status, owner, health, cursor)
+    return page_response(request, visit, contract_list_page(visit.registry, criteria))
 
 
 async def front_page(request: Request, visit: Visit) -> Response:
-    """Answer a browser at the root: the list of contracts."""
-    asked = {
+    """Show the list of contracts to a browser at the root."""
+    criteria = {
         name: request.query_params.get(name, "")[:2_000] or None for name in ContractListFilter.__dataclass_fields__
     }
     return await run_in_threadpool(
-        lambda: page_response(request, visit, contract_list_page(visit.registry, ContractListFilter(**asked)))
+        lambda: page_response(request, visit, contract_list_page(visit.registry, ContractListFilter(**criteria)))
     )
-
-
-Number = Annotated[str, Query(max_length=64)]
 
 
 @routes.get("/contracts/{key}", Action.READ, include_in_schema=False)
 def contract_overview(request: Request, visit: AuthorizedVisit, key: str) -> Response:
-    """Say what a contract says, at its highest version."""
+    """Show the highest version of a contract."""
     now = visit.registry.desk.database.clock()
     return page_response(request, visit, contract_page(visit.registry, decode_name(key), now=now))
 
 
 @routes.get("/contracts/{key}/at/{number}", Action.READ, include_in_schema=False)
 def contract_at_version(request: Request, visit: AuthorizedVisit, key: str, number: str) -> Response:
-    """Say what one version of a contract says."""
+    """Show one version of a contract."""
     return page_response(request, visit, contract_page(visit.registry, decode_name(key), decode_name(number)))
 
 
 @routes.get("/contracts/{key}/versions", Action.READ, include_in_schema=False)
 def contract_versions(request: Request, visit: AuthorizedVisit, key: str) -> Response:
-    """List the lines and versions of a contract."""
+    """Show the lines and versions of a contract."""
     return page_response(request, visit, versions_page(visit.registry, decode_name(key)))
 
 
 @routes.get("/contracts/{key}/consumers", Action.READ, include_in_schema=False)
 def contract_consumers(request: Request, visit: AuthorizedVisit, key: str) -> Response:
-    """List who reads a contract."""
+    """Show the consumers of a contract."""
     return page_response(request, visit, consumers_page(visit.registry, decode_name(key)))
 
 
 @routes.get("/contracts/{key}/compare", Action.READ, include_in_schema=False)
-def contract_chosen_versions(key: str, before: Number, after: Number) -> Response:
-    """Lead to the two versions that were chosen."""
+def redirect_to_comparison(key: str, before: VersionNumber, after: VersionNumber) -> Response:
+    """Redirect to the comparison of the selected versions."""
     return RedirectResponse(LiveUrls().url(links.compare(decode_name(key), before, after)), status_code=303)
 
 
@@ -103,7 +102,7 @@ def contract_comparison(request: Request, visit: AuthorizedVisit, key: str, pair
     """Show two versions side by side."""
     before, dots, after = pair.partition("..")
     if not dots:
-        raise NotFound(f"no such page: {pair[:80]}; two versions are written like 1.0.0..1.1.0")
+        raise NotFound(f"no such page: {pair[:80]}; write the two versions like 1.0.0..1.1.0")
     return page_response(
         request, visit, compare_page(visit.registry, decode_name(key), decode_name(before), decode_name(after))
     )
@@ -116,8 +115,8 @@ def contract_document(request: Request, visit: AuthorizedVisit, key: str, form: 
 
 
 @routes.get("/graph", Action.READ, include_in_schema=False)
-def whole_graph(request: Request, visit: AuthorizedVisit) -> Response:
-    """Show the whole graph."""
+def full_graph(request: Request, visit: AuthorizedVisit) -> Response:
+    """Show the full dependency graph."""
     return page_response(request, visit, graph_page(visit.registry))
 
 
@@ -130,15 +129,15 @@ def graph_around(
     direction: Literal["both", "upstream", "downstream"] = "both",
     columns: Annotated[str | None, Query(max_length=300)] = None,
 ) -> Response:
-    """Show the graph around a line, contract or consumer."""
+    """Show the dependency graph around a line, contract or consumer."""
     return page_response(
         request, visit, around_page(visit.registry, decode_name(key), GraphOptions(hops, direction, columns or None))
     )
 
 
 @routes.get("/domains", Action.READ, include_in_schema=False)
-def graph_of_no_domain(request: Request, visit: AuthorizedVisit) -> Response:
-    """Show the graph of what belongs to no domain."""
+def graph_without_domain(request: Request, visit: AuthorizedVisit) -> Response:
+    """Show the graph of the contracts without a domain."""
     return page_response(request, visit, domain_page(visit.registry, None))
 
 
@@ -148,9 +147,6 @@ def graph_of_domain(request: Request, visit: AuthorizedVisit, key: str) -> Respo
     return page_response(request, visit, domain_page(visit.registry, decode_name(key)))
 
 
-Text = Annotated[str | None, Query(max_length=256)]
-
-
 @routes.get("/changes", Action.READ, include_in_schema=False)
 def changes(
     request: Request,
@@ -158,32 +154,33 @@ def changes(
     kind: Text = None,
     contract: Text = None,
     team: Text = None,
-    cursor: Annotated[str | None, Query(max_length=2_000)] = None,
+    cursor: Cursor = None,
 ) -> Response:
-    """Show moves under way, days that are near, and what happened; a kind that there is not narrows nothing."""
-    known = kind if kind in ACTIVITY_KINDS else None
-    asked = [text.strip() or None if text else None for text in (contract, team)]
-    wanted = ChangesWanted(known, asked[0], asked[1], cursor or None)
-    return page_response(request, visit, changes_page(visit.registry, visit.registry.desk.today, wanted))
+    """Show open migrations, upcoming dates and recent activity; an unknown kind is ignored."""
+    criteria = ActivityFilter(
+        kind if kind in ACTIVITY_KINDS else None,
+        (contract or "").strip() or None,
+        (team or "").strip() or None,
+        cursor or None,
+    )
+    return page_response(request, visit, changes_page(visit.registry, visit.registry.desk.today, criteria))
 
 
 @routes.get("/migrations/{number}", Action.READ, include_in_schema=False)
 def migration(request: Request, visit: AuthorizedVisit, number: Annotated[int, Path(ge=1, lt=2**63)]) -> Response:
-    """Show where everybody stands in one migration."""
+    """Show the state of each consumer in a migration."""
     return page_response(request, visit, migration_page(visit.registry, number, visit.registry.desk.today))
 
 
 @routes.get("/teams", Action.READ, include_in_schema=False)
-def teams(
-    request: Request, visit: AuthorizedVisit, cursor: Annotated[str | None, Query(max_length=2_000)] = None
-) -> Response:
-    """List the teams that own or read something."""
+def teams(request: Request, visit: AuthorizedVisit, cursor: Cursor = None) -> Response:
+    """Show the teams that own or consume contracts."""
     return page_response(request, visit, teams_page(visit.registry, cursor or None))
 
 
 @routes.get("/teams/{key}", Action.READ, include_in_schema=False)
 def team(request: Request, visit: AuthorizedVisit, key: str) -> Response:
-    """Show what a team owns, what it depends on, and what is coming at it."""
+    """Show what a team owns, what it depends on, and upcoming changes that affect it."""
     return page_response(request, visit, team_page(visit.registry, decode_name(key), visit.registry.desk.today))
 
 
@@ -192,20 +189,17 @@ def health(
     request: Request,
     visit: AuthorizedVisit,
     domain: Annotated[str | None, Query(max_length=200)] = None,
-    cursor: Annotated[str | None, Query(max_length=2_000)] = None,
+    cursor: Cursor = None,
 ) -> Response:
-    """Show how promises are kept."""
+    """Show whether contracts meet their service levels."""
     now = visit.registry.desk.database.clock()
-    return page_response(request, visit, health_page(visit.registry, HealthWanted(domain or None, cursor), now))
-
-
-_FOR_EVER = "public, max-age=31536000, immutable"
+    return page_response(request, visit, health_page(visit.registry, HealthFilter(domain or None, cursor), now))
 
 
 @routes.get("/assets/{name}", Action.READ, include_in_schema=False)
 async def page_asset(request: Request, name: str) -> Response:
-    """Return a file that pages load; its address changes with its content."""
+    """Return a static file of the pages; its name changes with its content."""
     if name not in asset_names():
         raise NotFound(f"no such file: {name[:80]}")
     media = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return compressed_response(request, read_asset(name), media, {"Cache-Control": _FOR_EVER})
+    return compressed_response(request, read_asset(name), media, {"Cache-Control": _IMMUTABLE})

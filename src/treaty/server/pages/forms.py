@@ -1,4 +1,4 @@
-"""Forms that come back: made by this server, for this visitor, sent from a page of it, and of a bearable size."""
+"""Submitted forms: size limits, same-origin check and form token (CSRF protection)."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ from treaty.errors import InvalidDocument, NotAllowed
 from treaty.server.pages import sessions
 from treaty.server.pages.visits import Visit, any_visit, authorized_visit
 
-_MOST_FIELDS = 2_100  # a subscription may name 2,000 fields
-_MOST_FILES = 1
-_LARGEST_PART = 8_000_000  # the gate has cut the body off long before
-_ELSEWHERE = (
-    "The form was not sent from a page of this server, so nothing was done. "
-    "Open the page here, by the address you see in your browser, and send its form again."
+MAX_FIELDS = 2_100  # a subscription may name 2,000 fields
+MAX_FILES = 1
+MAX_PART_BYTES = 8_000_000  # above the middleware's limit for a body
+_FOREIGN_ORIGIN = (
+    "The form was not sent from a page of this server, so nothing was changed. "
+    "Open the page at the address of this server and submit its form again."
 )
-_NOT_OURS = (
-    "The form does not belong to your session, so nothing was done: it may be old, or you signed in or out since. "
-    "Go back, load the page again, and send its form once more. Your browser must take cookies from this server."
+_FOREIGN_FORM = (
+    "The form does not belong to your session, so nothing was changed: it may be old, or you signed in or out since. "
+    "Go back, reload the page and submit the form again. Your browser must accept cookies from this server."
 )
 
 
 @dataclass(frozen=True)
 class SubmittedForm:
-    """A form that may be acted on, and whose it is."""
+    """A verified form and the visit that submitted it."""
 
     visit: Visit
-    given: FormValues
+    values: FormValues
     files: Mapping[str, bytes]
 
 
 async def authorized_form(request: Request) -> SubmittedForm:
-    """Return the form of whoever may do what it is for."""
+    """Return the form of a visitor with permission for its action."""
     return await _read(request, await authorized_visit(request))
 
 
 async def public_form(request: Request) -> SubmittedForm:
-    """Return a form that one need not have signed in for."""
+    """Return a form that does not require sign-in."""
     visit = await any_visit(request)
     request.state.visit = visit
     return await _read(request, visit)
 
 
-def redirect_with_message(posted: SubmittedForm, there: Link, words: str, kind: str = "good") -> Response:
-    """Lead back to a page, which says once how it went; loading that page again does nothing again."""
-    response = RedirectResponse(LiveUrls().url(there), 303)
-    posted.visit.sign(response)
-    posted.visit.say(response, Message(kind, words))
+def redirect_with_message(form: SubmittedForm, target: Link, message: str, kind: str = "good") -> Response:
+    """Redirect to a page that shows a message once; reloading that page does not submit the form again."""
+    response = RedirectResponse(LiveUrls().url(target), 303)
+    form.visit.apply_cookies(response)
+    form.visit.set_flash(response, Message(kind, message))
     return response
 
 
 async def _read(request: Request, visit: Visit) -> SubmittedForm:
     if not sessions.is_same_origin(request.headers):
-        raise NotAllowed(_ELSEWHERE)
-    form = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_PART)
+        raise NotAllowed(_FOREIGN_ORIGIN)
+    form = await request.form(max_files=MAX_FILES, max_fields=MAX_FIELDS, max_part_size=MAX_PART_BYTES)
     texts: dict[str, tuple[str, ...]] = {}
     files: dict[str, bytes] = {}
     for name, value in form.multi_items():
@@ -71,9 +71,9 @@ async def _read(request: Request, visit: Visit) -> SubmittedForm:
         else:
             texts[name] = (*texts.get(name, ()), value)
     await form.close()
-    given = texts.pop("form_token", ("",))[0]
-    if visit.secret is None or not sessions.is_form_token(visit.secret, given):
-        raise NotAllowed(_NOT_OURS)
+    form_token = texts.pop("form_token", ("",))[0]
+    if visit.secret is None or not sessions.is_form_token(visit.secret, form_token):
+        raise NotAllowed(_FOREIGN_FORM)
     _check_texts(texts)
     return SubmittedForm(visit, FormValues(texts), files)
 
@@ -81,8 +81,8 @@ async def _read(request: Request, visit: Visit) -> SubmittedForm:
 def _check_texts(texts: Mapping[str, tuple[str, ...]]) -> None:
     for name, values in texts.items():
         for value in values:
-            if any("\ud800" <= sign <= "\udfff" for sign in value):
-                raise InvalidDocument(f"{name[:40]} holds half a character; send the form in UTF-8")
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise InvalidDocument(f"{name[:40]} contains an unpaired surrogate; send the form in UTF-8")
 
 
 AuthorizedForm = Annotated[SubmittedForm, Depends(authorized_form)]

@@ -1,4 +1,4 @@
-"""A page becomes an answer: drawn, packed, and sent with what a browser needs to keep it safe."""
+"""HTML responses: rendering, compression and security headers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from treaty.server.content_negotiation import parse_accept
 from treaty.server.pages.visits import Visit
 
 BASE = "/catalog"
-_WORTH_PACKING = 1_000
-_POLICY = (
+MIN_COMPRESSED_BYTES = 1_000
+_CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 SECURITY_HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
@@ -28,26 +28,26 @@ SECURITY_HEADERS = {
 
 
 def page_response(request: Request, visit: Visit, page: Page) -> Response:
-    """Draw a page for whoever asked."""
-    setting = RenderContext(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
-    response = compressed_response(request, render(page, setting).encode(), "text/html", SECURITY_HEADERS)
+    """Render a page for a visit."""
+    context = RenderContext(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
+    response = compressed_response(request, render(page, context).encode(), "text/html", SECURITY_HEADERS)
     response.status_code = page.status
-    visit.sign(response)
+    visit.apply_cookies(response)
     return response
 
 
 def compressed_response(request: Request, content: bytes, media: str, headers: Mapping[str, str]) -> Response:
-    """Return content, compressed for who can read that."""
-    kind = f"{media}; charset=utf-8" if media.startswith("text/") else media
-    sent = {"Content-Type": kind, **headers}
-    if len(content) > _WORTH_PACKING and "gzip" in request.headers.get("accept-encoding", ""):
+    """Return content, compressed if the client accepts gzip."""
+    content_type = f"{media}; charset=utf-8" if media.startswith("text/") else media
+    all_headers = {"Content-Type": content_type, **headers}
+    if len(content) > MIN_COMPRESSED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
         content = gzip.compress(content, 6, mtime=0)
-        sent["Content-Encoding"] = "gzip"
-    return Response(content, headers=sent)
+        all_headers["Content-Encoding"] = "gzip"
+    return Response(content, headers=all_headers)
 
 
 def prefers_html(accept: str) -> bool:
-    """Tell a browser from a program by what it accepts: a browser names HTML, and likes JSON no better."""
-    liked = parse_accept(accept)
-    html = liked.get("text/html", 0.0)
-    return html > 0 and html >= liked.get("application/json", 0.0)
+    """Tell whether a client is a browser: it names HTML in its Accept header, and does not prefer JSON."""
+    qualities = parse_accept(accept)
+    html = qualities.get("text/html", 0.0)
+    return html > 0 and html >= qualities.get("application/json", 0.0)

@@ -1,7 +1,7 @@
-"""What a browser is known by: cookies that scripts cannot read, and what is derived from their secrets.
+"""Cookies of the pages: sessions, form tokens and one-time messages.
 
-The server keeps nothing: whoever has the cookie can be checked by any worker. A signed-in visitor's cookie is the
-token itself; somebody without a token gets a random secret, good for nothing but to recognise their own forms.
+The server stores no sessions, so any worker can verify a cookie. The session cookie of a signed-in visitor contains the
+access token itself; an anonymous visitor gets a random secret that only authenticates its own forms.
 """
 
 from __future__ import annotations
@@ -18,113 +18,123 @@ from fastapi.responses import Response
 
 from treaty.catalog.rendering import Message
 
-SESSION, VISIT, FLASH = "treaty_session", "treaty_visit", "treaty_said"
-LONGEST_SESSION = timedelta(hours=12)  # a working day; who has a token signs in again with it
-LONGEST_TOKEN = 3_600  # what every browser keeps in a cookie, with room for its name and attributes
+SESSION, VISIT, FLASH = "treaty_session", "treaty_visit", "treaty_flash"
+MAX_SESSION = timedelta(hours=12)
+MAX_TOKEN_LENGTH = 3_600  # all browsers store cookies of 4,096 bytes, including name and attributes
+MAX_FLASH_BYTES = 2_400  # in base64 with a signature, below the limit for a cookie
+FLASH_LIFETIME_S = 120
 
-_HOST = "__Host-"  # browsers let nobody but this very host set such a cookie, and only over https
+_HOST_PREFIX = "__Host-"  # browsers accept such a cookie only over https and only for this exact host
 _SECRET = re.compile(r"[0-9A-Za-z_.~+/=-]{16,3600}")
-_FOR_FORMS, _FOR_WORDS = b"treaty forms", b"treaty words"
-_MASK = 32
-_LONGEST_WORDS = 2_400  # bytes: written in base64, and with their proof, what every browser keeps
-_WORDS_LIVE = 120
-_KINDS = frozenset({"good", "warn", "bad"})
+_FORM_PURPOSE, _FLASH_PURPOSE = b"treaty forms", b"treaty words"
+_MASK_BYTES = 32
+_MESSAGE_KINDS = frozenset({"good", "warn", "bad"})
 
 
 def is_https(request: Request) -> bool:
-    """Tell whether the browser came by https; the server believes only a proxy that it trusts about that."""
+    """Tell whether the browser uses https; uvicorn accepts the word of a trusted proxy only."""
     return request.url.scheme == "https"
 
 
 def read_secret(request: Request, name: str) -> str | None:
-    """Return what a cookie holds, if it could be one of ours."""
-    value = request.cookies.get(_named(request, name), "")
+    """Return the value of a cookie if it is well-formed."""
+    value = request.cookies.get(_cookie_name(request, name), "")
     return value if _SECRET.fullmatch(value) else None
 
 
 def has_cookie(request: Request, name: str) -> bool:
-    """Tell whether a browser sent a cookie at all."""
-    return _named(request, name) in request.cookies
+    """Tell whether the browser sent a cookie, well-formed or not."""
+    return _cookie_name(request, name) in request.cookies
 
 
 def new_secret() -> str:
-    """Make the secret of somebody who did not sign in."""
+    """Return a random secret for an anonymous visitor."""
     return token_urlsafe(32)
 
 
 def form_token(secret: str) -> str:
-    """Return what the forms of a visitor carry; nobody without the secret can say it.
+    """Return a form token for a visitor.
 
-    It looks different on every page, so that the size of a compressed answer tells nothing about it.
+    It is masked with random bytes and so differs on every page: the size of a compressed response reveals nothing.
     """
-    mask = token_bytes(_MASK)
-    return (mask + _masked(_of_forms(secret), mask)).hex()
+    mask = token_bytes(_MASK_BYTES)
+    return (mask + _xor(_form_signature(secret), mask)).hex()
 
 
-def is_form_token(secret: str, given: str) -> bool:
-    """Tell whether a form was made for this visitor, in the same time whether or not."""
+def is_form_token(secret: str, token: str) -> bool:
+    """Tell in constant time whether a form token was made for this visitor."""
     try:
-        said = bytes.fromhex(given)
+        masked = bytes.fromhex(token)
     except ValueError:
         return False
-    return len(said) == 2 * _MASK and hmac.compare_digest(_masked(said[_MASK:], said[:_MASK]), _of_forms(secret))
+    if len(masked) != 2 * _MASK_BYTES:
+        return False
+    return hmac.compare_digest(_xor(masked[_MASK_BYTES:], masked[:_MASK_BYTES]), _form_signature(secret))
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None = None) -> None:
-    """Let the browser keep a secret: unreadable for scripts, never sent with what another site posts.
+    """Set a cookie that scripts cannot read and that other sites' forms do not send.
 
-    Lax, not strict: a link in a mail or chat leads to the page as whoever signed in, and nothing is done by a link.
+    It is `lax`, not `strict`, so that a link in a mail opens the page signed in; links never change anything.
     """
     response.set_cookie(
-        _named(request, name), value, max_age=seconds, path="/", secure=is_https(request), httponly=True, samesite="lax"
+        _cookie_name(request, name),
+        value,
+        max_age=seconds,
+        path="/",
+        secure=is_https(request),
+        httponly=True,
+        samesite="lax",
     )
 
 
 def delete_cookie(request: Request, response: Response, name: str) -> None:
-    """Let the browser forget a secret."""
-    response.delete_cookie(_named(request, name), path="/", secure=is_https(request), httponly=True, samesite="lax")
+    """Delete a cookie."""
+    response.delete_cookie(
+        _cookie_name(request, name), path="/", secure=is_https(request), httponly=True, samesite="lax"
+    )
 
 
 def set_flash(request: Request, response: Response, secret: str, message: Message) -> None:
-    """Let the next page say something once; only this server can have put it there."""
-    said = f"{message.kind}\n{message.words}".encode("utf-8", "replace")[:_LONGEST_WORDS]
-    whole = said.decode("utf-8", "ignore").encode()  # a long one is cut, but never within a character
-    body = base64.urlsafe_b64encode(whole).decode()
-    set_cookie(request, response, FLASH, f"{body}.{_keyed(secret, _FOR_WORDS, body.encode())}", _WORDS_LIVE)
+    """Show a message on the next page, once; it is signed, so that others cannot set it."""
+    text = f"{message.kind}\n{message.words}".encode("utf-8", "replace")[:MAX_FLASH_BYTES]
+    complete_characters = text.decode("utf-8", "ignore").encode()
+    body = base64.urlsafe_b64encode(complete_characters).decode()
+    signature = _sign(secret, _FLASH_PURPOSE, body.encode())
+    set_cookie(request, response, FLASH, f"{body}.{signature}", FLASH_LIFETIME_S)
 
 
 def read_flash(request: Request, secret: str) -> Message | None:
-    """Return what the page before left to be said."""
-    body, _, proof = request.cookies.get(_named(request, FLASH), "").partition(".")
-    if not body or not hmac.compare_digest(
-        _keyed(secret, _FOR_WORDS, body.encode("utf-8", "replace")).encode(), proof.encode("utf-8", "replace")
-    ):
+    """Return the message that the previous response set, if its signature is valid."""
+    body, _, signature = request.cookies.get(_cookie_name(request, FLASH), "").partition(".")
+    expected = _sign(secret, _FLASH_PURPOSE, body.encode("utf-8", "replace"))
+    if not body or not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
         return None
-    kind, _, words = base64.urlsafe_b64decode(body).decode().partition("\n")
-    return Message(kind if kind in _KINDS else "warn", words)
-
-
-def _named(request: Request, name: str) -> str:
-    return f"{_HOST}{name}" if is_https(request) else name
-
-
-def _of_forms(secret: str) -> bytes:
-    return bytes.fromhex(_keyed(secret, _FOR_FORMS, b""))
-
-
-def _masked(value: bytes, mask: bytes) -> bytes:
-    return bytes(one ^ other for one, other in zip(value, mask, strict=True))
-
-
-def _keyed(secret: str, purpose: bytes, what: bytes) -> str:
-    return hmac.digest(secret.encode(), purpose + b"\n" + what, "sha256").hex()
+    kind, _, text = base64.urlsafe_b64decode(body).decode().partition("\n")
+    return Message(kind if kind in _MESSAGE_KINDS else "warn", text)
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Tell whether a form was sent by a page of this server; a browser says where from, in one way or the other."""
+    """Tell whether a form was sent by a page of this server; browsers send Sec-Fetch-Site, Origin or both."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is None:
         return False
     if site is not None and site != "same-origin":
         return False
     return origin is None or origin.lower().partition("://")[2] == headers.get("host", "").lower()
+
+
+def _cookie_name(request: Request, name: str) -> str:
+    return f"{_HOST_PREFIX}{name}" if is_https(request) else name
+
+
+def _form_signature(secret: str) -> bytes:
+    return bytes.fromhex(_sign(secret, _FORM_PURPOSE, b""))
+
+
+def _xor(value: bytes, mask: bytes) -> bytes:
+    return bytes(left ^ right for left, right in zip(value, mask, strict=True))
+
+
+def _sign(secret: str, purpose: bytes, content: bytes) -> str:
+    return hmac.digest(secret.encode(), purpose + b"\n" + content, "sha256").hex()

@@ -1,4 +1,4 @@
-"""Signing in and out of the pages, with a token that the browser keeps where no script can read it."""
+"""Signing in to the pages with an access token, and signing out."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from treaty.server.routing import Routes
 
 routes = Routes("catalog", BASE)
 _FRONT = "/"
-_LONGEST_WAY = 2_000
+MAX_REDIRECT_PATH = 2_000
 _BLANKS = re.compile(r"\s+")
-_LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f-\U0010ffff]*")
-_TOO_LONG = f"the token has more than {sessions.LONGEST_TOKEN:,} characters, which browsers do not keep; use the API"
-_NO_TOKEN = "paste a token; an admin makes one with: treaty token create"  # noqa: S105
-Then = Annotated[str | None, Query(max_length=_LONGEST_WAY)]
+_LOCAL_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f-\U0010ffff]*")
+_TOO_LONG = f"the token has more than {sessions.MAX_TOKEN_LENGTH:,} characters, too long for a cookie; use the API"
+_NO_TOKEN = "paste a token; an admin creates one with: treaty token create"  # noqa: S105
+Then = Annotated[str | None, Query(max_length=MAX_REDIRECT_PATH)]
 
 
 @routes.get("/sign-in", Action.READ, include_in_schema=False)
 def sign_in_page(request: Request, visit: AnyVisit, then: Then = None) -> Response:
-    """Show where one signs in."""
+    """Show the sign-in form."""
     return _page(request, visit, safe_redirect_path(then))
 
 
 @routes.post("/sign-in", Action.READ, include_in_schema=False)
 def sign_in(request: Request, form: PublicForm) -> Response:
-    """Sign somebody in who has a token that is believed."""
+    """Sign in with a valid token."""
     authenticator: Authenticator = request.app.state.authenticator
-    then = safe_redirect_path(form.given.optional("then"))
-    token = _BLANKS.sub("", form.given.text("token")).removeprefix("Bearer")
+    then = safe_redirect_path(form.values.optional("then"))
+    token = _BLANKS.sub("", form.values.text("token")).removeprefix("Bearer")
     try:
-        actor = _believed(authenticator, token)
+        actor = _verify(authenticator, token)
     except (NotAllowed, InvalidDocument) as error:
         status = 422 if isinstance(error, InvalidDocument) else 403
         return _page(request, form.visit, then, Message("bad", redact(str(error))), status)
     response = RedirectResponse(then, 303)
-    now = form.visit.registry.desk.database.clock()
-    sessions.set_cookie(request, response, sessions.SESSION, token, _seconds(now, authenticator.expires_at(token)))
+    seconds = _session_seconds(form.visit.registry.desk.database.clock(), authenticator.expires_at(token))
+    sessions.set_cookie(request, response, sessions.SESSION, token, seconds)
     sessions.delete_cookie(request, response, sessions.VISIT)
     sessions.set_flash(request, response, token, Message("good", f"You are signed in as {actor.name}."))
     return response
@@ -61,7 +61,7 @@ def sign_in(request: Request, form: PublicForm) -> Response:
 
 @routes.post("/sign-out", Action.READ, include_in_schema=False)
 def sign_out(request: Request, form: PublicForm) -> Response:
-    """Let the browser forget who it is."""
+    """Sign out."""
     secret = sessions.new_secret()
     response = RedirectResponse(_FRONT, 303)
     sessions.delete_cookie(request, response, sessions.SESSION)
@@ -71,25 +71,25 @@ def sign_out(request: Request, form: PublicForm) -> Response:
 
 
 def safe_redirect_path(then: str | None) -> str:
-    """Return a way on this server's own pages, whatever was asked for: nobody is led elsewhere from here."""
-    if not then or not _LOCAL.fullmatch(then):
+    """Return the path if it is a page of this server, else the front page: no redirect leaves this server."""
+    if not then or not _LOCAL_PATH.fullmatch(then):
         return _FRONT
     path = urlsplit(then).path
     is_page = path in (_FRONT, BASE) or path.startswith(f"{BASE}/")
     return then if is_page and not path.startswith((f"{BASE}/sign-", f"{BASE}/assets/")) else _FRONT
 
 
-def _believed(authenticator: Authenticator, token: str) -> Actor:
+def _verify(authenticator: Authenticator, token: str) -> Actor:
     if not token:
         raise InvalidDocument(_NO_TOKEN)
-    if len(token) > sessions.LONGEST_TOKEN:
+    if len(token) > sessions.MAX_TOKEN_LENGTH:
         raise InvalidDocument(_TOO_LONG)
     return authenticator.actor(f"Bearer {token}")
 
 
-def _seconds(now: datetime, end: datetime | None) -> int:
-    longest = sessions.LONGEST_SESSION.total_seconds()
-    return max(1, math.floor(longest if end is None else min(longest, (end - now).total_seconds())))
+def _session_seconds(now: datetime, expires_at: datetime | None) -> int:
+    longest = sessions.MAX_SESSION.total_seconds()
+    return max(1, math.floor(longest if expires_at is None else min(longest, (expires_at - now).total_seconds())))
 
 
 def _page(request: Request, visit: Visit, then: str, problem: Message | None = None, status: int = 200) -> Response:

@@ -1,4 +1,4 @@
-"""The routes, by noun."""
+"""The routes of the HTTP API, by noun."""
 
 from treaty.server.routes import (
     access,
@@ -26,4 +26,4 @@ ROUTES: tuple[Routes, ...] = (
     measures.routes,
     access.routes,
 )
-"""Everything the server answers, in the order it is looked for."""
+"""All API routes, in matching order."""

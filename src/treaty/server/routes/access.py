@@ -1,4 +1,4 @@
-"""Access: tokens and the audit log."""
+"""Routes for access tokens and the audit log."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Word = Annotated[str | None, Query(max_length=300)]
 
 @routes.get("/tokens", Action.MANAGE_TOKENS)
 def list_tokens(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TokenAnswer]:
-    """List tokens, without their secrets."""
+    """List access tokens, without their secrets."""
     return registry.access.tokens(cursor=cursor, limit=limit)
 
 
 @routes.post("/tokens", Action.MANAGE_TOKENS, (409,), status_code=201)
 def create_token(registry: CallerRegistry, request: Request, body: TokenBody) -> MintedAnswer:
-    """Give out a token; its secret is shown this once."""
+    """Create an access token. The response is the only one that contains its secret."""
     minted = registry.access.create_token(
-        body.name, role=body.role.value, team=body.team, scopes=[one.value for one in body.scopes], days=body.days
+        body.name, role=body.role.value, team=body.team, scopes=[scope.value for scope in body.scopes], days=body.days
     )
     request.app.state.authenticator.recheck()
     return minted
@@ -36,7 +36,7 @@ def create_token(registry: CallerRegistry, request: Request, body: TokenBody) ->
 
 @routes.delete("/tokens/{identity}", Action.MANAGE_TOKENS, (404,))
 def revoke_token(registry: CallerRegistry, identity: str) -> TokenAnswer:
-    """Take a token back."""
+    """Revoke an access token."""
     return registry.access.revoke_token(identity)
 
 
@@ -44,14 +44,16 @@ def revoke_token(registry: CallerRegistry, identity: str) -> TokenAnswer:
 def list_audit(
     registry: CallerRegistry, subject: Word = None, actor: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[AuditAnswer]:
-    """List who did what; a subject stands for all that begins with it."""
+    """List audit entries; `subject` matches all subjects that start with it."""
     return registry.access.audit(subject=subject, actor=actor, cursor=cursor, limit=limit)
 
 
 @routes.get("/audit/verify", Action.AUDIT)
 def verify_audit(
     registry: CallerRegistry,
-    head: Annotated[str | None, Query(max_length=100, description="A head that was kept, to be found again.")] = None,
+    head: Annotated[
+        str | None, Query(max_length=100, description="A `head` from an earlier check; the log must still contain it.")
+    ] = None,
 ) -> AuditCheckAnswer:
-    """Check that the audit log is whole."""
+    """Verify the hash chain of the audit log."""
     return registry.access.verify_audit(head=head)

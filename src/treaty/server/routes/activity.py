@@ -1,4 +1,4 @@
-"""What happened lately, what is coming, and for which teams."""
+"""Routes for past activity, upcoming dates and teams."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Word = Annotated[str | None, Query(max_length=256)]
 def list_activity(
     registry: CallerRegistry,
     contract: Word = None,
-    team: Annotated[str | None, Query(max_length=256, description="Owns the contract, or reads it.")] = None,
+    team: Annotated[str | None, Query(max_length=256, description="A team that owns or consumes the contract.")] = None,
     kind: ActivityKind | None = None,
-    since: Annotated[IsoDate | None, Query(description="The first day, in UTC.")] = None,
+    since: Annotated[IsoDate | None, Query(description="The first day to include, in UTC.")] = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ActivityAnswer]:
-    """List what happened, the newest first; a part may be short, and still have a next."""
+    """List activity, newest first. A page may be short and still have a `next`."""
     return registry.activity(contract=contract, team=team, kind=kind, since=since, cursor=cursor, limit=limit)
 
 
@@ -43,11 +43,11 @@ def list_upcoming(
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[UpcomingAnswer]:
-    """List the deprecations, sunsets, retirements and ends of moves that come within so many days."""
+    """List deprecations, sunsets, retirements and migration deadlines within the next days."""
     return registry.upcoming(contract=contract, team=team, days=days, cursor=cursor, limit=limit)
 
 
 @routes.get("/teams", Action.READ)
 def list_teams(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[TeamAnswer]:
-    """List the teams that own or read something."""
+    """List teams that own or consume contracts."""
     return registry.teams(cursor=cursor, limit=limit)

@@ -1,4 +1,4 @@
-"""Consumers: subscriptions, the graph, and what a change would mean for them."""
+"""Routes for subscriptions, the dependency graph and the impact of changes."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def list_subscriptions(
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[SubscriptionAnswer]:
-    """List who reads what."""
+    """List subscriptions."""
     return registry.consumers.subscriptions(contract=contract, consumer=consumer, team=team, cursor=cursor, limit=limit)
 
 
 @routes.put("/subscriptions", Action.SUBSCRIBE, (404, 409))
 def subscribe(registry: CallerRegistry, body: SubscriptionBody) -> SubscriptionAnswer:
-    """Declare that a consumer depends on a line, in place of what it declared for that line before."""
+    """Create or replace a consumer's subscription to a line."""
     return registry.consumers.subscribe(
         body.consumer,
         body.line,
@@ -63,7 +63,7 @@ def unsubscribe(
     consumer: Annotated[str, Query(min_length=1, max_length=200)],
     line: Annotated[str, Query(min_length=1, max_length=300)],
 ) -> SubscriptionAnswer:
-    """End a subscription."""
+    """Delete a subscription."""
     return registry.consumers.unsubscribe(consumer, line)
 
 
@@ -74,7 +74,7 @@ def dependency_graph(
     direction: Literal["upstream", "downstream"] = "downstream",
     depth: Annotated[int | None, Query(ge=1, le=1_000)] = None,
 ) -> GraphAnswer:
-    """Say who rests on a line or consumer, or what it rests on."""
+    """List everything downstream or upstream of a line, contract or consumer."""
     return registry.consumers.graph(node, direction=direction, depth=depth)
 
 
@@ -89,19 +89,19 @@ def dependency_map(
     domain: Word = None,
     limit: Limit = PAGE,
 ) -> MapAnswer:
-    """Return the graph with its edges: around a node, of a domain, or all of it as far as the limit goes."""
+    """Return the nodes and edges of the dependency graph: around a node, of a domain, or all, up to the limit."""
     return registry.consumers.map(node, hops=hops, direction=direction, domain=domain, limit=limit)
 
 
 @routes.get("/domains", Action.READ)
 def domain_map(registry: CallerRegistry) -> DomainsAnswer:
-    """Return the domains, and how many dependences lead from one to another."""
+    """Return all domains and the number of dependencies between them."""
     return registry.consumers.domains()
 
 
 @routes.post("/impact", Action.CHECK, openapi_extra=CANDIDATE_BODY)
 async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
-    """Say whom a new version would hit, by field."""
+    """List the consumers that a new version would affect, by field."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(
         lambda: registry.consumers.impact(candidate.document, compatibility=candidate.compatibility)
@@ -110,7 +110,7 @@ async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
 
 @routes.post("/can-i-publish", Action.CHECK, openapi_extra=CANDIDATE_BODY)
 async def can_i_publish(registry: CallerRegistry, request: Request) -> DecisionAnswer:
-    """Say yes or no to publishing a new version, with every reason."""
+    """Decide whether a new version can be published, with all reasons."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(
         lambda: registry.consumers.can_i_publish(candidate.document, compatibility=candidate.compatibility)
@@ -123,5 +123,5 @@ def can_i_retire(
     line: Annotated[str, Query(min_length=1, max_length=300, examples=["users.daily_active@1"])],
     version: Annotated[str | None, Query(max_length=64)] = None,
 ) -> DecisionAnswer:
-    """Say yes or no to retiring a line or one version of it, with every reason."""
+    """Decide whether a line, or one of its versions, can be retired, with all reasons."""
     return registry.consumers.can_i_retire(line, version=version)

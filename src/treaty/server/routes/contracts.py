@@ -1,4 +1,4 @@
-"""Contracts: found, compared, and led through their lives."""
+"""Routes for searching and comparing contracts, and for their lifecycle."""
 
 from __future__ import annotations
 
@@ -30,15 +30,19 @@ from treaty.server.routing import CallerRegistry, Routes
 routes = Routes("contracts", API)
 Word = Annotated[str | None, Query(max_length=200)]
 Health = Annotated[
-    Literal["healthy", "warning", "failing", "none"] | None, Query(description="How its promises are kept.")
+    Literal["healthy", "warning", "failing", "none"] | None,
+    Query(description="Whether the contract meets its service levels."),
 ]
-ModeAsked = Annotated[Mode | None, Query(description="The mode to judge under; a pin holds at least.")]
+CompatibilityMode = Annotated[
+    Mode | None,
+    Query(description="The compatibility mode to judge under. A mode pinned by the contract is the minimum."),
+]
 
 
 @routes.get("/contracts", Action.READ)
 def search_contracts(
     registry: CallerRegistry,
-    q: Annotated[str | None, Query(max_length=200, description="Words anywhere: names, fields, meanings.")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Words in names, fields or descriptions.")] = None,
     name: Word = None,
     field: Word = None,
     owner: Word = None,
@@ -50,20 +54,20 @@ def search_contracts(
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ContractAnswer]:
-    """Find contracts; every part that is given must fit."""
+    """Search contracts. All given criteria must match."""
     wanted = Wanted(q, name, field, owner, domain, tag, tier, status, health)
     return registry.search(wanted, cursor=cursor, limit=limit)
 
 
 @routes.get("/overview", Action.READ)
 def overview(registry: CallerRegistry) -> OverviewAnswer:
-    """Count the contracts by domain, tier, status, owning team and health."""
+    """Count contracts by domain, tier, status, owning team and health."""
     return registry.overview()
 
 
 @routes.get("/contracts/{contract:path}/lines", Action.READ, (404,))
 def list_lines(registry: CallerRegistry, contract: str) -> list[LineAnswer]:
-    """List the lines of a contract, the highest first."""
+    """List the lines of a contract, highest first."""
     return registry.lines(contract)
 
 
@@ -73,9 +77,9 @@ def diff_versions(
     contract: str,
     before: Annotated[str, Query(max_length=64, examples=["1.0.0"])],
     after: Annotated[str, Query(max_length=64, examples=["1.1.0"])],
-    mode: ModeAsked = None,
+    mode: CompatibilityMode = None,
 ) -> DiffAnswer:
-    """Say what differs between two versions, whom it breaks, and which version it needs."""
+    """Compare two versions: changes, whom they break, and the version they require."""
     return registry.diff(contract, before, after, compatibility=mode.value if mode else None)
 
 
@@ -83,13 +87,13 @@ def diff_versions(
 def list_versions(
     registry: CallerRegistry, contract: str, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[DocumentAnswer]:
-    """List versions with their documents, in the order they were registered."""
+    """List versions with their documents, in order of registration."""
     return registry.history(contract, cursor=cursor, limit=limit)
 
 
 @routes.get("/contracts/{contract:path}/versions/{version}", Action.READ, (404,))
 def show_version(registry: CallerRegistry, contract: str, version: str) -> DocumentAnswer:
-    """Return one version: its document and where it stands in its life; `latest` is the highest active one."""
+    """Return one version with its document and lifecycle dates. `latest` is the highest active version."""
     return registry.latest(contract) if version == "latest" else registry.get(contract, version)
 
 
@@ -101,48 +105,48 @@ def show_version(registry: CallerRegistry, contract: str, version: str) -> Docum
     responses=AS_HANDED_IN,
 )
 def document_as_given(registry: CallerRegistry, contract: str, version: str) -> Response:
-    """Return the document exactly as it was handed in."""
+    """Return the document exactly as it was submitted."""
     content, media = registry.given(contract, version)
     return Response(content, media_type=media)
 
 
 @routes.post("/contracts/{contract:path}/versions/{version}/activate", Action.ADVANCE, (404, 409))
 def activate_version(registry: CallerRegistry, contract: str, version: str) -> VersionAnswer:
-    """Let a draft be read, or take a deprecation back."""
+    """Activate a draft, or withdraw a deprecation."""
     return registry.activate(contract, version)
 
 
 @routes.post("/contracts/{contract:path}/versions/{version}/deprecate", Action.ADVANCE, (404, 409))
 def deprecate(registry: CallerRegistry, contract: str, version: str, body: DeprecationBody) -> VersionAnswer:
-    """Announce that a version goes away."""
+    """Deprecate a version."""
     return registry.deprecate(contract, version, deprecation_uri=body.deprecation_uri, sunset_on=body.sunset_on)
 
 
 @routes.post("/contracts/{contract:path}/versions/{version}/retire", Action.ADVANCE, (404, 409))
 def retire_version(registry: CallerRegistry, contract: str, version: str, body: OverrideBody) -> VersionAnswer:
-    """End a version once its day has come and nobody reads it."""
+    """Retire a version that is due and has no consumers."""
     return registry.retire(contract, version, override=body.override)
 
 
 @routes.post("/contracts/{contract:path}/versions/{version}/archive", Action.ADVANCE, (404, 409))
 def archive(registry: CallerRegistry, contract: str, version: str, body: OverrideBody) -> VersionAnswer:
-    """Take a version out of use for good; history stays."""
+    """Archive a version. Its history stays."""
     return registry.archive(contract, version, override=body.override)
 
 
 @routes.post("/lines/{line:path}/deprecate", Action.ADVANCE, (404, 409))
 def deprecate_line(registry: CallerRegistry, line: str, body: DeprecationBody) -> list[VersionAnswer]:
-    """Announce that a line goes away."""
+    """Deprecate a line."""
     return registry.deprecate_line(line, deprecation_uri=body.deprecation_uri, sunset_on=body.sunset_on)
 
 
 @routes.post("/lines/{line:path}/retire", Action.ADVANCE, (404, 409))
 def retire_line(registry: CallerRegistry, line: str, body: OverrideBody) -> list[VersionAnswer]:
-    """End a line: all of its versions, or none."""
+    """Retire a line: all of its versions or none."""
     return registry.retire_line(line, override=body.override)
 
 
 @routes.post("/tick", Action.TICK)
 def tick(registry: CallerRegistry) -> list[StepAnswer]:
-    """Advance every version whose day has come."""
+    """Advance all versions whose lifecycle dates are due."""
     return registry.tick()

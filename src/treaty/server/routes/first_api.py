@@ -1,4 +1,4 @@
-"""The first API of contract registries, on its exact paths, with its bodies and codes."""
+"""The first contract registry API, with its exact paths, bodies and status codes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from treaty.server.request_models import JsonObject, RequestBody, Uri
 from treaty.server.routing import CallerRegistry, Routes, WriterRegistry, caller_registry
 
 routes = Routes("contracts")
-_ALL = 10_000
+MAX_DATASET_IDS = 10_000
 
 _ENDPOINTS = {
     "GET /": "this page",
     "GET /healthz": "liveness probe",
     "GET /datasets": "list registered dataset ids",
     "POST /contracts": "register a contract",
-    "POST /contracts/check": "judge a contract without registering it",
+    "POST /contracts/check": "check a contract without registering it",
     "GET /contracts/{ds}/latest": "the highest active version",
     "GET /contracts/{ds}/versions": "every version",
     "GET /contracts/{ds}/versions/{v}": "one version",
@@ -57,7 +57,7 @@ _ENDPOINTS = {
 _INFO: dict[str, Any] = {
     "name": "treaty",
     "version": treaty.__version__,
-    "description": "Registers data contracts, judges every change, and knows whom it hits.",
+    "description": "A registry of data contracts: versions, compatibility, consumers and migrations.",
     "docs": "/docs",
     "endpoints": _ENDPOINTS,
 }
@@ -65,7 +65,7 @@ _FRONT = front_answers(_INFO)
 
 
 class Deprecation(RequestBody):
-    """Where the migration plan stands."""
+    """The address of the migration plan."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -73,7 +73,7 @@ class Deprecation(RequestBody):
 
 
 class Datasets(BaseModel):
-    """The ids of datasets."""
+    """The ids of all registered contracts."""
 
     datasets: list[str]
 
@@ -108,7 +108,7 @@ async def latest_contract(registry: CallerRegistry, request: Request, dataset_id
 
 @routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
 async def check_contract(registry: CallerRegistry, request: Request) -> Response:
-    """Judge a version without registering it."""
+    """Check a version without registering it."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
     return JSONResponse(report.model_dump(mode="json"))
@@ -122,7 +122,7 @@ async def check_contract(registry: CallerRegistry, request: Request) -> Response
     openapi_extra=DECISION_CARD,
 )
 async def owners_from_card(registry: CallerRegistry, card: JsonObject) -> list[OwnerAnswer]:
-    """Suggest owners from a Decision Card."""
+    """Derive owners from a Decision Card."""
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
 
 
@@ -135,9 +135,9 @@ def contract_history(
     limit: Limit = PAGE,
     form: Format = None,
 ) -> Response:
-    """List versions in the order they were registered; the Link header leads to the next page."""
+    """List versions in order of registration; the Link header has the next page."""
     page = registry.history(dataset_id, cursor=cursor, limit=limit)
-    documents = [one.document for one in page.items]
+    documents = [version.document for version in page.items]
     return documents_response(request, documents, form, next_page_link(request, page.next))
 
 
@@ -158,7 +158,7 @@ def get_version(
 def deprecate_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
 ) -> Response:
-    """Mark a version as deprecated, with the address of the migration plan."""
+    """Deprecate a version."""
     if not body.deprecation_uri.strip():
         raise HTTPException(400, "deprecation_uri must not be blank; link the migration plan")
     registry.deprecate(dataset_id, version, deprecation_uri=body.deprecation_uri)
@@ -174,14 +174,14 @@ def deprecate_version(
 def archive_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
 ) -> Response:
-    """Archive a version; it stays in the history."""
+    """Archive a version. It stays in the history."""
     registry.archive(dataset_id, version)
     return document_response(request, registry.get(dataset_id, version).document, form)
 
 
 @routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
 async def service_info(request: Request) -> Response:
-    """Say what this is; a browser is shown the catalog."""
+    """Return the name, version and endpoints of the service; browsers get the catalog."""
     if prefers_html(request.headers.get("accept", "")):
         return await front_page(request, await authorized_visit(request))
     await caller_registry(request)
@@ -193,9 +193,9 @@ def list_datasets(
     registry: CallerRegistry,
     request: Request,
     cursor: Cursor = None,
-    limit: Annotated[int, Query(ge=1, le=_ALL)] = _ALL,
+    limit: Annotated[int, Query(ge=1, le=MAX_DATASET_IDS)] = MAX_DATASET_IDS,
 ) -> Response:
-    """List the ids of all datasets; beyond 10,000, the Link header leads on."""
+    """List dataset ids, up to 10,000; the Link header has the next page."""
     ids: list[str] = []
     following = cursor
     while len(ids) < limit:

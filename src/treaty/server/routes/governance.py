@@ -1,4 +1,4 @@
-"""Governance: policies, waivers, and proposals that wait for approval."""
+"""Routes for policies, waivers and proposals."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ Number = Annotated[int, Path(ge=1, lt=2**63)]
 
 @routes.get("/policies", Action.READ)
 def list_policies(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[ContractAnswer]:
-    """List the policies: contracts whose terms bind those below them."""
+    """List policies: contracts whose terms apply to the contracts below them."""
     return registry.governance.policies(cursor=cursor, limit=limit)
 
 
 @routes.post("/policies/check", Action.CHECK, openapi_extra=CANDIDATE_BODY)
 async def check_policies(registry: CallerRegistry, request: Request) -> PolicyCheckAnswer:
-    """Say what the policies above a contract find weakened, and whom a policy would find in breach."""
+    """List terms that are weaker than the policies require; for a policy, also the contracts it would affect."""
     candidate = await read_candidate(request, registry.desk.rules.limits)
     return await run_in_threadpool(lambda: registry.governance.check_policies(candidate.document))
 
 
 @routes.get("/waivers", Action.READ)
 def list_waivers(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[WaiverAnswer]:
-    """List waivers, in force or not."""
+    """List waivers, including expired and revoked ones."""
     return registry.governance.waivers(cursor=cursor, limit=limit)
 
 
 @routes.post("/waivers", Action.WAIVE, status_code=201)
 def grant_waiver(registry: CallerRegistry, body: WaiverBody) -> WaiverAnswer:
-    """Set a finding aside, for a reason, until a day."""
+    """Waive a finding for a reason, until a date."""
     return registry.governance.waive(
         body.rule, owner=body.owner, reason=body.reason, until=body.until, contract=body.contract, path=body.path
     )
@@ -50,7 +50,7 @@ def grant_waiver(registry: CallerRegistry, body: WaiverBody) -> WaiverAnswer:
 
 @routes.delete("/waivers/{identity}", Action.WAIVE, (404,))
 def revoke_waiver(registry: CallerRegistry, identity: Number) -> WaiverAnswer:
-    """End a waiver before its day."""
+    """Revoke a waiver."""
     return registry.governance.revoke_waiver(identity)
 
 
@@ -61,17 +61,17 @@ def list_proposals(
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[ProposalAnswer]:
-    """List breaking changes that wait, or waited, for approval."""
+    """List proposals: breaking versions that need approval."""
     return registry.governance.proposals(state=state, cursor=cursor, limit=limit)
 
 
 @routes.post("/proposals/{identity}/approve", Action.APPROVE, (404, 409))
 def approve_proposal(registry: CallerRegistry, identity: Number, body: DecisionBody) -> ProposalAnswer:
-    """Register a proposed version; one's own only as an override with a reason."""
+    """Approve a proposal and register its version."""
     return registry.governance.approve(identity, reason=body.reason, override=body.override)
 
 
 @routes.post("/proposals/{identity}/decline", Action.REGISTER, (404, 409))
 def decline_proposal(registry: CallerRegistry, identity: Number, body: DeclineBody) -> ProposalAnswer:
-    """Turn a proposed version down, or take one's own back."""
+    """Decline a proposal, or withdraw your own."""
     return registry.governance.decline(identity, reason=body.reason)

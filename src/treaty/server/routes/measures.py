@@ -1,4 +1,4 @@
-"""Measures: what was measured of contracts, now and over time."""
+"""Routes for measurements of contracts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from treaty.server.routing import CallerRegistry, Routes
 routes = Routes("measures", API)
 Word = Annotated[str | None, Query(max_length=256)]
 Name = Annotated[str, Query(min_length=1, max_length=256)]
-Since = Annotated[IsoDate | None, Query(description="The first day; by default 29 days ago.")]
+Since = Annotated[IsoDate | None, Query(description="The first day to include; by default, 29 days ago.")]
 
 
 @routes.post("/measures", Action.NOTIFY)
 def record_measures(registry: CallerRegistry, body: MeasuresBody) -> RecordedAnswer:
-    """Keep what was measured, held to what the contracts promise; unregistered contracts are passed over and named."""
-    return registry.measures.record([measure_of(one.model_dump()) for one in body.measures])
+    """Record measurements and compare them with the service levels. Unregistered contracts are skipped and listed."""
+    return registry.measures.record([measure_of(measure.model_dump()) for measure in body.measures])
 
 
 @routes.get("/measures", Action.READ)
 def list_measures(
     registry: CallerRegistry, contract: Word = None, name: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[MeasureAnswer]:
-    """List the newest measure of each kind, by contract and name."""
+    """List the newest measurement of each name, by contract."""
     return registry.measures.current(contract=contract, name=name, cursor=cursor, limit=limit)
 
 
@@ -44,7 +44,7 @@ def measure_history(
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[MeasureAnswer]:
-    """List the measures of one kind, the newest first."""
+    """List the measurements of one name, newest first."""
     return registry.measures.history(contract, name, since=since, cursor=cursor, limit=limit)
 
 
@@ -52,5 +52,5 @@ def measure_history(
 def measure_grid(
     registry: CallerRegistry, since: Since = None, domain: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[GridRowAnswer]:
-    """List how the days went of each contract that was measured, the worst contract first."""
+    """List the daily health of each measured contract, worst first."""
     return registry.measures.grid(since=since, domain=domain, cursor=cursor, limit=limit)

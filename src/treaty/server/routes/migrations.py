@@ -1,4 +1,4 @@
-"""Migrations: the board, what consumers say, proofs, and the way over."""
+"""Routes for migrations: state, acknowledgements, proofs and migration paths."""
 
 from __future__ import annotations
 
@@ -25,45 +25,47 @@ def list_migrations(
     registry: CallerRegistry,
     contract: Annotated[str | None, Query(max_length=256)] = None,
     state: Literal["proposed", "open", "closed", "withdrawn"] | None = None,
-    team: Annotated[str | None, Query(max_length=256, description="With consumers of this team.")] = None,
+    team: Annotated[
+        str | None, Query(max_length=256, description="Only migrations with consumers of this team.")
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[MigrationAnswer]:
-    """List migrations, with how many consumers stand where."""
+    """List migrations with the number of consumers in each state."""
     return registry.migrations.list(contract=contract, state=state, team=team, cursor=cursor, limit=limit)
 
 
 @routes.get("/migrations/{identity}", Action.READ, (404,))
 def get_migration(registry: CallerRegistry, identity: Number) -> BoardAnswer:
-    """Return one migration with where each consumer stands, and its proof."""
+    """Return one migration with the state of each consumer and its proof."""
     return registry.migrations.get(identity)
 
 
 @routes.post("/migrations/{identity}/acknowledge", Action.SUBSCRIBE, (404, 409))
 def acknowledge_migration(registry: CallerRegistry, identity: Number, body: AcknowledgementBody) -> BoardAnswer:
-    """Say that a consumer knows of the change; the last word that was waited for lets the version in."""
+    """Acknowledge the change for a consumer. The last required acknowledgement registers the proposed version."""
     return registry.migrations.acknowledge(identity, body.consumer, note=body.note)
 
 
 @routes.post("/migrations/{identity}/move", Action.SUBSCRIBE, (404, 409))
 def move_consumer(registry: CallerRegistry, identity: Number, body: MoveBody) -> BoardAnswer:
-    """Let a consumer read the new line instead of the old one."""
+    """Move a consumer's subscription from the old line to the new one."""
     return registry.migrations.move(identity, body.consumer, fields=body.fields)
 
 
 @routes.post("/migrations/{identity}/waive", Action.WAIVE, (404, 409))
 def waive_consumer(registry: CallerRegistry, identity: Number, body: MigrationWaiverBody) -> BoardAnswer:
-    """Go on without a consumer, for a reason, until a day."""
+    """Exempt a consumer from the migration, for a reason, until a date."""
     return registry.migrations.waive(identity, body.consumer, reason=body.reason, until=body.until)
 
 
 @routes.post("/migrations/{identity}/proof", Action.REGISTER, (404, 409))
 def record_proof(registry: CallerRegistry, identity: Number, body: ProofBody) -> BoardAnswer:
-    """Keep what running the shims on rows showed."""
+    """Record a proof that the migration views work on data."""
     return registry.migrations.record_proof(identity, body.proof)
 
 
 @routes.get("/migration-path", Action.READ, (404, 409))
 def migration_path(registry: CallerRegistry, contract: Name, before: Version, after: Version) -> MigrationPathAnswer:
-    """Return the way over between two versions: shims both ways, and a guide for each consumer of the old line."""
+    """Return the migration path between two versions: views in both directions, and a guide for each consumer."""
     return registry.migrations.path(contract, before, after)

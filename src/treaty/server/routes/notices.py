@@ -1,4 +1,4 @@
-"""Notices: channels, what was told, and promises that were not kept."""
+"""Routes for notices, their channels, and reports of SLA breaches."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Word = Annotated[str | None, Query(max_length=256)]
 
 @routes.get("/channels", Action.NOTIFY)
 def list_channels(registry: CallerRegistry, cursor: Cursor = None, limit: Limit = PAGE) -> Page[ChannelAnswer]:
-    """List where parties get their notices."""
+    """List notification channels."""
     return registry.notices.channels(cursor=cursor, limit=limit)
 
 
 @routes.post("/channels", Action.NOTIFY, status_code=201)
 def add_channel(registry: CallerRegistry, body: ChannelBody) -> ChannelAnswer:
-    """Send a team or consumer its notices."""
+    """Add a notification channel for a team or consumer."""
     return registry.notices.add_channel(body.party, kind=body.kind.value, target=body.target, secret=body.secret)
 
 
 @routes.delete("/channels/{identity}", Action.NOTIFY, (404,))
 def remove_channel(registry: CallerRegistry, identity: Number) -> ChannelAnswer:
-    """Send nothing to a channel any more."""
+    """Remove a notification channel."""
     return registry.notices.remove_channel(identity)
 
 
@@ -41,19 +41,19 @@ def remove_channel(registry: CallerRegistry, identity: Number) -> ChannelAnswer:
 def list_notices(
     registry: CallerRegistry, contract: Word = None, party: Word = None, cursor: Cursor = None, limit: Limit = PAGE
 ) -> Page[NoticeAnswer]:
-    """List what was told, and how far it got."""
+    """List notices and the state of their deliveries."""
     return registry.notices.notices(contract=contract, party=party, cursor=cursor, limit=limit)
 
 
 @routes.post("/notices/retry", Action.NOTIFY, (404,))
 def retry_notices(registry: CallerRegistry, request: Request, body: RetryBody) -> dict[str, int]:
-    """Try again to deliver what was given up."""
-    again = registry.notices.retry(channel=body.channel)
+    """Retry deliveries that failed permanently."""
+    deliveries = registry.notices.retry(channel=body.channel)
     request.app.state.wake_delivery()
-    return {"deliveries": again}
+    return {"deliveries": deliveries}
 
 
 @routes.post("/contracts/{contract:path}/breaches", Action.NOTIFY, (404,), status_code=201)
 def report_breach(registry: CallerRegistry, contract: str, body: BreachBody) -> NoticeAnswer:
-    """Tell owners and consumers that a promise was not kept."""
+    """Report an SLA breach or exception to owners and consumers."""
     return registry.notices.report_breach(contract, kind=body.kind, message=body.message, details=body.details)

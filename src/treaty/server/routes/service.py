@@ -1,4 +1,4 @@
-"""The service itself: whether it lives, and whether it can work."""
+"""Health checks of the service."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ routes = Routes("service")
 
 @routes.get("/healthz", Action.READ)
 async def alive() -> dict[str, str]:
-    """Say that the process lives; anybody may ask."""
+    """Liveness probe: the process is running. No credentials needed."""
     return {"status": "ok"}
 
 
 @routes.get("/readyz", Action.READ)
 async def ready(request: Request) -> dict[str, str]:
-    """Say that the database answers, or 503; anybody may ask."""
+    """Readiness probe: the database answers. No credentials needed."""
     await run_in_threadpool(request.app.state.registry.desk.database.ping)
     return {"status": "ok"}
