@@ -11,7 +11,6 @@ from pathlib import Path
 
 from benchmarks.http_load import contract
 from benchmarks.timing import table
-from treaty.registry.documents import HandedIn, prepare
 from treaty.registry.service import Registry
 
 _CONTRACTS = 10_000
@@ -49,7 +48,7 @@ def _fill(registry: Registry, chance: random.Random) -> int:
             {"contract": f"{_name(up)}@1", "fields": [f"f{chance.randrange(7)}"]} for up in upstreams.get(one, ())
         ]
         document = contract(one) | ({"lineage": lineage} if lineage else {})
-        handed_in.append(registry.submit(lambda document=document: HandedIn(prepare(document))))  # type: ignore[misc]
+        handed_in.append(registry.submit(document))
     for future in handed_in:
         future.result()
     pairs = {(chance.randrange(20_000), chance.randrange(_CONTRACTS)) for _ in range(_SUBSCRIPTIONS)}

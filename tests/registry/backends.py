@@ -86,7 +86,7 @@ class Backend:
 
     @property
     def database(self) -> Database:
-        return self.local.desk.database
+        return self.local.context.database
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Look into the tables from behind."""
@@ -160,7 +160,7 @@ class Served:
         self.url = url
 
     def put(self, registry: Registry) -> None:
-        authenticator = Authenticator(registry.desk.database, AccessSettings(), cast(OidcVerifier, Names()))
+        authenticator = Authenticator(registry.context.database, AccessSettings(), cast(OidcVerifier, Names()))
         self._app.state.registry = registry
         self._app.state.authenticator = authenticator
 

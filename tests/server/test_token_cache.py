@@ -15,7 +15,6 @@ from tests.server.contracts import USERS, short
 from tests.server.test_http import LATEST
 from tests.server.test_signing_in import bearer
 from treaty.registry.access.actors import Unknown
-from treaty.registry.documents import HandedIn, prepare
 from treaty.registry.service import Registry
 from treaty.registry.service.access_tokens import revoke_token
 from treaty.registry.store.tokens import sign_in
@@ -37,8 +36,8 @@ class Met:
         self.elsewhere.access.revoke_token(self.id)
 
     def signed_in_elsewhere(self) -> Registry:
-        with self.elsewhere.desk.database.read() as connection:
-            return self.elsewhere.acting_as(sign_in(connection, self.token, self.elsewhere.desk.now))
+        with self.elsewhere.context.database.read() as connection:
+            return self.elsewhere.acting_as(sign_in(connection, self.token, self.elsewhere.context.now))
 
 
 @pytest.fixture
@@ -113,18 +112,18 @@ def test_a_known_token_does_no_more_than_its_role(met: Met) -> None:
 
 
 def test_units_that_share_a_transaction_see_a_token_being_taken_back_among_them(met: Met) -> None:
-    desk, ci = met.elsewhere.desk, met.signed_in_elsewhere()
+    context, ci = met.elsewhere.context, met.signed_in_elsewhere()
     handed_in: list[Future[Any]] = []
 
     def hand_in_more(_: object) -> None:  # they wait behind this one, and become one batch
         for unit in (
-            lambda: ci.submit(lambda: HandedIn(prepare(short(version="1.0.1")))),
-            lambda: desk.submit(lambda it: revoke_token(it, desk.actor, met.id)),
-            lambda: ci.submit(lambda: HandedIn(prepare(short(version="1.0.2")))),
+            lambda: ci.submit(short(version="1.0.1")),
+            lambda: context.submit(lambda it: revoke_token(it, context.actor, met.id)),
+            lambda: ci.submit(short(version="1.0.2")),
         ):
             handed_in.append(unit())
 
-    desk.write(hand_in_more)
+    context.write(hand_in_more)
 
     registered, revoked, late = handed_in
     assert (registered.result().version, revoked.result().id) == ("1.0.1", met.id)

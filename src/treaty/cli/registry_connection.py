@@ -116,7 +116,7 @@ def followed_by_site(registry: Registry, settings: Settings) -> Iterator[None]:
         yield
         return
     changes: list[None] = []
-    registry.desk.database.on_changes(lambda: changes.append(None))
+    registry.context.database.on_changes(lambda: changes.append(None))
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from treaty.contracts.frozen import lazy
 from treaty.contracts.loader import parse
@@ -65,6 +65,10 @@ class Prepared:
         if version is None:
             raise InvalidDocument(f"{self.contract.version!r} is not a version; write MAJOR.MINOR.PATCH")
         return version.major, version.minor, version.patch
+
+
+Document: TypeAlias = bytes | str | Mapping[str, Json] | Prepared
+"""A contract document: YAML or JSON text, data, or one that was prepared before."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def create_app(
         redoc_url=None,
         telemetry=None if _uses_opentelemetry() else _NO_TELEMETRY,
     )
-    authenticator = Authenticator(registry.desk.database, access or AccessSettings(), oidc)
+    authenticator = Authenticator(registry.context.database, access or AccessSettings(), oidc)
     authenticator.requires_sign_in()
     app.state.registry = registry
     app.state.authenticator = authenticator

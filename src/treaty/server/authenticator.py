@@ -35,7 +35,7 @@ class Authenticator:
         self._lock = threading.Lock()
         self._sign_in_required = settings.required or oidc is not None
         self._checked_at: datetime | None = None
-        self._tokens = TokenCache(database.at_hand)
+        self._tokens = TokenCache(database.read_cache)
 
     def actor(self, authorization: str | None) -> Actor:
         """Return who sends the request; raise Unknown for credentials that are invalid."""
@@ -100,7 +100,7 @@ class Authenticator:
             raise Unknown("sign in with 'Authorization: Bearer <token>'")
         if self._oidc is not None and not text.startswith(_TOKEN_PREFIX):
             return self._oidc.verify(text)
-        stamp = self._database.at_hand.mark()
+        stamp = self._database.read_cache.stamp()
         with self._database.read() as connection:
             record = tokens.believed(connection, text)
         actor = actor_of(record, self._database.clock())

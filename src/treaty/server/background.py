@@ -12,9 +12,9 @@ from treaty.catalog.site import Progress, PublishTarget, publish
 from treaty.catalog.site.folder import FolderBusy
 from treaty.catalog.svg.graph_layout import warm_up_in_background
 from treaty.errors import TreatyError
-from treaty.registry.notices.delivery_worker import DeliveryWorker
 from treaty.registry.notices.senders import Outlet
 from treaty.registry.service import Registry
+from treaty.registry.service.delivery_worker import DeliveryWorker
 
 _LOG = logging.getLogger("treaty.server")
 TICK_INTERVAL_S = 60.0
@@ -34,7 +34,7 @@ class BackgroundThreads:
 
     def __init__(self, registry: Registry, outlet: Outlet, publishing: PublishTarget | None = None) -> None:
         self._registry = registry
-        database = registry.desk.database
+        database = registry.context.database
         self._delivery = DeliveryWorker(database, outlet.send, database.clock)
         database.on_notices(self._delivery.wake)
         self._publisher = CatalogPublisher(registry, publishing) if publishing else None
@@ -90,7 +90,7 @@ class CatalogPublisher:
         self._publishing = publishing
         self._changed = threading.Event()
         self._stop = threading.Event()
-        registry.desk.database.on_changes(self._changed.set)
+        registry.context.database.on_changes(self._changed.set)
 
     def wake(self) -> None:
         """Check for changes now."""

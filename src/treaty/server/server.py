@@ -83,7 +83,7 @@ def check_exposure(registry: Registry, options: ServerOptions) -> None:
     if is_loopback(options.host):
         return
     oidc = OidcVerifier(options.oidc) if options.oidc else None
-    if not Authenticator(registry.desk.database, options.access, oidc).requires_sign_in():
+    if not Authenticator(registry.context.database, options.access, oidc).requires_sign_in():
         raise Refused(
             f"other machines can reach {options.host}, but no token or OIDC provider is configured.\n"
             "Create a token first:   treaty token create admin --role admin\n"

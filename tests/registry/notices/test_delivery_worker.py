@@ -19,9 +19,9 @@ from treaty.errors import Unavailable
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.channels import Channel
 from treaty.registry.notices.delivery_failures import MOST_ATTEMPTS, DeliveryFailed, NoAnswer
-from treaty.registry.notices.delivery_worker import ROOM, DeliveryWorker, Tally
 from treaty.registry.notices.messages import Notice
 from treaty.registry.notices.senders import Outlet, Sender
+from treaty.registry.service.delivery_worker import ROOM, DeliveryWorker, Tally
 from treaty.registry.store.outbox import Lane
 from treaty.registry.store.tables import deliveries
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tests.registry.notices.stores import NOON
-from treaty.registry.notices.delivery_worker import CircuitBreaker
+from treaty.registry.service.delivery_worker import CircuitBreaker
 
 
 def _rest(patience: CircuitBreaker) -> int:

@@ -1,4 +1,4 @@
-"""What is at hand is never older than the last write of anybody."""
+"""The read cache never returns a value that is older than the last write of any process."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from treaty.registry.service import Registry
 from treaty.registry.store.read_cache import ReadCache
 
 
-def test_a_text_is_at_hand_until_somebody_writes(tmp_path: Path) -> None:
+def test_value_is_cached_until_any_process_writes(tmp_path: Path) -> None:
     path = str(tmp_path / "registry.db")
     with Registry.open(path) as registry, Registry.open(path) as another:
-        at_hand = registry.desk.database.at_hand
-        at_hand.put("users", b"as it was", at_hand.mark())
-        assert at_hand.get("users") == b"as it was"
+        cache = registry.context.database.read_cache
+        cache.put("users", b"before", cache.stamp())
+        assert cache.get("users") == b"before"
 
         another.register(users())
-        assert at_hand.get("users") is None
+        assert cache.get("users") is None
 
-        at_hand.put("users", b"as it is", at_hand.mark())
+        cache.put("users", b"after", cache.stamp())
         registry.register(users("1.0.1"))
-        assert at_hand.get("users") is None
+        assert cache.get("users") is None
 
 
-def test_a_text_that_was_read_while_somebody_wrote_is_not_kept(tmp_path: Path) -> None:
+def test_value_that_was_read_during_a_write_is_not_cached(tmp_path: Path) -> None:
     with Registry.open(str(tmp_path / "registry.db")) as registry:
-        at_hand = registry.desk.database.at_hand
-        mark = at_hand.mark()
+        cache = registry.context.database.read_cache
+        stamp = cache.stamp()
         registry.register(users())
 
-        at_hand.put("users", b"read before, or after?", mark)
+        cache.put("users", b"before or after?", stamp)
 
-        assert at_hand.get("users") is None
+        assert cache.get("users") is None
 
 
-def test_a_database_that_cannot_tell_keeps_nothing() -> None:
-    at_hand = ReadCache(None)
+def test_nothing_is_cached_without_a_version_stamp() -> None:
+    cache = ReadCache(None)
 
-    at_hand.put("users", b"as it was", at_hand.mark())
+    cache.put("users", b"value", cache.stamp())
 
-    assert at_hand.get("users") is None
+    assert cache.get("users") is None

@@ -132,9 +132,9 @@ def head_of(source: Source) -> Head | None:
     if not isinstance(source, Registry):
         return None
     newest = select(audit.c.seq, audit.c.hash, audit.c.at).order_by(audit.c.seq.desc()).limit(1)
-    with source.desk.database.read() as connection:
+    with source.context.database.read() as connection:
         row = connection.execute(newest).one_or_none()
-    return Head(*row) if row else Head(0, "", source.desk.database.clock())
+    return Head(*row) if row else Head(0, "", source.context.database.clock())
 
 
 def measured(source: Source) -> dict[str, str]:
@@ -142,7 +142,7 @@ def measured(source: Source) -> dict[str, str]:
     if not isinstance(source, Registry):
         return {}
     newest = select(current_measures.c.contract, func.max(current_measures.c.at)).group_by(current_measures.c.contract)
-    with source.desk.database.read() as connection:
+    with source.context.database.read() as connection:
         return {contract: at.isoformat() for contract, at in connection.execute(newest)}
 
 
@@ -151,7 +151,7 @@ def readers_of(source: Source) -> frozenset[str]:
     if not isinstance(source, Registry):
         listed = iterate_pages(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
         return frozenset(one.consumer for one in listed)
-    with source.desk.database.read() as connection:
+    with source.context.database.read() as connection:
         return frozenset(connection.execute(select(subscriptions.c.consumer).distinct()).scalars())
 
 
@@ -164,7 +164,7 @@ def newest_of(head: Head | None, found: list[ContractAnswer]) -> datetime | None
 
 def today(source: Source) -> datetime:
     """Return the day it is, at its last moment: pages count days, are the same all day, and show all of it."""
-    now = source.desk.database.clock() if isinstance(source, Registry) else datetime.now(UTC)
+    now = source.context.database.clock() if isinstance(source, Registry) else datetime.now(UTC)
     return now.astimezone(UTC).replace(hour=23, minute=59, second=59, microsecond=0)
 
 

@@ -92,7 +92,7 @@ def run(
 
 def _greet(address: str, registry: Registry, serving: ServerOptions) -> None:
     typer.echo(f"Treaty serves at {address}")
-    typer.echo(f"  database   {_short(registry.desk.database.name)}")
+    typer.echo(f"  database   {_short(registry.context.database.name)}")
     typer.echo(f"  access     {_access(registry, serving)}")
     typer.echo(f"  pages      {address}/")
     typer.echo(f"  API        {address}/docs")
@@ -109,7 +109,7 @@ def _tell_address(address: str, _registry: Registry, _serving: ServerOptions) ->
 def _access(registry: Registry, serving: ServerOptions) -> str:
     from treaty.server.authenticator import Authenticator
 
-    if serving.oidc is None and not Authenticator(registry.desk.database, serving.access).requires_sign_in():
+    if serving.oidc is None and not Authenticator(registry.context.database, serving.access).requires_sign_in():
         return "open to this machine, for want of a token; make one with: treaty token create"
     return "sign in to change anything" if serving.access.open_reading else "sign in, to read too"
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from treaty.errors import Conflict, NotFound, Refused
+from treaty.registry.api import RegistryApi
 from treaty.registry.client.requests import API, Parcel, contract_path, line_path, parcel, version_path
 from treaty.registry.client.resources import Access, Consumers, Governance, Measures, Migrations, Notices
 from treaty.registry.client.transport import Interrupted, NotNow, Transport
@@ -19,6 +20,7 @@ from treaty.registry.model import (
     DecisionAnswer,
     DiffAnswer,
     DocumentAnswer,
+    HeadAnswer,
     LineAnswer,
     OverviewAnswer,
     Page,
@@ -34,15 +36,15 @@ from treaty.registry.report import CompatibilityReport
 if TYPE_CHECKING:
     import httpx2
 
+    from treaty.registry.documents import Document
     from treaty.registry.model.contract_answers import Query
-    from treaty.registry.service.context import Document
 
 
 TIMEOUT = 30.0
 """Seconds that an answer may take."""
 
 
-class RegistryClient:
+class RegistryClient(RegistryApi):
     """A registry that is served somewhere; what is done there is done in the name of the token."""
 
     def __init__(
@@ -66,8 +68,16 @@ class RegistryClient:
         """Say which registry it leads to; never with the token."""
         return f"RegistryClient({self._wire.address!r})"
 
+    def now(self) -> datetime:
+        """Return the time of the registry's clock."""
+        return datetime.now(UTC)
+
+    def head(self) -> HeadAnswer | None:
+        """Return the newest audit entry; None if there is none, or over HTTP, where it needs a permission."""
+        return None
+
     def close(self) -> None:
-        """Let go of the connections."""
+        """Release the database or the connection."""
         self._wire.close()
 
     def __enter__(self) -> RegistryClient:
@@ -79,7 +89,7 @@ class RegistryClient:
         self.close()
 
     def register(self, document: Document, *, compatibility: str | None = None) -> Registration:
-        """Register a version if it is admissible; else raise VersionRefused with the report."""
+        """Register a version, or propose it if it needs approval; raise VersionRefused if it is not admissible."""
         return register(self._wire, document, compatibility)
 
     def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
@@ -101,7 +111,7 @@ class RegistryClient:
         return Page(items=listed["datasets"], next=response.url.join(onward).params["cursor"] if onward else None)
 
     def search(self, query: Query, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
-        """Find contracts by name, field, owner, domain, tag or a word in their meanings."""
+        """Find contracts by name, field, owner, domain, tag or a word in their descriptions."""
         check_limit(limit)
         wanted = {
             "q": query.text,
@@ -130,7 +140,7 @@ class RegistryClient:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[ActivityAnswer]:
-        """List what happened, the newest first: of a contract, what concerns a team, of a kind, since a day."""
+        """List activity, the newest first, optionally of one contract, team or kind, or since a day."""
         check_limit(limit)
         day = since.isoformat() if since else None
         asked = {"contract": contract, "team": team, "kind": kind, "since": day, "cursor": cursor, "limit": limit}
@@ -145,13 +155,13 @@ class RegistryClient:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[UpcomingAnswer]:
-        """List what comes within so many days, the nearest first: deprecations, sunsets, retirements, ends of moves."""
+        """List deprecations, sunsets, retirements and ends of migrations within some days, the nearest first."""
         check_limit(limit)
         asked = {"contract": contract, "team": team, "days": days, "cursor": cursor, "limit": limit}
         return self._wire.get(f"{API}/upcoming", Page[UpcomingAnswer], asked)
 
     def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
-        """List the teams that own or read something, with how much."""
+        """List the teams that own or read something, with counts."""
         check_limit(limit)
         return self._wire.get(f"{API}/teams", Page[TeamAnswer], {"cursor": cursor, "limit": limit})
 
@@ -164,7 +174,7 @@ class RegistryClient:
         return self._wire.get(version_path(contract, version), DocumentAnswer)
 
     def given(self, contract: str, version: str) -> tuple[bytes, str]:
-        """Return a document exactly as it was handed in, and what it is."""
+        """Return a document byte for byte as it was registered, with its media type."""
         response = self._wire.fetch(version_path(contract, version, "document"))
         return response.content, response.headers.get("content-type", "").partition(";")[0]
 
@@ -179,42 +189,42 @@ class RegistryClient:
         return self._wire.get(contract_path(contract, "lines"), list[LineAnswer])
 
     def diff(self, contract: str, before: str, after_: str, *, compatibility: str | None = None) -> DiffAnswer:
-        """Say what differs between two versions, whom it breaks, and which version it needs."""
+        """Compare two versions: the changes, what they break, and the version they require."""
         asked = {"before": before, "after": after_, "mode": compatibility}
         return self._wire.get(contract_path(contract, "diff"), DiffAnswer, asked)
 
     def activate(self, contract: str, version: str) -> VersionAnswer:
-        """Let a draft be read, or take a deprecation back."""
+        """Activate a draft, or take back a deprecation."""
         return self._wire.change("POST", version_path(contract, version, "activate"), VersionAnswer)
 
     def deprecate(
         self, contract: str, version: str, *, deprecation_uri: str, sunset_on: date | None = None
     ) -> VersionAnswer:
-        """Announce that a version goes away, with the address of the migration plan."""
+        """Deprecate a version, with the address of the migration plan."""
         values = _announcement(deprecation_uri, sunset_on)
         return self._wire.change("POST", version_path(contract, version, "deprecate"), VersionAnswer, values)
 
     def retire(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
-        """End a version once its day has come and nobody reads it; an override needs a reason."""
+        """Retire a version whose retirement is due and that no consumer reads; an override needs a reason."""
         values = {"override": override}
         return self._wire.change("POST", version_path(contract, version, "retire"), VersionAnswer, values)
 
     def archive(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
-        """Take a version out of use for good; history stays."""
+        """Take a version out of use permanently; it stays in the history."""
         values = {"override": override}
         return self._wire.change("POST", version_path(contract, version, "archive"), VersionAnswer, values)
 
     def deprecate_line(self, line: str, *, deprecation_uri: str, sunset_on: date | None = None) -> list[VersionAnswer]:
-        """Announce that a line goes away: all its versions that are still welcome."""
+        """Deprecate all versions of a line that are draft, active or deprecated."""
         values = _announcement(deprecation_uri, sunset_on)
         return self._wire.change("POST", line_path(line, "deprecate"), list[VersionAnswer], values)
 
     def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
-        """End a line: every version of it that is not gone, together or not at all."""
+        """Retire all versions of a line that are still in use, in one transaction."""
         return self._wire.change("POST", line_path(line, "retire"), list[VersionAnswer], {"override": override})
 
     def tick(self) -> list[StepAnswer]:
-        """Advance every version whose day has come, and remind those who are still to move."""
+        """Advance every version whose date has come, and remind consumers of their migrations."""
         return self._wire.change("POST", f"{API}/tick", list[StepAnswer])
 
 

@@ -15,7 +15,7 @@ from treaty.registry.documents import JSON, YAML, Prepared
 from treaty.registry.not_found import no_contract, no_line, no_version
 
 if TYPE_CHECKING:
-    from treaty.registry.service.context import Document
+    from treaty.registry.documents import Document
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from treaty.errors import NotFound
 from treaty.observability.measures import Measure
+from treaty.registry.api import AccessApi, ConsumersApi, GovernanceApi, MeasuresApi, MigrationsApi, NoticesApi
 from treaty.registry.client.requests import API, contract_path, parcel
 from treaty.registry.client.transport import Transport
 from treaty.registry.model import (
@@ -36,16 +37,16 @@ from treaty.registry.model import (
     TokenAnswer,
     WaiverAnswer,
 )
-from treaty.registry.model.page import PAGE, check_limit
+from treaty.registry.model.page import LARGEST_PAGE, PAGE, check_limit
 
 if TYPE_CHECKING:
-    from treaty.registry.service.context import Document
+    from treaty.registry.documents import Document
 
 
 _SUBSCRIPTIONS = f"{API}/subscriptions"
 
 
-class Consumers:
+class Consumers(ConsumersApi):
     """The consumers of a registry."""
 
     def __init__(self, wire: Transport) -> None:
@@ -63,7 +64,7 @@ class Consumers:
         contact: str | None = None,
         team: str | None = None,
     ) -> SubscriptionAnswer:
-        """Declare that a consumer depends on a line; without fields, no change is taken to be safe for it."""
+        """Declare that a consumer depends on a line; without fields, every change may affect it."""
         values = {
             "consumer": consumer,
             "line": line,
@@ -90,13 +91,24 @@ class Consumers:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[SubscriptionAnswer]:
-        """List subscriptions, of one contract, one consumer or one team, or of all."""
+        """List subscriptions, optionally of one contract, consumer or team."""
         check_limit(limit)
         asked = {"contract": contract, "consumer": consumer, "team": team, "cursor": cursor, "limit": limit}
         return self._wire.get(_SUBSCRIPTIONS, Page[SubscriptionAnswer], asked)
 
+    def names(self) -> list[str]:
+        """Return the names of all consumers, sorted."""
+        names: set[str] = set()
+        cursor: str | None = None
+        while True:
+            page = self.subscriptions(cursor=cursor, limit=LARGEST_PAGE)
+            names |= {subscription.consumer for subscription in page.items}
+            cursor = page.next
+            if cursor is None:
+                return sorted(names)
+
     def graph(self, node: str, *, direction: str = "downstream", depth: int | None = None) -> GraphAnswer:
-        """Say who rests on a line or consumer, or what it rests on."""
+        """Return what depends on a line or consumer, or what it depends on."""
         return self._wire.get(f"{API}/graph", GraphAnswer, {"node": node, "direction": direction, "depth": depth})
 
     def map(
@@ -108,41 +120,41 @@ class Consumers:
         domain: str | None = None,
         limit: int = PAGE,
     ) -> MapAnswer:
-        """Return the graph around a line, contract or consumer, or of a domain, or all of it; never too much of it."""
+        """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
         asked = {"node": node, "hops": hops, "direction": direction, "domain": domain, "limit": limit}
         return self._wire.get(f"{API}/map", MapAnswer, asked)
 
     def domains(self) -> DomainsAnswer:
-        """Return the graph from far away: the domains, and what goes from one to another."""
+        """Return the domains and the number of dependencies between them."""
         return self._wire.get(f"{API}/domains", DomainsAnswer)
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
-        """Say whom a new version would hit, by field."""
+        """Return which consumers and lines a new version affects, by field."""
         return self._wire.ask(f"{API}/impact", ImpactAnswer, parcel(document, compatibility))
 
     def can_i_publish(self, document: Document, *, compatibility: str | None = None) -> DecisionAnswer:
-        """Say yes or no to publishing a new version, with every reason."""
+        """Decide whether a new version may be published, with every reason."""
         return self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, parcel(document, compatibility))
 
     def can_i_retire(self, line: str, *, version: str | None = None) -> DecisionAnswer:
-        """Say yes or no to retiring a line or one version of it, with every reason."""
+        """Decide whether a line, or one version of it, may be retired, with every reason."""
         return self._wire.get(f"{API}/can-i-retire", DecisionAnswer, {"line": line, "version": version})
 
 
-class Governance:
+class Governance(GovernanceApi):
     """The governance of a registry."""
 
     def __init__(self, wire: Transport) -> None:
         self._wire = wire
 
     def policies(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
-        """List the policies: contracts whose terms bind those below them."""
+        """List the policies: contracts whose terms bind the contracts below them."""
         check_limit(limit)
         return self._wire.get(f"{API}/policies", Page[ContractAnswer], {"cursor": cursor, "limit": limit})
 
     def check_policies(self, document: Document) -> PolicyCheckAnswer:
-        """Say what the policies above a contract find weakened, and whom it would find in breach if it is a policy."""
+        """Return the terms that are weaker than the policies above, and the children a policy would put in breach."""
         return self._wire.ask(f"{API}/policies/check", PolicyCheckAnswer, parcel(document))
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
@@ -153,7 +165,7 @@ class Governance:
     def waive(
         self, rule: str, *, owner: str, reason: str, until: date | str, contract: str = "*", path: str = "*"
     ) -> WaiverAnswer:
-        """Set a finding aside, for a reason, until a day."""
+        """Waive a finding for a reason until an end date."""
         values = {
             "rule": rule,
             "owner": owner,
@@ -165,7 +177,7 @@ class Governance:
         return self._wire.change("POST", f"{API}/waivers", WaiverAnswer, values)
 
     def revoke_waiver(self, identity: int) -> WaiverAnswer:
-        """End a waiver before its day."""
+        """End a waiver before its end date."""
         return self._wire.change("DELETE", f"{API}/waivers/{identity:d}", WaiverAnswer)
 
     def proposals(
@@ -177,19 +189,19 @@ class Governance:
         return self._wire.get(f"{API}/proposals", Page[ProposalAnswer], asked)
 
     def approve(self, proposal: int, *, reason: str | None = None, override: bool = False) -> ProposalAnswer:
-        """Register a proposed version; one's own only as an override with a reason."""
+        """Register a proposed version; the proposer needs an override with a reason."""
         values = {"reason": reason, "override": override}
         return self._wire.change("POST", f"{API}/proposals/{proposal:d}/approve", ProposalAnswer, values)
 
     def decline(self, proposal: int, *, reason: str | None = None) -> ProposalAnswer:
-        """Turn a proposed version down, or take one's own back."""
+        """Decline a proposed version; the proposer withdraws it."""
         return self._wire.change("POST", f"{API}/proposals/{proposal:d}/decline", ProposalAnswer, {"reason": reason})
 
 
 _MIGRATIONS = f"{API}/migrations"
 
 
-class Migrations:
+class Migrations(MigrationsApi):
     """The migrations of a registry."""
 
     def __init__(self, wire: Transport) -> None:
@@ -204,33 +216,33 @@ class Migrations:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[MigrationAnswer]:
-        """List migrations, of one contract, with consumers of one team, or all, with how many stand where."""
+        """List migrations with the number of consumers in each state, optionally of one contract or team."""
         check_limit(limit)
         asked = {"contract": contract, "state": state, "team": team, "cursor": cursor, "limit": limit}
         return self._wire.get(_MIGRATIONS, Page[MigrationAnswer], asked)
 
     def get(self, migration: int) -> BoardAnswer:
-        """Return one migration with where each consumer stands, and its proof."""
+        """Return a migration with the state of each consumer and its proof."""
         return self._wire.get(f"{_MIGRATIONS}/{migration:d}", BoardAnswer)
 
     def acknowledge(self, migration: int, consumer: str, *, note: str | None = None) -> BoardAnswer:
-        """Say that a consumer knows of the change; the last word that was waited for lets the version in."""
+        """Acknowledge a change for a consumer; the last acknowledgement that is missing registers the version."""
         return self._said(migration, "acknowledge", {"consumer": consumer, "note": note})
 
     def move(self, migration: int, consumer: str, *, fields: Sequence[str] | None = None) -> BoardAnswer:
-        """Let a consumer read the new line instead of the old one."""
+        """Move a consumer's subscription from the old line to the new one."""
         return self._said(migration, "move", {"consumer": consumer, "fields": None if fields is None else [*fields]})
 
     def waive(self, migration: int, consumer: str, *, reason: str, until: date) -> BoardAnswer:
-        """Go on without a consumer, for a reason, until a day."""
+        """Continue without a consumer, for a reason, until a day."""
         return self._said(migration, "waive", {"consumer": consumer, "reason": reason, "until": until.isoformat()})
 
     def record_proof(self, migration: int, proof: Mapping[str, Any]) -> BoardAnswer:
-        """Keep what running the shims on rows showed."""
+        """Store the result of running the shims of a migration on data."""
         return self._said(migration, "proof", {"proof": dict(proof)})
 
     def path(self, contract: str, before: str, after_: str) -> MigrationPathAnswer:
-        """Return the way over between two versions, with a guide for each consumer of the old line."""
+        """Return the migration path between two versions, with a guide for each consumer of the old line."""
         asked = {"contract": contract, "before": before, "after": after_}
         return self._wire.get(f"{API}/migration-path", MigrationPathAnswer, asked)
 
@@ -241,14 +253,14 @@ class Migrations:
 _MEASURES = f"{API}/measures"
 
 
-class Measures:
+class Measures(MeasuresApi):
     """The measures of a registry."""
 
     def __init__(self, wire: Transport) -> None:
         self._wire = wire
 
     def record(self, measures: Sequence[Measure]) -> RecordedAnswer:
-        """Keep what was measured, held to what the contracts promise; 1,000 at a time at most."""
+        """Store up to 1,000 measures, judged against the promises of their contracts."""
         said = [_said(one) for one in measures]
         return self._wire.change("POST", _MEASURES, RecordedAnswer, {"measures": said})
 
@@ -271,10 +283,14 @@ class Measures:
     def grid(
         self, *, since: date | None = None, domain: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[GridRowAnswer]:
-        """List how the days went of each contract that was measured, the worst contract first."""
+        """List the daily states of each measured contract, the least healthy contract first."""
         check_limit(limit)
         asked = {"since": _day(since), "domain": domain, "cursor": cursor, "limit": limit}
         return self._wire.get(f"{_MEASURES}/grid", Page[GridRowAnswer], asked)
+
+    def last_measured(self) -> dict[str, datetime]:
+        """Return when each contract was last measured; empty over HTTP, where it would take a request per page."""
+        return {}
 
 
 def _day(one: date | None) -> str | None:
@@ -295,30 +311,30 @@ def _said(one: Measure) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-class Notices:
+class Notices(NoticesApi):
     """The notices of a registry."""
 
     def __init__(self, wire: Transport) -> None:
         self._wire = wire
 
     def channels(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[ChannelAnswer]:
-        """List where parties get their notices, as far as they are the actor's to know."""
+        """List the channels that the actor may manage."""
         check_limit(limit)
         return self._wire.get(f"{API}/channels", Page[ChannelAnswer], {"cursor": cursor, "limit": limit})
 
     def add_channel(self, party: str, *, kind: str, target: str, secret: str | None = None) -> ChannelAnswer:
-        """Send a team or consumer its notices: by webhook, slack, email or log."""
+        """Add a channel for the notices of a team or consumer: webhook, slack, email or log."""
         values = {"party": party, "kind": kind, "target": target, "secret": secret}
         return self._wire.change("POST", f"{API}/channels", ChannelAnswer, values)
 
     def remove_channel(self, identity: int) -> ChannelAnswer:
-        """Send nothing to a channel any more."""
+        """Remove a channel."""
         return self._wire.change("DELETE", f"{API}/channels/{identity:d}", ChannelAnswer)
 
     def notices(
         self, *, contract: str | None = None, party: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[NoticeAnswer]:
-        """List what was told, and how far it got."""
+        """List notices with the state of their deliveries."""
         check_limit(limit)
         asked = {"contract": contract, "party": party, "cursor": cursor, "limit": limit}
         return self._wire.get(f"{API}/notices", Page[NoticeAnswer], asked)
@@ -326,16 +342,16 @@ class Notices:
     def report_breach(
         self, contract: str, *, kind: str, message: str, details: Mapping[str, Any] | None = None
     ) -> NoticeAnswer:
-        """Tell owners and consumers that a promise was not kept: an sla_breach or an exception."""
+        """Notify owners and consumers of a broken promise: an sla_breach or an exception."""
         values = {"kind": kind, "message": message, "details": dict(details or {})}
         return self._wire.change("POST", contract_path(contract, "breaches"), NoticeAnswer, values)
 
     def retry(self, *, channel: int | None = None) -> int:
-        """Try again to deliver what was given up; return how much that is."""
+        """Retry deliveries that were given up, and return how many."""
         return self._wire.change("POST", f"{API}/notices/retry", dict[str, int], {"channel": channel})["deliveries"]
 
 
-class Access:
+class Access(AccessApi):
     """Who may come in, and what they did."""
 
     def __init__(self, wire: Transport) -> None:
@@ -344,17 +360,17 @@ class Access:
     def create_token(
         self, name: str, *, role: str, team: str | None = None, scopes: Sequence[str] = (), days: int | None = None
     ) -> MintedAnswer:
-        """Give out a token; its secret is shown this once."""
+        """Create a token; its secret is returned only here."""
         values = {"name": name, "role": role, "team": team, "scopes": list(scopes), "days": days}
         return self._wire.change("POST", f"{API}/tokens", MintedAnswer, values)
 
     def tokens(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TokenAnswer]:
-        """List tokens, without their secrets."""
+        """List tokens without their secrets."""
         check_limit(limit)
         return self._wire.get(f"{API}/tokens", Page[TokenAnswer], {"cursor": cursor, "limit": limit})
 
     def revoke_token(self, identity: str) -> TokenAnswer:
-        """Take a token back."""
+        """Revoke a token."""
         if not identity.isascii() or not identity.isalnum():
             raise NotFound(f"there is no token {identity!r}; list them with: treaty token list")
         return self._wire.change("DELETE", f"{API}/tokens/{quote(identity)}", TokenAnswer)
@@ -362,11 +378,11 @@ class Access:
     def audit(
         self, *, subject: str | None = None, actor: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[AuditAnswer]:
-        """List who did what; a subject stands for all that begins with it."""
+        """List audit entries, optionally of one actor or of subjects that begin with a text."""
         check_limit(limit)
         asked = {"subject": subject, "actor": actor, "cursor": cursor, "limit": limit}
         return self._wire.get(f"{API}/audit", Page[AuditAnswer], asked)
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
-        """Check that the audit log is whole; a head that was kept must still be in it."""
+        """Check that the audit log is intact, and that it contains a head that was noted earlier."""
         return self._wire.get(f"{API}/audit/verify", AuditCheckAnswer, {"head": head})

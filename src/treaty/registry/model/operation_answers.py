@@ -80,6 +80,14 @@ class BreakAnswer(Answer):
     reason: str
 
 
+class HeadAnswer(Answer):
+    """The newest entry of the audit log; it changes with every change of the registry except measures."""
+
+    seq: int
+    hash: str
+    at: datetime
+
+
 class AuditCheckAnswer(Answer):
     """Whether the audit log is whole; keep the head to see later that nothing was cut off."""
 

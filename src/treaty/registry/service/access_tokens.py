@@ -9,6 +9,7 @@ from treaty.errors import Conflict, InvalidDocument
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.permissions import Action, Resource, authorize, scopes_for
 from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, in_force, mint
+from treaty.registry.api import AccessApi
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
@@ -17,42 +18,42 @@ from treaty.registry.store.transaction import Transaction
 from treaty.registry.validation import check_name
 
 
-class Access:
+class Access(AccessApi):
     """Who may come in, and what they did."""
 
-    def __init__(self, desk: Context) -> None:
-        self._desk = desk
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def create_token(
         self, name: str, *, role: str, team: str | None = None, scopes: Sequence[str] = (), days: int | None = None
     ) -> MintedAnswer:
-        """Give out a token; its secret is shown this once."""
-        return self._desk.write(lambda it: create_token(it, self._desk.actor, name, role, team, scopes, days))
+        """Create a token; its secret is returned only here."""
+        return self._context.write(lambda it: create_token(it, self._context.actor, name, role, team, scopes, days))
 
     def tokens(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TokenAnswer]:
-        """List tokens, without their secrets."""
+        """List tokens without their secrets."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._desk.read(lambda it: tokens.listed(it, str(start), limit + 1), Action.MANAGE_TOKENS)
+        found = self._context.read(lambda it: tokens.listed(it, str(start), limit + 1), Action.MANAGE_TOKENS)
         return page_of([answer(one) for one in found], limit, lambda one: (one.id,))
 
     def revoke_token(self, identity: str) -> TokenAnswer:
-        """Take a token back."""
-        return self._desk.write(lambda it: revoke_token(it, self._desk.actor, identity))
+        """Revoke a token."""
+        return self._context.write(lambda it: revoke_token(it, self._context.actor, identity))
 
     def audit(
         self, *, subject: str | None = None, actor: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[AuditAnswer]:
-        """List who did what; a subject stands for all that begins with it."""
+        """List audit entries, optionally of one actor or of subjects that begin with a text."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._desk.read(lambda it: audit_log.page(it, subject, actor, int(start), limit + 1), Action.AUDIT)
+        found = self._context.read(lambda it: audit_log.page(it, subject, actor, int(start), limit + 1), Action.AUDIT)
         return page_of(found, limit, lambda one: (one.seq,))
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
-        """Check that the audit log is whole; a head that was kept must still be in it."""
+        """Check that the audit log is intact, and that it contains a head that was noted earlier."""
         known = _head(head) if head is not None else None
-        return self._desk.read(lambda it: audit_log.verify(it, known), Action.AUDIT)
+        return self._context.read(lambda it: audit_log.verify(it, known), Action.AUDIT)
 
 
 def _head(text: str) -> tuple[int, str]:

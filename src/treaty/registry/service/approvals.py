@@ -9,9 +9,10 @@ from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.documents import prepare
 from treaty.registry.model import ProposalAnswer
 from treaty.registry.rules import RegistryRules
-from treaty.registry.service import migration_status, proposals
+from treaty.registry.service import migration_status
 from treaty.registry.service.registration import register_approved
-from treaty.registry.store import migration_records, versions
+from treaty.registry.store import governance_records, migration_records, versions
+from treaty.registry.store.governance_records import ProposalRecord, ProposalState
 from treaty.registry.store.migration_records import MigrationState
 from treaty.registry.store.transaction import Transaction
 
@@ -40,11 +41,11 @@ def approve(
         transaction,
         row.proposed_by,
         rules,
-        prepare(bytes(row.document), row.media, rules.limits),
+        prepare(row.document, row.media, rules.limits),
         Mode(row.mode),
     )
-    proposals.decide(transaction, identity, "approved", actor, reason)
-    return proposals.answer(proposals.find(transaction.connection, identity))
+    governance_records.decide_proposal(transaction, identity, ProposalState.APPROVED, actor.name, reason)
+    return governance_records.find_proposal(transaction.connection, identity).answer
 
 
 def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
@@ -60,13 +61,13 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
         after={"state": "declined", "reason": reason},
         details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
     )
-    proposals.decide(transaction, identity, "declined", actor, reason)
+    governance_records.decide_proposal(transaction, identity, ProposalState.DECLINED, actor.name, reason)
     waiting = migration_records.proposed_as(transaction.connection, identity)
     if waiting is not None:
         migration_records.change(
             transaction, waiting.id, state=MigrationState.WITHDRAWN.value, closed_at=transaction.now
         )
-    return proposals.answer(proposals.find(transaction.connection, identity))
+    return governance_records.find_proposal(transaction.connection, identity).answer
 
 
 def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[str]:
@@ -78,16 +79,14 @@ def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> li
     return migration_status.missing(rules, found)
 
 
-def _open(transaction: Transaction, identity: int) -> proposals.ProposalRow:
-    row = proposals.find(transaction.connection, identity)
-    if row.state != proposals.OPEN:
+def _open(transaction: Transaction, identity: int) -> ProposalRecord:
+    row = governance_records.find_proposal(transaction.connection, identity)
+    if row.state != ProposalState.OPEN:
         raise Conflict(f"proposal {identity} was {row.state} by {row.decided_by}")
     return row
 
 
-def _check(
-    transaction: Transaction, actor: Actor, row: proposals.ProposalRow, reason: str | None, action: Action
-) -> None:
+def _check(transaction: Transaction, actor: Actor, row: ProposalRecord, reason: str | None, action: Action) -> None:
     owned = versions.highest(transaction.connection, row.contract)
     teams = owned.teams if owned else frozenset()
     authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposed_by), reason)

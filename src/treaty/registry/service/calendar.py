@@ -6,21 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from sqlalchemy import Connection, func, select
-
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status
 from treaty.registry.model import UpcomingAnswer
 from treaty.registry.model.operation_answers import UpcomingKind
-from treaty.registry.store import migration_records, versions
-from treaty.registry.store.tables import subscriptions
+from treaty.registry.store import Connection, migration_records, subscriptions, versions
 from treaty.registry.store.teams import Realm, realm_of
 from treaty.registry.store.versions import Kept
 
-_S = subscriptions.c
 LONGEST = 3_660
-_AT_ONCE = 500
 _MOST_DATED = 5_000
 _AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
     Status.ACTIVE: (
@@ -78,7 +73,7 @@ def upcoming(
     near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
     wanted = [one for one in near if contract in (None, one.line.contract) and _concerns(realm, one.line)]
     nearest = sorted((one for one in wanted if one.place > after), key=lambda one: one.place)[:limit]
-    readers = _readers(connection, {one.line for one in nearest})
+    readers = subscriptions.count_readers(connection, {one.line for one in nearest})
     return [_answer(one, readers.get(one.line, 0)) for one in nearest]
 
 
@@ -110,16 +105,6 @@ def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
         if one.ends_on is not None:
             owners = frozenset({one.owner} if one.owner else ())
             yield _Day(one.line, "migration", one.ends_on, [one.version], owners, one.id, one.guide)
-
-
-def _readers(connection: Connection, lines: set[Line]) -> dict[Line, int]:
-    names = sorted({line.contract for line in lines})
-    found: dict[Line, int] = {}
-    for start in range(0, len(names), _AT_ONCE):
-        some = _S.contract.in_(names[start : start + _AT_ONCE])
-        asked = select(_S.contract, _S.major, func.count()).where(_S.active, some).group_by(_S.contract, _S.major)
-        found |= {Line(row[0], row[1]): row[2] for row in connection.execute(asked)}
-    return found
 
 
 def _answer(one: _Day, consumers: int) -> UpcomingAnswer:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection
-
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.model import Contract, Field
 from treaty.contracts.paths import FieldPath
@@ -15,6 +13,8 @@ from treaty.errors import InvalidDocument, Refused
 from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, ConsumerAdmission
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.api import ConsumersApi
+from treaty.registry.documents import Document
 from treaty.registry.model import (
     DecisionAnswer,
     DomainsAnswer,
@@ -29,9 +29,9 @@ from treaty.registry.not_found import no_line, not_reading
 from treaty.registry.service import decisions, dependency_map
 from treaty.registry.service import dependencies as depends
 from treaty.registry.service import judgement as candidates
-from treaty.registry.service.context import Context, Document
+from treaty.registry.service.context import Context
 from treaty.registry.service.lifecycle import standing
-from treaty.registry.store import subscriptions, versions
+from treaty.registry.store import Connection, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import Kept
@@ -41,11 +41,11 @@ _LONGEST_TEXT = 2_000
 _MOST_FIELDS = 2_000
 
 
-class Consumers:
+class Consumers(ConsumersApi):
     """The consumers of a registry."""
 
-    def __init__(self, desk: Context) -> None:
-        self._desk = desk
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def subscribe(
         self,
@@ -59,7 +59,7 @@ class Consumers:
         contact: str | None = None,
         team: str | None = None,
     ) -> SubscriptionAnswer:
-        """Declare that a consumer depends on a line; without fields, no change is taken to be safe for it."""
+        """Declare that a consumer depends on a line; without fields, every change may affect it."""
         for text, what in ((consumer, "consumer"), *([(team, "team")] if team is not None else [])):
             check_name(text, what)
         for said in (purpose, latency, contact):
@@ -70,12 +70,12 @@ class Consumers:
         asked = Subscription(
             consumer, parse_line(line), _class(consumer_class), parse_fields(list(fields)), purpose, latency, contact
         )
-        return self._desk.write(lambda it: subscribe(it, self._desk.actor, asked, team))
+        return self._context.write(lambda it: subscribe(it, self._context.actor, asked, team))
 
     def unsubscribe(self, consumer: str, line: str) -> SubscriptionAnswer:
         """End a subscription."""
         parsed = parse_line(line)
-        return self._desk.write(lambda it: unsubscribe(it, self._desk.actor, consumer, parsed))
+        return self._context.write(lambda it: unsubscribe(it, self._context.actor, consumer, parsed))
 
     def subscriptions(
         self,
@@ -86,7 +86,7 @@ class Consumers:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[SubscriptionAnswer]:
-        """List subscriptions, of one contract, one consumer or one team, or of all."""
+        """List subscriptions, optionally of one contract, consumer or team."""
         check_limit(limit)
         name, of, major = after(cursor, "", "", -1)
         start = (str(name), str(of), int(major)) if cursor else None
@@ -96,17 +96,21 @@ class Consumers:
             warned = {line: warnings_for(it, line) for line in {one.subscription.line for one in listed}}
             return [answer(one, warned[one.subscription.line]) for one in listed]
 
-        found = self._desk.read(read)
+        found = self._context.read(read)
         return page_of(found, limit, _place)
 
+    def names(self) -> list[str]:
+        """Return the names of all consumers, sorted."""
+        return self._context.read(subscriptions.consumer_names)
+
     def graph(self, node: str, *, direction: str = "downstream", depth: int | None = None) -> GraphAnswer:
-        """Say who rests on a line or consumer, or what it rests on."""
+        """Return what depends on a line or consumer, or what it depends on."""
         if direction not in ("upstream", "downstream"):
             raise InvalidDocument(f"unknown direction {direction[:40]!r}; use upstream or downstream")
         if depth is not None and depth < 1:
             raise InvalidDocument(f"depth must be 1 or more, not {depth}")
-        reach = self._desk.read(
-            lambda it: self._desk.dependencies.reach(it, depends.node_named(it, node), direction, depth)
+        reach = self._context.read(
+            lambda it: self._context.dependencies.reach(it, depends.node_named(it, node), direction, depth)
         )
         return depends.graph_answer(reach, direction)
 
@@ -119,7 +123,7 @@ class Consumers:
         domain: str | None = None,
         limit: int = PAGE,
     ) -> MapAnswer:
-        """Return the graph around a line, contract or consumer, or of a domain, or all of it; never too much of it."""
+        """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
         if direction not in dependency_map.WAYS:
             raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependency_map.WAYS)}")
@@ -127,43 +131,47 @@ class Consumers:
             raise InvalidDocument(f"hops must be 1 or more, not {hops}")
         if node is not None and domain is not None:
             raise InvalidDocument("ask around a node or for a domain, not both")
-        known = self._desk.dependencies
+        known = self._context.dependencies
         if node is None:
-            return self._desk.read(lambda it: dependency_map.map_of(it, known, domain, limit))
-        return self._desk.read(lambda it: dependency_map.map_around(it, known, node, hops, direction, limit))
+            return self._context.read(lambda it: dependency_map.map_of(it, known, domain, limit))
+        return self._context.read(lambda it: dependency_map.map_around(it, known, node, hops, direction, limit))
 
     def domains(self) -> DomainsAnswer:
-        """Return the graph from far away: the domains, and what goes from one to another."""
-        return self._desk.read(lambda it: dependency_map.domains_of(it, self._desk.dependencies))
+        """Return the domains and the number of dependencies between them."""
+        return self._context.read(lambda it: dependency_map.domains_of(it, self._context.dependencies))
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
-        """Say whom a new version would hit, by field."""
-        candidate = self._desk.prepared(document)
-        return self._desk.read(
+        """Return which consumers and lines a new version affects, by field."""
+        candidate = self._context.prepared(document)
+        return self._context.read(
             lambda it: depends.impact_of(
                 it,
-                self._desk.dependencies,
-                candidates.judge(it, self._desk.rules, candidate, self._desk.mode(compatibility), self._desk.today),
+                self._context.dependencies,
+                candidates.judge(
+                    it, self._context.rules, candidate, self._context.mode(compatibility), self._context.today
+                ),
             ),
             Action.CHECK,
         )
 
     def can_i_publish(self, document: Document, *, compatibility: str | None = None) -> DecisionAnswer:
-        """Say yes or no to publishing a new version, with every reason."""
-        candidate = self._desk.prepared(document)
-        mode = self._desk.mode(compatibility)
+        """Decide whether a new version may be published, with every reason."""
+        candidate = self._context.prepared(document)
+        mode = self._context.mode(compatibility)
 
         def decide(it: Connection) -> DecisionAnswer:
-            judgement = candidates.judge(it, self._desk.rules, candidate, mode, self._desk.today)
-            found = depends.exposure_of(it, self._desk.dependencies, judgement)
-            return decisions.can_i_publish(it, self._desk.rules, judgement, found)
+            judgement = candidates.judge(it, self._context.rules, candidate, mode, self._context.today)
+            found = depends.exposure_of(it, self._context.dependencies, judgement)
+            return decisions.can_i_publish(it, self._context.rules, judgement, found)
 
-        return self._desk.read(decide, Action.CHECK)
+        return self._context.read(decide, Action.CHECK)
 
     def can_i_retire(self, line: str, *, version: str | None = None) -> DecisionAnswer:
-        """Say yes or no to retiring a line or one version of it, with every reason."""
+        """Decide whether a line, or one version of it, may be retired, with every reason."""
         parsed = parse_line(line)
-        return self._desk.read(lambda it: decisions.can_i_retire(it, parsed, version, self._desk.today), Action.CHECK)
+        return self._context.read(
+            lambda it: decisions.can_i_retire(it, parsed, version, self._context.today), Action.CHECK
+        )
 
 
 def _place(one: SubscriptionAnswer) -> tuple[str, str, int]:

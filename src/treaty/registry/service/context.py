@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TypeAlias, TypeVar
-
-from sqlalchemy import Connection
+from typing import TypeVar
 
 from treaty.compatibility import Mode, parse_mode
-from treaty.contracts.values import Json
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.access.tokens import in_force
-from treaty.registry.documents import Prepared, prepare
+from treaty.registry.documents import Document, Prepared, prepare
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service.dependencies import Dependencies
-from treaty.registry.store import tokens
+from treaty.registry.store import Connection, tokens
 from treaty.registry.store.database import Database
 from treaty.registry.store.search import Overviews
 from treaty.registry.store.transaction import Transaction
 
 T = TypeVar("T")
-Document: TypeAlias = bytes | str | Mapping[str, Json] | Prepared
 EVERYTHING = Resource("registry", "contracts")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from sqlalchemy import Connection
-
 from treaty.consumers.impact import Exposure
 from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Status
@@ -18,7 +16,7 @@ from treaty.registry.service.dependencies import impact_answer, struck
 from treaty.registry.service.judgement import Judgement
 from treaty.registry.service.lifecycle import SERVING, obstacles_to_retiring, standing, stranded, waived
 from treaty.registry.service.migration_start import Waiting, readers, waits
-from treaty.registry.store import migration_records, versions
+from treaty.registry.store import Connection, migration_records, versions
 
 
 def can_i_publish(

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Literal, TypeVar
 
-from sqlalchemy import Connection
-
 from treaty.compatibility import Judged, Verdict
 from treaty.consumers.dependencies import Consumer, MadeFrom, Node, Reach
 from treaty.consumers.graph import DependencyGraph
@@ -17,7 +15,7 @@ from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.registry.model import AffectedAnswer, GraphAnswer, ImpactAnswer, NodeAnswer
 from treaty.registry.service.judgement import Judgement
-from treaty.registry.store import subscriptions, versions
+from treaty.registry.store import Connection, subscriptions, versions
 
 T = TypeVar("T")
 _MOST_NODES = 1_000

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
-
-from sqlalchemy import Connection, select
 
 from treaty.consumers import graph
 from treaty.consumers.dependencies import Consumer, Dependency, MadeFrom, Node, PublishedBy, Reads
 from treaty.consumers.graph import BOTH_WAYS, DOWNSTREAM, UPSTREAM, DependencyGraph, Subgraph, endpoints
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
-from treaty.governance.lifecycle import Status, line_status
 from treaty.registry.model import DomainAnswer, DomainEdgeAnswer, DomainsAnswer, MapAnswer, MapEdgeAnswer, MapNodeAnswer
 from treaty.registry.service.dependencies import Dependencies, node_named
-from treaty.registry.store.tables import contracts, subscriptions, versions
+from treaty.registry.store import Connection, search, subscriptions
 
 WAYS = {"both": BOTH_WAYS, "upstream": (UPSTREAM,), "downstream": (DOWNSTREAM,)}
 _MOST_DOMAINS = 200
-_C, _V = contracts.c, versions.c
 
 
 def map_around(
@@ -34,7 +30,7 @@ def map_around(
 
 def map_of(connection: Connection, dependencies: Dependencies, domain: str | None, most: int) -> MapAnswer:
     """Return the whole graph, or the lines of a domain (empty: of none) with those one step away."""
-    known = _lines(connection)
+    known = search.lines_by_domain(connection)
     if domain is None:
         part = dependencies.ask(connection, lambda it: graph.full_graph(it, known, most))
     else:
@@ -45,7 +41,7 @@ def map_of(connection: Connection, dependencies: Dependencies, domain: str | Non
 
 def domains_of(connection: Connection, dependencies: Dependencies) -> DomainsAnswer:
     """Return the graph from far away: the largest domains, and what goes between them."""
-    known = _lines(connection)
+    known = search.lines_by_domain(connection)
     sizes = Counter(known.values())
     names = sorted(sizes, key=lambda name: (-sizes[name], name or ""))[:_MOST_DOMAINS]
     readers: dict[str | None, set[str]] = {name: set() for name in names}
@@ -74,7 +70,7 @@ def _all_dependences(graph: DependencyGraph) -> tuple[Dependency, ...]:
 
 def _origins(connection: Connection, dependencies: Dependencies, name: str) -> list[Node]:
     """Find what a name means: a line, all lines of a contract, or a consumer; else a line others merely speak of."""
-    if lines := _lines_of(connection, name):
+    if lines := search.lines_of(connection, name):
         return list(lines)
     try:
         spoken_of = parse_line(name)
@@ -85,26 +81,10 @@ def _origins(connection: Connection, dependencies: Dependencies, name: str) -> l
     return [node_named(connection, name)]
 
 
-def _lines_of(connection: Connection, contract: str) -> list[Line]:
-    asked = select(_V.major).distinct().where(_V.contract == contract).order_by(_V.major)
-    return [Line(contract, major) for major in connection.execute(asked).scalars()]
-
-
-def _lines(connection: Connection) -> dict[Line, str | None]:
-    """Return every line that is registered, with its domain."""
-    asked = select(_V.contract, _V.major, _C.domain).distinct().select_from(versions.join(contracts))
-    return {Line(row.contract, row.major): row.domain for row in connection.execute(asked)}
-
-
-_C_MAP_ANSWERS, _V_MAP_ANSWERS, _S = contracts.c, versions.c, subscriptions.c
-_AT_ONCE = 500
-"""Names in one question, well below what a database takes."""
-
-
 def map_answer(connection: Connection, part: Subgraph, origins: Iterable[Node] = ()) -> MapAnswer:
     """Return a part of the graph in the words of the API."""
-    lines = _described(connection, {node.contract for node in part.nodes if isinstance(node, Line)})
-    teams = _teams(connection, {node.name for node in part.nodes if isinstance(node, Consumer)})
+    lines = search.describe_lines(connection, {node.contract for node in part.nodes if isinstance(node, Line)})
+    teams = subscriptions.teams_of(connection, {node.name for node in part.nodes if isinstance(node, Consumer)})
     return MapAnswer(
         origins=[_id(node) for node in origins],
         nodes=[_node(*one, lines, teams) for one in zip(part.nodes, part.degrees, strict=True)],
@@ -136,50 +116,3 @@ def _edge(dependence: Dependency) -> MapEdgeAnswer:
 
 def _id(node: Node) -> str:
     return f"{'line' if isinstance(node, Line) else 'consumer'}:{node}"
-
-
-def _described(connection: Connection, names: Iterable[str]) -> dict[Line, dict[str, Any]]:
-    """Return what is said about each line of some contracts."""
-    newest = (_V_MAP_ANSWERS.contract, _V_MAP_ANSWERS.major, _V_MAP_ANSWERS.minor.desc(), _V_MAP_ANSWERS.patch.desc())
-    chosen = (
-        _V_MAP_ANSWERS.contract,
-        _V_MAP_ANSWERS.major,
-        _V_MAP_ANSWERS.version,
-        _V_MAP_ANSWERS.status,
-        _V_MAP_ANSWERS.owners,
-        _C_MAP_ANSWERS.name,
-        _C_MAP_ANSWERS.domain,
-        _C_MAP_ANSWERS.tier,
-    )
-    asked = select(*chosen).select_from(versions.join(contracts)).order_by(*newest)
-    members: dict[Line, list[Any]] = {}
-    for some in _some_at_once(names):
-        for row in connection.execute(asked.where(_V_MAP_ANSWERS.contract.in_(some))):
-            members.setdefault(Line(row.contract, row.major), []).append(row)
-    return {line: _said(rows) for line, rows in members.items()}
-
-
-def _said(rows: list[Any]) -> dict[str, Any]:
-    highest = rows[0]
-    return {
-        "title": highest.name,
-        "version": highest.version,
-        "status": line_status([Status(row.status) for row in rows]).value,
-        "domain": highest.domain,
-        "tier": highest.tier,
-        "team": highest.owners[0]["team"] if highest.owners else None,
-    }
-
-
-def _teams(connection: Connection, names: Iterable[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for some in _some_at_once(names):
-        asked = select(_S.consumer, _S.team).where(_S.consumer.in_(some), _S.active).order_by(_S.since)
-        found.update({row.consumer: row.team for row in connection.execute(asked) if row.team})
-    return found
-
-
-def _some_at_once(names: Iterable[str]) -> Iterator[list[str]]:
-    ordered = sorted(names)
-    for start in range(0, len(ordered), _AT_ONCE):
-        yield ordered[start : start + _AT_ONCE]

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, update
-
 from treaty.compatibility import KINDS
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import Violation
@@ -15,7 +13,8 @@ from treaty.governance.lint import RULES
 from treaty.governance.waivers import parse_waiver
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
-from treaty.registry.documents import Prepared
+from treaty.registry.api import GovernanceApi
+from treaty.registry.documents import Document, Prepared
 from treaty.registry.model import (
     ChildAnswer,
     ContractAnswer,
@@ -26,43 +25,43 @@ from treaty.registry.model import (
     WaiverAnswer,
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
-from treaty.registry.service import approvals, proposals
+from treaty.registry.service import approvals
 from treaty.registry.service import policies as above
-from treaty.registry.service.context import Context, Document
-from treaty.registry.store import search, waivers
-from treaty.registry.store.tables import waivers as table
+from treaty.registry.service.context import Context
+from treaty.registry.service.proposals import parse_proposal_state
+from treaty.registry.store import Connection, governance_records, search
 from treaty.registry.store.transaction import Transaction
 
 
-class Governance:
+class Governance(GovernanceApi):
     """The governance of a registry."""
 
-    def __init__(self, desk: Context) -> None:
-        self._desk = desk
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def policies(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
-        """List the policies: contracts whose terms bind those below them."""
+        """List the policies: contracts whose terms bind the contracts below them."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._desk.read(lambda it: search.policies(it, self._desk.now, str(start), limit + 1))
+        found = self._context.read(lambda it: search.policies(it, self._context.now, str(start), limit + 1))
         return page_of(found, limit, lambda one: (one.id,))
 
     def check_policies(self, document: Document) -> PolicyCheckAnswer:
-        """Say what the policies above a contract find weakened, and whom it would find in breach if it is a policy."""
-        candidate = self._desk.prepared(document)
-        return self._desk.read(lambda it: _policy_check(it, candidate, self._desk.today), Action.CHECK)
+        """Return the terms that are weaker than the policies above, and the children a policy would put in breach."""
+        candidate = self._context.prepared(document)
+        return self._context.read(lambda it: _policy_check(it, candidate, self._context.today), Action.CHECK)
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
         """List waivers, in force or not."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        rows = self._desk.read(lambda it: waivers.page(it, int(start), limit + 1))
-        return page_of([answer(row) for row in rows], limit, lambda one: (one.id,))
+        waivers = self._context.read(lambda it: governance_records.list_waivers(it, int(start), limit + 1))
+        return page_of(waivers, limit, lambda waiver: (waiver.id,))
 
     def waive(
         self, rule: str, *, owner: str, reason: str, until: date | str, contract: str = "*", path: str = "*"
     ) -> WaiverAnswer:
-        """Set a finding aside, for a reason, until a day."""
+        """Waive a finding for a reason until an end date."""
         asked = {
             "rule": rule,
             "owner": owner,
@@ -71,11 +70,11 @@ class Governance:
             "contract": contract,
             "path": path,
         }
-        return self._desk.write(lambda it: waive(it, self._desk.actor, asked))
+        return self._context.write(lambda it: waive(it, self._context.actor, asked))
 
     def revoke_waiver(self, identity: int) -> WaiverAnswer:
-        """End a waiver before its day."""
-        return self._desk.write(lambda it: revoke(it, self._desk.actor, identity))
+        """End a waiver before its end date."""
+        return self._context.write(lambda it: revoke(it, self._context.actor, identity))
 
     def proposals(
         self, *, state: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -83,17 +82,18 @@ class Governance:
         """List breaking changes that wait, or waited, for approval."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._desk.read(lambda it: proposals.page(it, state, int(start), limit + 1))
-        return page_of(found, limit, lambda one: (one.id,))
+        wanted = parse_proposal_state(state)
+        proposals = self._context.read(lambda it: governance_records.list_proposals(it, wanted, int(start), limit + 1))
+        return page_of(proposals, limit, lambda proposal: (proposal.id,))
 
     def approve(self, proposal: int, *, reason: str | None = None, override: bool = False) -> ProposalAnswer:
-        """Register a proposed version; one's own only as an override with a reason."""
-        desk = self._desk
-        return desk.write(lambda it: approvals.approve(it, desk.actor, desk.rules, proposal, reason, override))
+        """Register a proposed version; the proposer needs an override with a reason."""
+        context = self._context
+        return context.write(lambda it: approvals.approve(it, context.actor, context.rules, proposal, reason, override))
 
     def decline(self, proposal: int, *, reason: str | None = None) -> ProposalAnswer:
-        """Turn a proposed version down, or take one's own back."""
-        return self._desk.write(lambda it: approvals.decline(it, self._desk.actor, proposal, reason))
+        """Decline a proposed version; the proposer withdraws it."""
+        return self._context.write(lambda it: approvals.decline(it, self._context.actor, proposal, reason))
 
 
 def _policy_check(connection: Connection, candidate: Prepared, today: date) -> PolicyCheckAnswer:
@@ -120,50 +120,50 @@ def _violation(one: Violation, waived_by: str | None) -> ViolationAnswer:
     return ViolationAnswer(policy=one.policy, kind=one.kind, path=one.path, message=one.message, waived_by=waived_by)
 
 
-_KNOWN = frozenset(KINDS) | {"owner_missing"}
+_WAIVABLE = frozenset(KINDS) | {"owner_missing"}
 
 
-def waive(transaction: Transaction, actor: Actor, asked: Mapping[str, Any]) -> WaiverAnswer:
-    """Grant a waiver; it must end, and its owner and reason are kept."""
-    waiver = parse_waiver(asked, _KNOWN | frozenset(RULES))
+def waive(transaction: Transaction, actor: Actor, request: Mapping[str, Any]) -> WaiverAnswer:
+    """Grant a waiver with an owner, a reason and an end date."""
+    waiver = parse_waiver(request, _WAIVABLE | frozenset(RULES))
     authorize(actor, Action.WAIVE, Resource("rule", waiver.rule))
     if not waiver.holds(transaction.now.date()):
-        raise InvalidDocument(f"the waiver would have ended on {waiver.until}; choose a day to come")
-    said = {"owner": waiver.owner, "reason": waiver.reason, "until": str(waiver.until), "path": waiver.path}
+        raise InvalidDocument(f"the waiver would have ended on {waiver.until}; choose a later day")
+    details = {"owner": waiver.owner, "reason": waiver.reason, "until": str(waiver.until), "path": waiver.path}
     identity = transaction.record(
-        actor.name, "waiver.grant", f"{waiver.rule} on {waiver.contract}", after=said, details=said
+        actor.name, "waiver.grant", f"{waiver.rule} on {waiver.contract}", after=details, details=details
     )
-    values: dict[str, Any] = {
-        "id": identity,
-        "rule": waiver.rule,
-        "contract": waiver.contract,
-        "path": waiver.path,
-        "owner": waiver.owner,
-        "reason": waiver.reason,
-        "until": waiver.until,
-        "granted_at": transaction.now,
-        "granted_by": actor.name,
-    }
-    transaction.write(insert(table).values(values))
-    return WaiverAnswer(**values)
+    granted = WaiverAnswer(
+        id=identity,
+        rule=waiver.rule,
+        contract=waiver.contract,
+        path=waiver.path,
+        owner=waiver.owner,
+        reason=waiver.reason,
+        until=waiver.until,
+        granted_at=transaction.now,
+        granted_by=actor.name,
+    )
+    governance_records.add_waiver(transaction, granted)
+    return granted
 
 
 def revoke(transaction: Transaction, actor: Actor, identity: int) -> WaiverAnswer:
-    """End a waiver before its day."""
-    row = waivers.find(transaction.connection, identity)
-    authorize(actor, Action.WAIVE, Resource("rule", row.rule))
-    if row.revoked_at is None:
+    """End a waiver before its end date."""
+    waiver = governance_records.find_waiver(transaction.connection, identity)
+    authorize(actor, Action.WAIVE, Resource("rule", waiver.rule))
+    if waiver.revoked_at is None:
         transaction.record(
             actor.name,
             "waiver.revoke",
-            f"{row.rule} on {row.contract}",
-            before={"owner": row.owner, "reason": row.reason, "until": str(row.until), "path": row.path},
+            f"{waiver.rule} on {waiver.contract}",
+            before={
+                "owner": waiver.owner,
+                "reason": waiver.reason,
+                "until": str(waiver.until),
+                "path": waiver.path,
+            },
             details={"waiver": identity},
         )
-        transaction.write(update(table).where(table.c.id == identity).values(revoked_at=transaction.now))
-    return answer(waivers.find(transaction.connection, identity))
-
-
-def answer(row: Row[Any]) -> WaiverAnswer:
-    """Return a waiver in the words of the API."""
-    return WaiverAnswer(**row._mapping)
+        governance_records.revoke_waiver(transaction, identity)
+    return governance_records.find_waiver(transaction.connection, identity)

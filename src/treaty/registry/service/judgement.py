@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from sqlalchemy import Connection
-
 from treaty.compatibility import Mode, Verdict, admit
 from treaty.compatibility.judge import effective_mode
 from treaty.compatibility.serialization import verdict_as_data
@@ -23,7 +21,7 @@ from treaty.registry.model import ChangeAnswer, DiffAnswer
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport, report_on
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service.policies import Child, Held, children_in_breach, held_against, policies_above
-from treaty.registry.store import versions
+from treaty.registry.store import Connection, versions
 from treaty.registry.store.versions import Kept
 
 _LEAVING = frozenset({Status.DEPRECATED, Status.SUNSET})

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection, update
-
 from treaty.consumers.subscriptions import Subscription
 from treaty.contracts.blocks import Deprecation
 from treaty.contracts.versions import Line
@@ -20,10 +18,8 @@ from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.model import StepAnswer
 from treaty.registry.not_found import no_line
 from treaty.registry.rules import RegistryRules
-from treaty.registry.store import migration_records, subscriptions
-from treaty.registry.store import versions as kept
+from treaty.registry.store import Connection, migration_records, subscriptions, versions
 from treaty.registry.store.migration_records import ConsumerState, KeptConsumer, MigrationState
-from treaty.registry.store.tables import versions
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import Kept
 
@@ -123,7 +119,7 @@ def retire_line(transaction: Transaction, actor: Actor, line: Line, override: st
 
 def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
     """Return the versions of a line that a step is meant for; a line without any is refused."""
-    members = kept.in_line(transaction.connection, line)
+    members = versions.in_line(transaction.connection, line)
     if not members:
         raise no_line(line)
     meant = [one for one in members if one.status in of]
@@ -135,7 +131,7 @@ def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> li
 def tick(transaction: Transaction, rules: RegistryRules, limit: int = 500) -> list[StepAnswer]:
     """Advance versions whose day has come, so many at once that nobody waits for long; none is left when none moved."""
     today = transaction.now.date()
-    due = kept.due(transaction.connection, today, limit=limit)
+    due = versions.due(transaction.connection, today, limit=limit)
     return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
 
 
@@ -181,12 +177,12 @@ def stranded_lines(connection: Connection, leaving: list[Kept]) -> list[Line]:
     if _is_served_without(connection, leaving):
         return []
     made = [line for line, _ in subscriptions.made_from(connection, leaving[0].line) if line != leaving[0].line]
-    return [line for line in made if any(one.status in SERVING for one in kept.in_line(connection, line))]
+    return [line for line in made if any(one.status in SERVING for one in versions.in_line(connection, line))]
 
 
 def _is_served_without(connection: Connection, leaving: list[Kept]) -> bool:
     gone = {one.seq for one in leaving}
-    members = kept.in_line(connection, leaving[0].line)
+    members = versions.in_line(connection, leaving[0].line)
     return any(one.status in SERVING for one in members if one.seq not in gone)
 
 
@@ -244,14 +240,14 @@ def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, d
 
 
 def _own(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
-    found = kept.version_of(transaction.connection, contract, version)
+    found = versions.version_of(transaction.connection, contract, version)
     _authorize_step(transaction.connection, actor, found)
     return found
 
 
 def _authorize_step(connection: Connection, actor: Actor, one: Kept) -> None:
     """Refuse a step that is not the actor's; the life of a policy is led by those who govern."""
-    action = Action.GOVERN if is_policy(kept.contract_of(connection, one)) else Action.ADVANCE
+    action = Action.GOVERN if is_policy(versions.contract_of(connection, one)) else Action.ADVANCE
     authorize(actor, action, _resource(one))
 
 
@@ -270,14 +266,14 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
         after=_life(after),
         details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
     )
-    transaction.write(update(versions).where(versions.c.seq == before.seq).values(status=status.value, **values))
+    versions.update_lifecycle(transaction, before.seq, status, values)
     if status in (Status.RETIRED, Status.ARCHIVED):
         _close_migrations(transaction, actor, before)
     readers = subscriptions.subscribers(transaction.connection, before.line)
     parties = set(before.teams) | {one.subscription.consumer for one in readers}
     parties |= {one.team for one in readers if one.team}
     for line, _ in subscriptions.made_from(transaction.connection, before.line):
-        parties |= kept.owners_of(transaction.connection, line)
+        parties |= versions.owners_of(transaction.connection, line)
     transaction.notify(
         f"contract.{status}",
         before.contract,

@@ -14,6 +14,7 @@ from treaty.errors import InvalidDocument
 from treaty.observability.measures import KNOWN_MEASURES, PLAIN, Measure, State, evaluate_measure, state_for_rank
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.api import MeasuresApi
 from treaty.registry.model import DayAnswer, GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
@@ -28,15 +29,15 @@ _MICROSECOND = timedelta(microseconds=1)
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
-class Measures:
+class Measures(MeasuresApi):
     """The measures of a registry."""
 
-    def __init__(self, desk: Context) -> None:
-        self._desk = desk
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def record(self, measures: Sequence[Measure]) -> RecordedAnswer:
-        """Keep what was measured, held to what the contracts promise; 1,000 at a time at most."""
-        return self._desk.write(lambda it: record(it, self._desk.actor, measures))
+        """Store up to 1,000 measures, judged against the promises of their contracts."""
+        return self._context.write(lambda it: record(it, self._context.actor, measures))
 
     def current(
         self, *, contract: str | None = None, name: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -45,7 +46,7 @@ class Measures:
         check_limit(limit)
         start = after(cursor, "", "")
         key = (str(start[0]), str(start[1]))
-        found = self._desk.read(lambda it: store.current(it, contract, name, key, limit + 1))
+        found = self._context.read(lambda it: store.current(it, contract, name, key, limit + 1))
         page = page_of(found, limit, lambda one: (one.contract, one.name))
         return Page(items=[measure_answer(one) for one in page.items], next=page.next)
 
@@ -54,25 +55,29 @@ class Measures:
     ) -> Page[MeasureAnswer]:
         """List the measures of one kind since a day, the newest first; by default of the last 30 days."""
         check_limit(limit)
-        first = first_day(self._desk.today, since)
+        first = first_day(self._context.today, since)
         start = datetime(first.year, first.month, first.day, tzinfo=UTC)
         (micros,) = after(cursor, 0)
         before = _EPOCH + min(max(int(micros), 0), _LAST) * _MICROSECOND if cursor else None
-        found = self._desk.read(lambda it: store.history(it, contract, name, start, before, limit + 1))
+        found = self._context.read(lambda it: store.history(it, contract, name, start, before, limit + 1))
         page = page_of(found, limit, lambda one: ((one.at - _EPOCH) // _MICROSECOND,))
         return Page(items=[measure_answer(one) for one in page.items], next=page.next)
 
     def grid(
         self, *, since: date | None = None, domain: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[GridRowAnswer]:
-        """List how the days went of each contract that was measured, the worst contract first."""
+        """List the daily states of each measured contract, the least healthy contract first."""
         check_limit(limit)
-        first = first_day(self._desk.today, since)
+        first = first_day(self._context.today, since)
         rank, contract = after(cursor, 0, "")
         start = (int(rank), str(contract)) if cursor else None
-        found = self._desk.read(lambda it: store.grid(it, self._desk.now, first, domain, start, limit + 1))
+        found = self._context.read(lambda it: store.grid(it, self._context.now, first, domain, start, limit + 1))
         page = page_of(found, limit, lambda one: (one.rank, one.contract))
         return Page(items=[row_answer(one) for one in page.items], next=page.next)
+
+    def last_measured(self) -> dict[str, datetime]:
+        """Return when each contract was last measured; empty over HTTP, where it would take a request per page."""
+        return self._context.read(measure_records.last_measured)
 
 
 LARGEST_BATCH = 1_000

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from sqlalchemy import Connection
-
 from treaty.consumers.impact import Effect, Impact, compute_impact
 from treaty.contracts.quantities import parse_seconds
 from treaty.registry.model import StepAnswer
 from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 from treaty.registry.service import migration_status
 from treaty.registry.service.judgement import Judgement
-from treaty.registry.store import migration_records, subscriptions, versions
+from treaty.registry.store import Connection, migration_records, subscriptions, versions
 from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction

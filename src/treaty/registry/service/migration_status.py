@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection
-
 from treaty.compatibility import diff, judge
 from treaty.consumers.impact import BreakingChanges, Effect
 from treaty.consumers.subscriptions import ConsumerClass
@@ -16,8 +14,7 @@ from treaty.contracts.model import Contract
 from treaty.registry.documents import prepare
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationConsumerAnswer
 from treaty.registry.rules import Acknowledgement, RegistryRules
-from treaty.registry.service import proposals
-from treaty.registry.store import migration_records, subscriptions, versions
+from treaty.registry.store import Connection, governance_records, migration_records, subscriptions, versions
 from treaty.registry.store.migration_records import ConsumerState, KeptConsumer, KeptMigration, MigrationState
 from treaty.registry.store.subscriptions import Subscribed
 
@@ -80,8 +77,8 @@ def contracts_of(connection: Connection, rules: RegistryRules, one: KeptMigratio
     """Return the contracts that a migration lies between; the new one may still be a proposal."""
     old = versions.contract_of(connection, versions.version_of(connection, one.contract, one.version))
     if one.state is MigrationState.PROPOSED and one.proposal is not None:
-        row = proposals.find(connection, one.proposal)
-        return old, prepare(bytes(row.document), row.media, rules.limits).contract
+        proposal = governance_records.find_proposal(connection, one.proposal)
+        return old, prepare(proposal.document, proposal.media, rules.limits).contract
     return old, versions.contract_of(connection, versions.version_of(connection, one.contract, one.to_version))
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection
-
 from treaty.compatibility import Mode
 from treaty.compatibility.migration import MigrationPath, migration_path, path_as_data, pyspark_text, view_sql
 from treaty.compatibility.migration.proof import contract_digest
@@ -18,26 +16,28 @@ from treaty.contracts.paths import FieldPath
 from treaty.errors import Conflict, InvalidDocument, NotFound, Refused
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
+from treaty.registry.api import MigrationsApi
 from treaty.registry.documents import prepare
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationPathAnswer, Page
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.rules import Approval, RegistryRules
-from treaty.registry.service import consumers, migration_status, proposals
+from treaty.registry.service import consumers, migration_status
 from treaty.registry.service.context import Context
 from treaty.registry.service.migration_status import Standing
 from treaty.registry.service.registration import register_approved
-from treaty.registry.store import migration_records, subscriptions, versions
+from treaty.registry.store import Connection, governance_records, migration_records, subscriptions, versions
+from treaty.registry.store.governance_records import ProposalState
 from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
 from treaty.registry.store.transaction import Transaction
 
 _LONGEST_TEXT = 2_000
 
 
-class Migrations:
+class Migrations(MigrationsApi):
     """The migrations of a registry."""
 
-    def __init__(self, desk: Context) -> None:
-        self._desk = desk
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
     def list(
         self,
@@ -48,52 +48,54 @@ class Migrations:
         cursor: str | None = None,
         limit: int = PAGE,
     ) -> Page[MigrationAnswer]:
-        """List migrations, of one contract, with consumers of one team, or all, with how many stand where."""
+        """List migrations with the number of consumers in each state, optionally of one contract or team."""
         check_limit(limit)
         (start,) = after(cursor, 0)
         wanted = _state(state)
-        desk = self._desk
+        context = self._context
 
         def read(it: Connection) -> list[MigrationAnswer]:
             found = migration_records.page(it, contract, wanted, team, int(start), limit + 1)
-            return [migration_status.migration_answer(it, desk.rules, one, desk.today) for one in found]
+            return [migration_status.migration_answer(it, context.rules, one, context.today) for one in found]
 
-        return page_of(desk.read(read), limit, lambda one: (one.id,))
+        return page_of(context.read(read), limit, lambda one: (one.id,))
 
     def get(self, migration: int) -> BoardAnswer:
-        """Return one migration with where each consumer stands, and its proof."""
-        desk = self._desk
-        return desk.read(
-            lambda it: migration_status.board_answer(it, desk.rules, migration_records.find(it, migration), desk.today)
+        """Return a migration with the state of each consumer and its proof."""
+        context = self._context
+        return context.read(
+            lambda it: migration_status.board_answer(
+                it, context.rules, migration_records.find(it, migration), context.today
+            )
         )
 
     def acknowledge(self, migration: int, consumer: str, *, note: str | None = None) -> BoardAnswer:
-        """Say that a consumer knows of the change; the last word that was waited for lets the version in."""
-        desk = self._desk
+        """Acknowledge a change for a consumer; the last acknowledgement that is missing registers the version."""
+        context = self._context
         _check_text(note)
-        return desk.write(lambda it: acknowledge(it, desk.actor, desk.rules, migration, consumer, note))
+        return context.write(lambda it: acknowledge(it, context.actor, context.rules, migration, consumer, note))
 
     def move(self, migration: int, consumer: str, *, fields: Sequence[str] | None = None) -> BoardAnswer:
-        """Let a consumer read the new line instead of the old one."""
-        desk = self._desk
+        """Move a consumer's subscription from the old line to the new one."""
+        context = self._context
         named = None if fields is None else [*fields]
-        return desk.write(lambda it: move(it, desk.actor, desk.rules, migration, consumer, named))
+        return context.write(lambda it: move(it, context.actor, context.rules, migration, consumer, named))
 
     def waive(self, migration: int, consumer: str, *, reason: str, until: date) -> BoardAnswer:
-        """Go on without a consumer, for a reason, until a day."""
-        desk = self._desk
+        """Continue without a consumer, for a reason, until a day."""
+        context = self._context
         _check_text(reason)
-        return desk.write(lambda it: waive(it, desk.actor, desk.rules, migration, consumer, reason, until))
+        return context.write(lambda it: waive(it, context.actor, context.rules, migration, consumer, reason, until))
 
     def record_proof(self, migration: int, proof: Mapping[str, Any]) -> BoardAnswer:
-        """Keep what running the shims on rows showed."""
-        desk = self._desk
-        return desk.write(lambda it: record_proof(it, desk.actor, desk.rules, migration, dict(proof)))
+        """Store the result of running the shims of a migration on data."""
+        context = self._context
+        return context.write(lambda it: record_proof(it, context.actor, context.rules, migration, dict(proof)))
 
     def path(self, contract: str, before: str, after_: str) -> MigrationPathAnswer:
-        """Return the way over between two versions, with a guide for each consumer of the old line."""
-        desk = self._desk
-        return desk.read(lambda it: path_answer(it, desk.rules, contract, before, after_, desk.today))
+        """Return the migration path between two versions, with a guide for each consumer of the old line."""
+        context = self._context
+        return context.read(lambda it: path_answer(it, context.rules, contract, before, after_, context.today))
 
 
 def _state(text: str | None) -> MigrationState | None:
@@ -272,10 +274,10 @@ def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, one: 
 
 
 def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration, proposal: int) -> None:
-    row = proposals.find(transaction.connection, proposal)
+    row = governance_records.find_proposal(transaction.connection, proposal)
     try:
         register_approved(
-            transaction, row.proposed_by, rules, prepare(bytes(row.document), row.media, rules.limits), Mode(row.mode)
+            transaction, row.proposed_by, rules, prepare(row.document, row.media, rules.limits), Mode(row.mode)
         )
     except (Refused, Conflict, InvalidDocument) as error:
         # the word that was given stays given; the owners learn that the version needs another look
@@ -288,7 +290,8 @@ def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: K
             parties=versions.owners_of(transaction.connection, one.line),
         )
         return
-    proposals.decide(transaction, proposal, "approved", actor, "every consumer it waited for has acknowledged it")
+    reason = "every consumer it waited for has acknowledged it"
+    governance_records.decide_proposal(transaction, proposal, ProposalState.APPROVED, actor.name, reason)
 
 
 _MOST_GUIDES = 500

@@ -6,17 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import Connection, select
-
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import Violation, ancestors, find_weakened_terms, is_policy
 from treaty.governance.lifecycle import Status
 from treaty.governance.waivers import Waiver
-from treaty.registry.store import versions as kept
-from treaty.registry.store import waivers
-from treaty.registry.store.tables import contracts
+from treaty.registry.store import Connection, governance_records, search, versions
 
 _GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
 
@@ -63,11 +59,10 @@ def policies_above(connection: Connection, contract: Contract) -> tuple[Contract
 
 def in_force(connection: Connection, name: str) -> Contract | None:
     """Return the version of a contract that binds: the highest active one, else the highest that is not gone."""
-    versions = kept.of_contract(connection, name)
-    binding = [one for one in versions if one.status is Status.ACTIVE] or [
-        one for one in versions if one.status not in _GONE
-    ]
-    return kept.contract_of(connection, binding[0]) if binding else None
+    registered = versions.of_contract(connection, name)
+    active = [one for one in registered if one.status is Status.ACTIVE]
+    binding = active or [one for one in registered if one.status not in _GONE]
+    return versions.contract_of(connection, binding[0]) if binding else None
 
 
 def held_against(connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date) -> list[Held]:
@@ -75,7 +70,7 @@ def held_against(connection: Connection, contract: Contract, policies: tuple[Con
     found = find_weakened_terms(contract, policies)
     if not found:
         return []
-    in_place = waivers.in_force(connection, today)
+    in_place = governance_records.waivers_in_force(connection, today)
     return [Held(one, _waiver_for(one, contract.id, in_place)) for one in found]
 
 
@@ -90,21 +85,20 @@ def _children(connection: Connection, policy: Contract) -> Iterator[Child]:
     seen = {policy.id}
     pending = [policy.id]
     while pending:
-        asked = select(contracts.c.id).where(contracts.c.parent == pending.pop()).order_by(contracts.c.id)
-        for name in connection.execute(asked).scalars().all():
+        for name in search.children_of(connection, pending.pop()):
             if name in seen:
                 continue
             seen.add(name)
             pending.append(name)
             for line in _live_heads(connection, name):
-                child = kept.contract_of(connection, line)
+                child = versions.contract_of(connection, line)
                 yield Child(name, line.version, line.teams, find_weakened_terms(child, (policy,)))
 
 
-def _live_heads(connection: Connection, name: str) -> list[kept.Kept]:
+def _live_heads(connection: Connection, name: str) -> list[versions.Kept]:
     """Return the highest version of each line that is still in use."""
-    heads: dict[int, kept.Kept] = {}
-    for one in kept.of_contract(connection, name):
+    heads: dict[int, versions.Kept] = {}
+    for one in versions.of_contract(connection, name):
         if one.status not in _GONE:
             heads.setdefault(one.major, one)
     return list(heads.values())

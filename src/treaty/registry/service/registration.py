@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, update
-
 from treaty.compatibility import Mode
 from treaty.consumers.impact import BreakingChanges, Effect, Impact, compute_impact
 from treaty.contracts.model import Contract
@@ -26,9 +24,7 @@ from treaty.registry.service.context import Context
 from treaty.registry.service.judgement import Judgement, judge
 from treaty.registry.service.migration_start import begin, propose, readers, waits
 from treaty.registry.service.proposals import open_proposal
-from treaty.registry.store import subscriptions
-from treaty.registry.store import versions as kept
-from treaty.registry.store.tables import audit, contracts, versions
+from treaty.registry.store import audit_log, subscriptions, versions
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import Kept
 
@@ -113,7 +109,7 @@ def keep(transaction: Transaction, actor: str, rules: RegistryRules, judgement: 
         details=_noted(judgement, asked),
     )
     _keep_summary(transaction, candidate, judgement.before)
-    transaction.insert(versions, _row(transaction, actor, judgement, seq, digest))
+    versions.add_version(transaction, _row(transaction, actor, judgement, seq, digest))
     if contract.treaty.lineage or judgement.before is not None:
         subscriptions.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
     if judgement.before is None:
@@ -170,7 +166,7 @@ def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
     contract = judgement.candidate.contract
     if judgement.before is None:
         return
-    if kept.is_registered(transaction.connection, contract.id, contract.version):
+    if versions.is_registered(transaction.connection, contract.id, contract.version):
         raise Conflict(
             f"version {contract.version!r} of {contract.id!r} is already registered; history does not change"
         )
@@ -221,18 +217,18 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         **words,
     }
     if before is None:
-        transaction.insert(contracts, {"id": contract.id, "created_at": transaction.now, **summary})
+        versions.add_contract(transaction, {"id": contract.id, "created_at": transaction.now, **summary})
         return
-    highest = kept.highest(transaction.connection, contract.id)
-    lines = kept.beside(transaction.connection, contract.id, candidate.parts[0])
-    beside = [searched(kept.contract_of(transaction.connection, one)) for one in lines]
+    highest = versions.highest(transaction.connection, contract.id)
+    lines = versions.beside(transaction.connection, contract.id, candidate.parts[0])
+    beside = [searched(versions.contract_of(transaction.connection, one)) for one in lines]
     if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
         said = {**summary, **together(words, *beside)}
     elif beside:
         said = together(*beside, words)
     else:
         return
-    transaction.write(update(contracts).where(contracts.c.id == contract.id).values(**said))
+    versions.update_contract(transaction, contract.id, said)
 
 
 def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:
@@ -247,7 +243,7 @@ def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -
         parties |= {one.team for one in asked if one.team}
         made = subscriptions.made_from(transaction.connection, judgement.before.line)
         struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
-        parties |= {team for line in struck for team in kept.owners_of(transaction.connection, line)}
+        parties |= {team for line in struck for team in versions.owners_of(transaction.connection, line)}
         details["lines"] = [str(line) for line in struck]
         details["changes"] = [item.message for item in verdict.judged][:50]
         details["consumers"] = {
@@ -278,7 +274,6 @@ def _plan(judgement: Judgement) -> dict[str, str] | None:
     return {"guide": plan.guide, "window": plan.window, "owner": plan.owner} if plan else None
 
 
-_A = audit.c
 _REFUSED = "contract.refuse"
 _LOOKED_BACK = 2_000
 """How many entries are looked at for the same refusal: what hands in the same again and again fills no log."""
@@ -313,9 +308,8 @@ def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -
     if (actor, subject, digest) in noted:  # by another unit of this transaction, whose entries cannot be read yet
         return True
     noted.add((actor, subject, digest))
-    lately = _A.seq > transaction.newest - _LOOKED_BACK
-    same = (_A.action == _REFUSED) & (_A.subject == subject) & (_A.actor == actor) & (_A.after == digest)
-    return transaction.read(select(_A.seq).where(lately, same).limit(1)).first() is not None
+    since = transaction.newest - _LOOKED_BACK
+    return audit_log.has_entry(transaction.connection, since, actor, _REFUSED, subject, digest)
 
 
 def _hits(transaction: Transaction, judgement: Judgement) -> int:
@@ -329,11 +323,11 @@ def _hits(transaction: Transaction, judgement: Judgement) -> int:
 _LOG = logging.getLogger("treaty.registry")
 
 
-def note_later(desk: Context, judgement: Judgement) -> None:
+def note_later(context: Context, judgement: Judgement) -> None:
     """Hand in a note of a refusal; whether it can be kept changes nothing for who was refused."""
-    actor = desk.actor.name
+    actor = context.actor.name
     with suppress(Unavailable):  # the registry is closing
-        desk.submit(lambda it: note(it, actor, judgement)).add_done_callback(_heard)
+        context.submit(lambda it: note(it, actor, judgement)).add_done_callback(_heard)
 
 
 def _heard(done: Future[None]) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection
-
 from treaty.registry.model import DocumentAnswer, LineAnswer, OwnerAnswer, VersionAnswer
 from treaty.registry.service.lifecycle import standing
-from treaty.registry.store import subscriptions, versions
+from treaty.registry.store import Connection, subscriptions, versions
 from treaty.registry.store.versions import Kept
 
 

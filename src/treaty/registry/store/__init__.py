@@ -1,1 +1,5 @@
-"""The SQL store: tables, migrations, one writer, and the queries of each noun."""
+"""The SQL store: tables, schema migrations, the writer, and queries by noun. Nothing else imports SQLAlchemy."""
+
+from sqlalchemy import Connection
+
+__all__ = ["Connection"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from treaty.registry.documents import digest_of
-from treaty.registry.model import AuditAnswer, AuditCheckAnswer, BreakAnswer
+from treaty.registry.model import AuditAnswer, AuditCheckAnswer, BreakAnswer, HeadAnswer
 from treaty.registry.store.tables import audit
 
 NOTHING_BEFORE = "0" * 64
@@ -96,6 +96,18 @@ def page(connection: Connection, subject: str | None, actor: str | None, after: 
     if actor is not None:
         asked = asked.where(_A.actor == actor)
     return [AuditAnswer(**row._mapping) for row in connection.execute(asked.order_by(_A.seq).limit(limit))]
+
+
+def has_entry(connection: Connection, after: int, actor: str, action: str, subject: str, state: str) -> bool:
+    """Tell whether an entry after a number has this actor, action, subject and digest of the state after it."""
+    same = (_A.action == action) & (_A.subject == subject) & (_A.actor == actor) & (_A.after == state)
+    return connection.execute(select(_A.seq).where(_A.seq > after, same).limit(1)).first() is not None
+
+
+def newest_entry(connection: Connection) -> HeadAnswer | None:
+    """Return the newest entry; None if the log is empty."""
+    row = connection.execute(select(_A.seq, _A.hash, _A.at).order_by(_A.seq.desc()).limit(1)).one_or_none()
+    return None if row is None else HeadAnswer(seq=row.seq, hash=row.hash, at=row.at)
 
 
 def verify(connection: Connection, known: tuple[int, str] | None = None) -> AuditCheckAnswer:

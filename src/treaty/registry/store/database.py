@@ -76,7 +76,7 @@ class Database:
         self._engine = _engine(url)
         on_sqlite = url.get_backend_name() == "sqlite"
         self._writer = Writer(self._engine, clock, WriterLock(url.database if on_sqlite else None))
-        self.at_hand = ReadCache(url.database if on_sqlite else None)
+        self.read_cache = ReadCache(url.database if on_sqlite else None)
 
     @classmethod
     def open(cls, reference: str, clock: Clock = utc_now) -> Database:
@@ -132,7 +132,7 @@ class Database:
     def close(self) -> None:
         """Finish what was handed in, and let go of the database."""
         self._writer.close()
-        self.at_hand.close()
+        self.read_cache.close()
         self._engine.dispose()
 
 

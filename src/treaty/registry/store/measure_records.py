@@ -23,16 +23,13 @@ from sqlalchemy import (
 
 from treaty.observability.daily_states import DayState, summarize_day
 from treaty.observability.measures import RANKS, Measure, State, current_since, state_for_rank
-from treaty.registry.store.tables import contracts, current_measures, measures
+from treaty.registry.store.tables import contracts, current_measures, in_batches, measures
 from treaty.registry.store.transaction import Transaction
 
 _M = measures.c
 _N = current_measures.c
 _DAY = 86_400_000_000  # in microseconds, as moments are kept
 _FIRST_DAY = date(1970, 1, 1)
-_AT_ONCE = 200
-"""So many keys in one question: fewer than any database takes."""
-
 RANK = case({state.value: rank for state, rank in RANKS.items() if state}, value=_M.state, else_=0)
 Key = tuple[str, str]
 
@@ -90,6 +87,12 @@ def current(connection: Connection, contract: str | None, name: str | None, afte
     return [_measure(row) for row in connection.execute(asked.order_by(_N.contract, _N.name).limit(limit))]
 
 
+def last_measured(connection: Connection) -> dict[str, datetime]:
+    """Return when each contract was last measured."""
+    query = select(_N.contract, func.max(_N.at).label("at")).group_by(_N.contract)
+    return {row.contract: row.at for row in connection.execute(query)}
+
+
 def history(
     connection: Connection, contract: str, name: str, since: datetime, before: datetime | None, limit: int
 ) -> list[Measure]:
@@ -123,7 +126,7 @@ def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, 
     number = type_coerce(_M.at, BigInteger) // _DAY
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
     found: dict[str, dict[date, dict[str, State | None]]] = {}
-    for part in _parts(ids):
+    for part in in_batches(ids):
         asked = (
             select(_M.contract, number.label("number"), _M.name, func.max(RANK).label("rank"))
             .where(_M.contract.in_(part), _M.at >= start, _M.state.is_not(None))
@@ -137,7 +140,7 @@ def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, 
 
 def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]:
     wanted, found = set(keys), dict[Key, datetime]()
-    for part in _parts(sorted({contract for contract, _ in keys})):
+    for part in in_batches(sorted({contract for contract, _ in keys})):
         asked = select(_N.contract, _N.name, _N.at).where(_N.contract.in_(part))
         found |= {(row.contract, row.name): row.at for row in connection.execute(asked)}
     return {key: at for key, at in found.items() if key in wanted}
@@ -145,7 +148,7 @@ def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]
 
 def _known(connection: Connection, found: Sequence[Measure]) -> set[tuple[str, str, datetime]]:
     known: set[tuple[str, str, datetime]] = set()
-    for part in _parts([(one.contract, one.name, one.at) for one in found]):
+    for part in in_batches([(one.contract, one.name, one.at) for one in found]):
         contracts_, names, moments = ({*one} for one in zip(*part, strict=True))
         asked = select(_M.contract, _M.name, _M.at).where(
             _M.contract.in_(contracts_), _M.name.in_(names), _M.at.in_(moments)
@@ -155,7 +158,7 @@ def _known(connection: Connection, found: Sequence[Measure]) -> set[tuple[str, s
 
 
 def _replace_current(transaction: Transaction, newest: dict[Key, Measure]) -> None:
-    for part in _parts(sorted(newest)):
+    for part in in_batches(sorted(newest)):
         transaction.write(delete(current_measures).where(tuple_(_N.contract, _N.name).in_(part)))
     rows = [{**_values(one), "rank": RANKS[one.state]} for one in newest.values()]
     transaction.write(insert(current_measures), rows)
@@ -169,10 +172,6 @@ def _let_go(transaction: Transaction, keys: Iterable[Key], keep_since: datetime)
 
 def _is_new_day(before: datetime | None, at: datetime) -> bool:
     return before is not None and before.date() < at.date()
-
-
-def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
 
 
 def _values(one: Measure) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Answers kept at hand while nothing is written: SQLite says for next to nothing whether anybody wrote since."""
+"""In-process cache of answers from a SQLite file, valid until any process writes to it."""
 
 from __future__ import annotations
 
@@ -6,77 +6,74 @@ import sqlite3
 import threading
 from pathlib import Path
 
-_MOST = 32_000_000
-"""Bytes that are kept at most; when they are full, it begins anew."""
+MAX_CACHED_BYTES = 32_000_000
+"""The cache is emptied when it would hold more."""
 
-_LARGEST = 64_000
+MAX_ENTRY_BYTES = 64_000
 
 
 class ReadCache:
-    """Documents that were read since the last write to a SQLite file, by whichever process; none for other databases.
+    """Caches byte strings by name until the database changes; caches nothing for databases other than SQLite.
 
-    `PRAGMA data_version` of a connection that never writes changes with every commit of any other. A text is kept with
-    the mark that held before it was read, so one that was read while somebody wrote is never given out.
+    The version stamp is `PRAGMA data_version` of a connection that never writes: it changes with every commit of any
+    other connection. A value is stored only if the stamp taken before it was read still holds.
     """
 
     def __init__(self, database: str | None) -> None:
         self._path = database
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._mark: int | None = None
-        self._kept: dict[str, bytes] = {}
+        self._stamp: int | None = None
+        self._values: dict[str, bytes] = {}
         self._size = 0
 
-    def mark(self) -> int | None:
-        """Return what changes with every write; None where that cannot be told."""
+    def stamp(self) -> int | None:
+        """Return the version stamp to take before reading; None if the database has none."""
         with self._lock:
-            return self._look()
+            return self._refresh()
 
-    def get(self, name: str, *needed: str) -> bytes | None:
-        """Return what is at hand, if nobody wrote since it was read, and if all that is needed for it is there too."""
+    def get(self, name: str) -> bytes | None:
+        """Return a cached value, or None if there is none or the database changed since."""
         with self._lock:
-            if self._look() is None or not all(one in self._kept for one in needed):
-                return None
-            return self._kept.get(name)
+            return None if self._refresh() is None else self._values.get(name)
 
-    def put(self, name: str, content: bytes, mark: int | None) -> None:
-        """Keep what was read after the mark was taken."""
+    def put(self, name: str, value: bytes, stamp: int | None) -> None:
+        """Cache a value that was read after the stamp was taken."""
         with self._lock:
-            if mark is None or mark != self._look() or len(content) > _LARGEST:
+            if stamp is None or stamp != self._refresh() or len(value) > MAX_ENTRY_BYTES:
                 return
-            if self._size + len(content) > _MOST:
+            if self._size + len(value) > MAX_CACHED_BYTES:
                 self._clear()
-            self._size += len(content)
-            self._kept[name] = memoryview(content).tobytes()  # a copy: what wrote it may have taken thrice the room
+            self._size += len(value)
+            self._values[name] = value
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection and stop caching."""
         with self._lock:
             self._path = None
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
-    def _look(self) -> int | None:
+    def _refresh(self) -> int | None:
+        """Return the current stamp; drop all values if it changed."""
         try:
-            mark = self._ask()
+            stamp = self._data_version()
         except sqlite3.Error:
-            mark = None
-        if mark != self._mark:
+            stamp = None
+        if stamp != self._stamp:
             self._clear()
-            self._mark = mark
-        return mark
+            self._stamp = stamp
+        return stamp
 
     def _clear(self) -> None:
-        self._kept.clear()
+        self._values.clear()
         self._size = 0
 
-    def _ask(self) -> int | None:
+    def _data_version(self) -> int | None:
         if self._path is None:
             return None
         if self._connection is None:
-            where = f"{Path(self._path).absolute().as_uri()}?mode=ro"
-            self._connection = sqlite3.connect(
-                where, uri=True, check_same_thread=False, isolation_level=None, timeout=0
-            )
+            uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, timeout=0)
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])

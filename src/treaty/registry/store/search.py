@@ -10,15 +10,17 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, distinct, func, or_, select
 
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import POLICY_TIERS
+from treaty.governance.lifecycle import Status, line_status
 from treaty.observability.measures import RANKS, state_for_rank
 from treaty.registry.documents import folded
 from treaty.registry.model import ContractAnswer, OverviewAnswer, OwnerAnswer
 from treaty.registry.model.contract_answers import Query
 from treaty.registry.store import measure_records
 from treaty.registry.store.measure_records import health_at
-from treaty.registry.store.tables import audit, contracts, subscriptions, versions
+from treaty.registry.store.tables import audit, contracts, in_batches, subscriptions, versions
 
 _C = contracts.c
 _V = versions.c
@@ -76,6 +78,16 @@ def policies(connection: Connection, now: datetime, after: str, limit: int) -> l
     """Return the contracts that are policies, by id."""
     asked = _listed(now).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
     return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+
+
+def children_of(connection: Connection, parent: str) -> list[str]:
+    """Return the ids of the contracts that name a contract as their parent."""
+    return list(connection.execute(select(_C.id).where(_C.parent == parent).order_by(_C.id)).scalars())
+
+
+def contract_ids(connection: Connection, after: str, limit: int) -> list[str]:
+    """Return the ids of contracts after one, in order."""
+    return list(connection.execute(select(_C.id).where(_C.id > after).order_by(_C.id).limit(limit)).scalars())
 
 
 def _listed(now: datetime) -> Select[Any]:
@@ -140,3 +152,39 @@ def _by_health(connection: Connection, now: datetime, contracts_there: int) -> d
 
 def _sorted(values: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(Counter(value for value in values if value).items()))
+
+
+def lines_by_domain(connection: Connection) -> dict[Line, str | None]:
+    """Return every registered line with the domain of its contract."""
+    query = select(_V.contract, _V.major, _C.domain).distinct().select_from(versions.join(contracts))
+    return {Line(row.contract, row.major): row.domain for row in connection.execute(query)}
+
+
+def lines_of(connection: Connection, contract: str) -> list[Line]:
+    """Return the lines of a contract, the lowest first."""
+    query = select(_V.major).distinct().where(_V.contract == contract).order_by(_V.major)
+    return [Line(contract, major) for major in connection.execute(query).scalars()]
+
+
+def describe_lines(connection: Connection, contracts_: Iterable[str]) -> dict[Line, dict[str, Any]]:
+    """Return title, version, status, domain, tier and team of each line of some contracts."""
+    newest_first = (_V.contract, _V.major, _V.minor.desc(), _V.patch.desc())
+    columns = (_V.contract, _V.major, _V.version, _V.status, _V.owners, _C.name, _C.domain, _C.tier)
+    query = select(*columns).select_from(versions.join(contracts)).order_by(*newest_first)
+    versions_of: dict[Line, list[Any]] = {}
+    for names in in_batches(sorted(contracts_)):
+        for row in connection.execute(query.where(_V.contract.in_(names))):
+            versions_of.setdefault(Line(row.contract, row.major), []).append(row)
+    return {line: _describe_line(rows) for line, rows in versions_of.items()}
+
+
+def _describe_line(rows: list[Any]) -> dict[str, Any]:
+    highest = rows[0]
+    return {
+        "title": highest.name,
+        "version": highest.version,
+        "status": line_status([Status(row.status) for row in rows]).value,
+        "domain": highest.domain,
+        "tier": highest.tier,
+        "team": highest.owners[0]["team"] if highest.owners else None,
+    }

@@ -16,7 +16,7 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.store import versions
-from treaty.registry.store.tables import audit, subscriptions, upstreams
+from treaty.registry.store.tables import audit, in_batches, subscriptions, upstreams
 from treaty.registry.store.transaction import WAITING_UPSTREAMS, Transaction
 
 _S = subscriptions.c
@@ -78,6 +78,30 @@ def page_of_subscriptions(
             )
         )
     return _all(connection, asked.order_by(_S.consumer, _S.contract, _S.major).limit(limit))
+
+
+def count_readers(connection: Connection, lines: Iterable[Line]) -> dict[Line, int]:
+    """Count the active subscriptions of lines; a line without any is left out."""
+    counts: dict[Line, int] = {}
+    for names in in_batches(sorted({line.contract for line in lines})):
+        query = select(_S.contract, _S.major, sql.count()).where(_S.active, _S.contract.in_(names))
+        rows = connection.execute(query.group_by(_S.contract, _S.major))
+        counts |= {Line(row[0], row[1]): row[2] for row in rows}
+    return counts
+
+
+def teams_of(connection: Connection, consumers: Iterable[str]) -> dict[str, str | None]:
+    """Return the team of each consumer that names one."""
+    teams: dict[str, str | None] = {}
+    for names in in_batches(sorted(consumers)):
+        query = select(_S.consumer, _S.team).where(_S.consumer.in_(names), _S.active).order_by(_S.since)
+        teams |= {row.consumer: row.team for row in connection.execute(query) if row.team}
+    return teams
+
+
+def consumer_names(connection: Connection) -> list[str]:
+    """Return the names of all consumers with an active subscription."""
+    return list(connection.execute(select(_S.consumer).distinct().where(_S.active).order_by(_S.consumer)).scalars())
 
 
 def find_subscription(connection: Connection, consumer: str, line: Line) -> Subscribed | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -31,6 +34,16 @@ METADATA = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+T = TypeVar("T")
+MAX_KEYS_PER_QUERY = 200
+"""Keys in one IN list, below the limit of every database."""
+
+
+def in_batches(keys: Sequence[T], size: int = MAX_KEYS_PER_QUERY) -> Iterator[Sequence[T]]:
+    """Split keys into parts that fit into one query."""
+    return (keys[start : start + size] for start in range(0, len(keys), size))
 
 
 def _partial_index(name: str, condition: str, *columns: str) -> Index:

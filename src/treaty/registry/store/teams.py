@@ -15,7 +15,15 @@ from treaty.registry.documents import folded
 from treaty.registry.model import TeamAnswer
 from treaty.registry.store.migration_records import ConsumerState, MigrationState
 from treaty.registry.store.subscriptions import NO_LINE
-from treaty.registry.store.tables import contracts, migration_consumers, migrations, subscriptions, upstreams, versions
+from treaty.registry.store.tables import (
+    contracts,
+    in_batches,
+    migration_consumers,
+    migrations,
+    subscriptions,
+    upstreams,
+    versions,
+)
 
 _C, _V, _S, _U = contracts.c, versions.c, subscriptions.c, upstreams.c
 _M, _P = migrations.c, migration_consumers.c
@@ -24,7 +32,6 @@ _LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
 _SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
 """Who speaks for a consumer: its team, by default the one that has its name."""
 
-_AT_ONCE = 500
 _MOST_UPSTREAM = 5_000
 
 
@@ -55,8 +62,8 @@ def realm_of(connection: Connection, team: str) -> Realm:
 def _upstream_of(connection: Connection, owned: frozenset[str]) -> Iterator[Line]:
     """Go through the lines that contracts are made from."""
     names = sorted(owned)
-    for start in range(0, len(names), _AT_ONCE):
-        some = _U.contract.in_(names[start : start + _AT_ONCE])
+    for some_names in in_batches(names):
+        some = _U.contract.in_(some_names)
         asked = select(_U.upstream, _U.upstream_major).where(some, _U.active, _U.upstream_major != NO_LINE).distinct()
         for row in connection.execute(asked.order_by(_U.upstream, _U.upstream_major)):
             yield Line(row.upstream, row.upstream_major)

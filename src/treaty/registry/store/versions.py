@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from treaty.contracts.loader import parse
 from treaty.contracts.model import Contract, Form
@@ -21,7 +21,8 @@ from treaty.contracts.versions import Line, try_parse_version
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
 from treaty.registry.not_found import no_contract, without
-from treaty.registry.store.tables import versions
+from treaty.registry.store.tables import contracts, versions
+from treaty.registry.store.transaction import Transaction
 from treaty.registry.validation import LARGEST_PART
 
 
@@ -210,6 +211,26 @@ def contract_of(connection: Connection, kept: Kept) -> Contract:
         (kept.digest, kept.form),
         lambda: connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one(),
     )
+
+
+def add_version(transaction: Transaction, row: Mapping[str, Any]) -> None:
+    """Store a version."""
+    transaction.insert(versions, row)
+
+
+def update_lifecycle(transaction: Transaction, seq: int, status: Status, dates: Mapping[str, Any]) -> None:
+    """Change the status of a version and the dates of its life, the only columns that may change."""
+    transaction.write(update(versions).where(_V.seq == seq).values(status=status.value, **dates))
+
+
+def add_contract(transaction: Transaction, row: Mapping[str, Any]) -> None:
+    """Store the row that searches find a contract by."""
+    transaction.insert(contracts, row)
+
+
+def update_contract(transaction: Transaction, contract: str, values: Mapping[str, Any]) -> None:
+    """Change the row that searches find a contract by."""
+    transaction.write(update(contracts).where(contracts.c.id == contract).values(**values))
 
 
 def current(parsed: str, kept: Kept) -> dict[str, Any]:

@@ -101,11 +101,11 @@ def check_form(request: Request, visit: AuthorizedVisit, contract: Text = None, 
 @routes.post("/check", Action.CHECK, include_in_schema=False)
 def check_pasted(request: Request, form: AuthorizedForm) -> Response:
     """Check a contract that was pasted or uploaded; an uploaded file takes precedence. Nothing is stored."""
-    desk = form.visit.registry.desk
+    context = form.visit.registry.context
     content = form.files.get("file") or form.values.whole("document").encode()
     submission = Submission(content, form.values.optional("mode"))
     return page_response(
         request,
         form.visit.with_forms(),
-        check_result_page(form.visit.registry, submission, desk.rules.grading, desk.today),
+        check_result_page(form.visit.registry, submission, context.rules.grading, context.today),
     )

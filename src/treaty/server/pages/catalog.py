@@ -69,7 +69,7 @@ async def front_page(request: Request, visit: Visit) -> Response:
 @routes.get("/contracts/{key}", Action.READ, include_in_schema=False)
 def contract_overview(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show the highest version of a contract."""
-    now = visit.registry.desk.database.clock()
+    now = visit.registry.context.database.clock()
     return page_response(request, visit, contract_page(visit.registry, decode_name(key), now=now))
 
 
@@ -163,13 +163,13 @@ def changes(
         (team or "").strip() or None,
         cursor or None,
     )
-    return page_response(request, visit, changes_page(visit.registry, visit.registry.desk.today, criteria))
+    return page_response(request, visit, changes_page(visit.registry, visit.registry.context.today, criteria))
 
 
 @routes.get("/migrations/{number}", Action.READ, include_in_schema=False)
 def migration(request: Request, visit: AuthorizedVisit, number: Annotated[int, Path(ge=1, lt=2**63)]) -> Response:
     """Show the state of each consumer in a migration."""
-    return page_response(request, visit, migration_page(visit.registry, number, visit.registry.desk.today))
+    return page_response(request, visit, migration_page(visit.registry, number, visit.registry.context.today))
 
 
 @routes.get("/teams", Action.READ, include_in_schema=False)
@@ -181,7 +181,7 @@ def teams(request: Request, visit: AuthorizedVisit, cursor: Cursor = None) -> Re
 @routes.get("/teams/{key}", Action.READ, include_in_schema=False)
 def team(request: Request, visit: AuthorizedVisit, key: str) -> Response:
     """Show what a team owns, what it depends on, and upcoming changes that affect it."""
-    return page_response(request, visit, team_page(visit.registry, decode_name(key), visit.registry.desk.today))
+    return page_response(request, visit, team_page(visit.registry, decode_name(key), visit.registry.context.today))
 
 
 @routes.get("/health", Action.READ, include_in_schema=False)
@@ -192,7 +192,7 @@ def health(
     cursor: Cursor = None,
 ) -> Response:
     """Show whether contracts meet their service levels."""
-    now = visit.registry.desk.database.clock()
+    now = visit.registry.context.database.clock()
     return page_response(request, visit, health_page(visit.registry, HealthFilter(domain or None, cursor), now))
 
 

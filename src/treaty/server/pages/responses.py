@@ -29,7 +29,7 @@ SECURITY_HEADERS = {
 
 def page_response(request: Request, visit: Visit, page: Page) -> Response:
     """Render a page for a visit."""
-    context = RenderContext(visit.registry.desk.database.clock(), visit.visitor, name=request.app.state.catalog_name)
+    context = RenderContext(visit.registry.context.database.clock(), visit.visitor, name=request.app.state.catalog_name)
     response = compressed_response(request, render(page, context).encode(), "text/html", SECURITY_HEADERS)
     response.status_code = page.status
     visit.apply_cookies(response)

@@ -52,7 +52,7 @@ def sign_in(request: Request, form: PublicForm) -> Response:
         status = 422 if isinstance(error, InvalidDocument) else 403
         return _page(request, form.visit, then, Message("bad", redact(str(error))), status)
     response = RedirectResponse(then, 303)
-    seconds = _session_seconds(form.visit.registry.desk.database.clock(), authenticator.expires_at(token))
+    seconds = _session_seconds(form.visit.registry.context.database.clock(), authenticator.expires_at(token))
     sessions.set_cookie(request, response, sessions.SESSION, token, seconds)
     sessions.delete_cookie(request, response, sessions.VISIT)
     sessions.set_flash(request, response, token, Message("good", f"You are signed in as {actor.name}."))

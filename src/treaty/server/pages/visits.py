@@ -57,7 +57,7 @@ async def authorized_visit(request: Request) -> Visit:
     """Return the visit; raise if the visitor may not do what the route is for."""
     visit = await any_visit(request)
     request.state.visit = visit  # an error page is rendered for the same visitor
-    check_permission(visit.registry.desk.actor, action_of(request.scope["endpoint"]))
+    check_permission(visit.registry.context.actor, action_of(request.scope["endpoint"]))
     return visit
 
 

@@ -89,8 +89,8 @@ class Datasets(BaseModel):
 )
 async def register_contract(registry: WriterRegistry, request: Request) -> Response:
     """Register a version of a contract."""
-    candidate = await read_candidate(request, registry.desk.rules.limits)
-    registration = await asyncio.wrap_future(registry.submit(lambda: candidate))
+    candidate = await read_candidate(request, registry.context.rules.limits)
+    registration = await asyncio.wrap_future(registry.submit(candidate.document, compatibility=candidate.compatibility))
     status = 201 if registration.status == "registered" else 202
     return Response(registration.model_dump_json(), status, media_type=JSON)
 
@@ -109,7 +109,7 @@ async def latest_contract(registry: CallerRegistry, request: Request, dataset_id
 @routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
 async def check_contract(registry: CallerRegistry, request: Request) -> Response:
     """Check a version without registering it."""
-    candidate = await read_candidate(request, registry.desk.rules.limits)
+    candidate = await read_candidate(request, registry.context.rules.limits)
     report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
     return JSONResponse(report.model_dump(mode="json"))
 

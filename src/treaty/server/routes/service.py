@@ -20,5 +20,5 @@ async def alive() -> dict[str, str]:
 @routes.get("/readyz", Action.READ)
 async def ready(request: Request) -> dict[str, str]:
     """Readiness probe: the database answers. No credentials needed."""
-    await run_in_threadpool(request.app.state.registry.desk.database.ping)
+    await run_in_threadpool(request.app.state.registry.context.database.ping)
     return {"status": "ok"}

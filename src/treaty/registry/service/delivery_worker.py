@@ -14,11 +14,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Protocol, TypeVar
 
-from sqlalchemy import Connection
-
 from treaty.registry.notices.delivery_failures import DeliveryFailed, NoAnswer, next_attempt
 from treaty.registry.notices.senders import Sender
-from treaty.registry.store import outbox
+from treaty.registry.store import Connection, outbox
 from treaty.registry.store.outbox import Choice, Due, Lane
 
 T = TypeVar("T")

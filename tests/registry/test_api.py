@@ -1,0 +1,56 @@
+"""The local registry and the HTTP client implement `RegistryApi`: same methods, parameters and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from treaty.registry import api
+from treaty.registry.client import RegistryClient, resources
+from treaty.registry.service import (
+    Registry,
+    access_tokens,
+    consumers,
+    governance,
+    measures,
+    migrations,
+    notifications,
+)
+
+IMPLEMENTATIONS: dict[type, tuple[type, type]] = {
+    api.RegistryApi: (Registry, RegistryClient),
+    api.ConsumersApi: (consumers.Consumers, resources.Consumers),
+    api.GovernanceApi: (governance.Governance, resources.Governance),
+    api.MigrationsApi: (migrations.Migrations, resources.Migrations),
+    api.MeasuresApi: (measures.Measures, resources.Measures),
+    api.NoticesApi: (notifications.Notices, resources.Notices),
+    api.AccessApi: (access_tokens.Access, resources.Access),
+}
+ONLY_LOCAL = {"open", "acting_as", "context", "submit", "latest_json", "cached_latest_json"}
+"""Methods for the process that has the database."""
+
+
+def public_methods(of: type) -> dict[str, Callable[..., Any]]:
+    return {name: method for name, method in vars(of).items() if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("protocol", IMPLEMENTATIONS, ids=lambda protocol: protocol.__name__)
+def test_every_method_is_implemented_with_the_same_parameters(protocol: type) -> None:
+    declared = public_methods(protocol)
+    for implementation in IMPLEMENTATIONS[protocol]:
+        methods = public_methods(implementation)
+
+        assert methods.keys() - ONLY_LOCAL == declared.keys()
+        for name, method in declared.items():
+            assert inspect.signature(methods[name]) == inspect.signature(method), name
+            assert inspect.getdoc(methods[name]) == inspect.getdoc(method), name
+
+
+def test_client_has_the_same_parts() -> None:
+    with RegistryClient("http://127.0.0.1:9") as client:
+        parts = {name for name in vars(client) if not name.startswith("_")}
+
+    assert parts == set(api.RegistryApi.__annotations__)
