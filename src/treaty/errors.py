@@ -1,4 +1,4 @@
-"""The small tree of errors: each says what, where and what next."""
+"""The exceptions that Treaty raises."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class TreatyError(Exception):
-    """Anything Treaty refuses or cannot do, in words meant for the person who asked."""
+    """Base class of all errors; the message is meant for users."""
 
 
 class WithFindings(TreatyError):
-    """An error that carries its findings."""
+    """An error with the findings that caused it."""
 
     def __init__(self, message: str, findings: tuple[Finding, ...] = ()) -> None:
         super().__init__(message)
@@ -21,11 +21,11 @@ class WithFindings(TreatyError):
 
 
 class InvalidDocument(WithFindings):
-    """A document, version, path or setting that cannot be understood."""
+    """A document, version, path or setting is invalid."""
 
 
 class NotFound(TreatyError):
-    """Something asked for by name is not there; where to look instead may be said apart from that."""
+    """Something requested by name does not exist; `instead` adds where to look."""
 
     def __init__(self, what: str, instead: str | None = None) -> None:
         super().__init__(what if instead is None else f"{what}; {instead}")
@@ -33,19 +33,19 @@ class NotFound(TreatyError):
 
 
 class Conflict(TreatyError):
-    """Something is there already, or changed meanwhile."""
+    """Something already exists, or was changed concurrently."""
 
 
 class Refused(WithFindings):
-    """A judgement said no; the findings say why."""
+    """A request was refused by a rule; the findings say why."""
 
 
 class NotAllowed(TreatyError):
-    """The actor may not do this."""
+    """The actor lacks the permission."""
 
 
 class Unavailable(TreatyError):
-    """A part this needs (a server, a package, a program) cannot be reached."""
+    """A server, package or program that is needed is not available."""
 
 
 class MissingExtra(Unavailable, ImportError):

@@ -112,7 +112,7 @@ def test_a_document_that_cannot_be_read_stays_in_the_box_beside_its_problems(bro
     answer = check(browser, text)
 
     assert answer.status_code == 422
-    assert "Line 3: the key 'version' stands twice in one mapping" in words(answer)
+    assert "Line 3: the key 'version' occurs twice in one mapping" in words(answer)
     assert box(answer) == text
 
 

@@ -30,7 +30,7 @@ def test_findings_name_line_severity_rule_and_what_to_do(treaty: Treaty, write: 
     assert result.code == 3
     assert "orders.yaml  orders 1.0.0 · legibility 0 %" in result.output
     assert "error    field status has no description" in result.output
-    assert "say what it means in the business" in result.output
+    assert "describe what it means to the business" in result.output
     assert "description-missing" in result.output
     assert "1 contract · 1 error · 1 warning · 0 of 1 field explain themselves" in result.output
 
@@ -63,7 +63,7 @@ def test_a_broken_document_is_a_finding_and_the_others_are_still_judged(treaty: 
     result = treaty("lint", "c")
 
     assert result.code == 3
-    assert "the key 'id' stands twice" in result.output
+    assert "the key 'id' occurs twice" in result.output
     assert "2 contracts · 1 error" in result.output
 
 

@@ -106,15 +106,15 @@ TOO_MUCH = (
 )
 
 GIVEN_TWICE = (
-    Hostile("yaml", "a: 1\nb: 2\na: 3\n", "the key 'a' stands twice", 3),
-    Hostile("yaml, nested", "b:\n  - a: 1\n    c: 2\n    a: 3\n", "the key 'a' stands twice", 4),
-    Hostile("yaml, flow", "b: {a: 1, a: 2}\n", "the key 'a' stands twice"),
-    Hostile("yaml, quoted and plain", "a: 1\n'a': 2\n", "the key 'a' stands twice", 2),
-    Hostile("yaml, escaped and plain", 'a: 1\n"\\x61": 2\n', "the key 'a' stands twice", 2),
-    Hostile("yaml, the merge key", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "the key '<<' stands twice", 4),
-    Hostile("json", '{"b": 1,\n "a": 1,\n "a": 2}', "the key 'a' stands twice", 3),
-    Hostile("json, nested", '{"b": [1,\n {"a": 1, "a": 2}]}', "the key 'a' stands twice", 2),
-    Hostile("json, escaped and plain", '{"a": 1,\n "\\u0061": 2}', "the key 'a' stands twice", 2),
+    Hostile("yaml", "a: 1\nb: 2\na: 3\n", "the key 'a' occurs twice", 3),
+    Hostile("yaml, nested", "b:\n  - a: 1\n    c: 2\n    a: 3\n", "the key 'a' occurs twice", 4),
+    Hostile("yaml, flow", "b: {a: 1, a: 2}\n", "the key 'a' occurs twice"),
+    Hostile("yaml, quoted and plain", "a: 1\n'a': 2\n", "the key 'a' occurs twice", 2),
+    Hostile("yaml, escaped and plain", 'a: 1\n"\\x61": 2\n', "the key 'a' occurs twice", 2),
+    Hostile("yaml, the merge key", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "the key '<<' occurs twice", 4),
+    Hostile("json", '{"b": 1,\n "a": 1,\n "a": 2}', "the key 'a' occurs twice", 3),
+    Hostile("json, nested", '{"b": [1,\n {"a": 1, "a": 2}]}', "the key 'a' occurs twice", 2),
+    Hostile("json, escaped and plain", '{"a": 1,\n "\\u0061": 2}', "the key 'a' occurs twice", 2),
 )
 
 TAGGED = (
@@ -191,11 +191,11 @@ NO_CONTRACT = (
     Hostile("a text", "orders\n", "this is a text"),
     Hostile("a number", "5\n", "this is the value 5"),
     Hostile("a truth", "true\n", "this is the value True"),
-    Hostile("an empty mapping", "{}", "no contract"),
-    Hostile("another mapping", "a: 1\n", "no contract"),
-    Hostile("a second document", "a: 1\n---\nb: 2\n", "a second document begins here", 2),
+    Hostile("an empty mapping", "{}", "not a contract"),
+    Hostile("another mapping", "a: 1\n", "not a contract"),
+    Hostile("a second document", "a: 1\n---\nb: 2\n", "a second document starts here", 2),
     Hostile(
-        "a second document after the end of the first", "a: 1\n...\n---\nb: 2\n", "a second document begins here", 3
+        "a second document after the end of the first", "a: 1\n...\n---\nb: 2\n", "a second document starts here", 3
     ),
 )
 
@@ -244,7 +244,7 @@ STALLING = (
             {"name": "f", "logicalType": "string", "logicalTypeOptions": {"pattern": pattern}}
             for pattern in (*(f"{n}{_COSTLY}" for n in range(300)), "(?=x)")
         ),
-        "cannot be used",
+        "is invalid",
     ),
     *(
         Hostile(
@@ -264,7 +264,7 @@ EVERY_ONE: dict[str, tuple[Hostile, ...]] = {
     "tagged": TAGGED,
     "no number": NOT_A_NUMBER,
     "no text": NOT_TEXT,
-    "no contract": NO_CONTRACT,
+    "not a contract": NO_CONTRACT,
     "no key": NOT_A_KEY,
     "neither YAML nor JSON": NOT_YAML_OR_JSON,
 }

@@ -60,16 +60,16 @@ def test_moves_stand_in_the_short_form_too() -> None:
 
 
 WRONG = [
-    ({"from": "a", "field": "b"}, "'field' stands beside 'from' or 'to'"),
+    ({"from": "a", "field": "b"}, "'field' cannot be combined with 'from' or 'to'"),
     ({"note": "x"}, "the entry names no field"),
-    ({"from": "a"}, "the entry says nothing of its field"),
-    ({"from": "a", "sql": "1"}, "'sql' makes a field of the new line, and 'to' names none"),
-    ({"to": "first", "back": "1"}, "'back' makes a field of the old line, and 'from' names none"),
+    ({"from": "a"}, "the entry does not say how its field is mapped"),
+    ({"from": "a", "sql": "1"}, "'sql' needs a field of the new line"),
+    ({"to": "first", "back": "1"}, "'back' needs a field of the old line"),
     ({"to": "first", "values": {"a": "b"}}, "'values' needs a field on both sides"),
-    ({"field": "state", "values": {"a": "b"}, "sql": "1"}, "'values' stands beside SQL"),
-    ({"field": "state", "default": "x", "exact": True}, "'exact' is said of SQL, and there is none"),
+    ({"field": "state", "values": {"a": "b"}, "sql": "1"}, "'values' cannot be combined with SQL"),
+    ({"field": "state", "default": "x", "exact": True}, "'exact' applies only to SQL"),
     ({"from": "a..b", "back_default": 1}, "cannot read field path 'a..b'"),
-    ({"to": "fist", "default": "x"}, "'fist' is no field of this contract"),
+    ({"to": "fist", "default": "x"}, "'fist' is not a field of this contract"),
     ({"to": "first", "default": [1]}, "is not a"),
     ({"to": "first", "defualt": "x"}, "unknown key 'defualt'"),
 ]
@@ -91,5 +91,5 @@ def test_an_entry_that_makes_no_sense_is_refused_at_its_line(entry: dict[str, An
 
 
 def test_a_misspelt_field_is_answered_with_what_was_meant() -> None:
-    with pytest.raises(InvalidDocument, match="it has: first"):
+    with pytest.raises(InvalidDocument, match="its fields: first"):
         contract(_document([{"to": "fist", "default": "x"}]))

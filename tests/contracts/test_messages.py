@@ -249,8 +249,8 @@ def test_many_mistakes_are_counted_and_not_all_told() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        pytest.param({}, "no contract", id="nothing"),
-        pytest.param({"name": "orders"}, "no contract", id="something else"),
+        pytest.param({}, "not a contract", id="nothing"),
+        pytest.param({"name": "orders"}, "not a contract", id="something else"),
         pytest.param({"kind": "DataContract"}, "'apiVersion' is missing", id="ODCS by its kind"),
         pytest.param({"schema": []}, "'kind' is missing", id="ODCS by its schema"),
         pytest.param({"fields": []}, "'dataset_id' is missing", id="short form by its fields"),

@@ -78,7 +78,7 @@ def test_names_from_the_contract_cannot_be_replaced_by_spark() -> None:
         "things", properties=(Field(name="${env:PATH}"), Field(name="a", physical_name="b` OR true OR `c"))
     )
 
-    with pytest.raises(InvalidDocument, match="which Spark would replace"):
+    with pytest.raises(InvalidDocument, match="which Spark would substitute"):
         parse_rule("{property} = 'x'", RuleScope(item, FieldPath().field("${env:PATH}")))
     found = parse_rule("a = 'x'", RuleScope(item))
     assert isinstance(found, RowCondition)

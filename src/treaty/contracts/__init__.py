@@ -1,4 +1,4 @@
-"""What a contract is: model, terms, types, versions and field paths; ODCS and the short form."""
+"""Contracts: the model, versions, types and field paths, and reading and writing ODCS and the short form."""
 
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.contracts.loader import LoadedContract, contract_from, document_of, load

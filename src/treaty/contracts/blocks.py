@@ -1,4 +1,4 @@
-"""Treaty's own blocks: what ODCS has no place for, authored as plain keys, carried as custom properties."""
+"""Treaty's extensions to ODCS: written as top-level keys, exported as custom properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treaty.contracts.values import EMPTY, FrozenMap, thaw
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """When and why a contract goes away, and what takes its place."""
+    """When and why a contract is retired, and its replacement."""
 
     announced: str | None = None
     sunset_date: str | None = None
@@ -25,7 +25,7 @@ class Deprecation:
 
 @dataclass(frozen=True, slots=True)
 class FieldMove:
-    """How a field of the old line and one of the new line become one another; paths as they are printed."""
+    """How a field of the old line maps to a field of the new line, and back; paths are texts."""
 
     before: str | None = None
     after: str | None = None
@@ -40,7 +40,7 @@ class FieldMove:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """How consumers move across a breaking change."""
+    """The plan that moves consumers across a breaking change."""
 
     guide: str
     window: str
@@ -50,7 +50,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class ChangelogEntry:
-    """What one version changed."""
+    """The changes of one version."""
 
     version: str
     changes: tuple[str, ...]
@@ -68,7 +68,7 @@ class ChangePolicy:
 
 @dataclass(frozen=True, slots=True)
 class IntendedConsumer:
-    """Someone the contract is made for."""
+    """A consumer that the contract is intended for."""
 
     name: str
     purpose: str | None = None
@@ -77,7 +77,7 @@ class IntendedConsumer:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How often a row or event may arrive."""
+    """The delivery guarantee and channels."""
 
     guarantee: str
     channels: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """By which key and sequence events are ordered; without a key: explicitly none."""
+    """The key and sequence by which events are ordered; without a key, there is no guaranteed order."""
 
     key: tuple[str, ...] = ()
     sequence: str | None = None
@@ -94,13 +94,13 @@ class Ordering:
 
     @property
     def is_guaranteed(self) -> bool:
-        """Whether there is an order to rely on."""
+        """Whether the contract guarantees an order."""
         return bool(self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How soon consumers see what happened."""
+    """The latency profile."""
 
     profile: str | None = None
     within: str | None = None
@@ -110,7 +110,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The event type and what its publisher observed or decided."""
+    """The event type, and what the publisher observed or decided."""
 
     type: str
     meaning: str | None = None
@@ -118,7 +118,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A contract or source that this one is made from."""
+    """A contract or source that this contract is derived from."""
 
     contract: str | None = None
     source: str | None = None
@@ -127,7 +127,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Something the contract does not contain."""
+    """Something that the contract deliberately does not contain."""
 
     what: str
     why: str | None = None
@@ -135,7 +135,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Blocks:
-    """All of Treaty's own blocks in one contract."""
+    """All extension blocks of one contract."""
 
     owners: tuple[Owner, ...] | None = None
     deprecation: Deprecation | None = None
@@ -172,8 +172,8 @@ def _migration(value: Mapping[str, Any]) -> Migration:
 def _field_move(value: Mapping[str, Any]) -> FieldMove:
     ends = ("field", "from", "to")
     both = value.get("field")
-    said = {key: item for key, item in value.items() if key not in ends}
-    return FieldMove(before=value.get("from", both), after=value.get("to", both), **said)
+    options = {key: item for key, item in value.items() if key not in ends}
+    return FieldMove(before=value.get("from", both), after=value.get("to", both), **options)
 
 
 def _exclusion(value: Any) -> Exclusion:
@@ -201,28 +201,28 @@ _READERS: dict[str, Any] = {
 
 
 def blocks_in(custom_properties: Iterable[FrozenMap] | None, plain_keys: tuple[str, ...] = ()) -> Blocks:
-    """Read Treaty's blocks among custom properties; one of another shape is somebody else's and left alone.
+    """Read the extension blocks among custom properties; entries that do not match the schema of a block are ignored.
 
-    What was a plain key of the document was looked at when that was read.
+    Blocks that were plain keys of the document are already validated.
     """
-    found: dict[str, Any] = {}
+    blocks: dict[str, Any] = {}
     for entry in custom_properties or ():
         name = entry.get("property")
-        if not isinstance(name, str) or name not in block_names() or name in found:
+        if not isinstance(name, str) or name not in block_names() or name in blocks:
             continue
         if name in plain_keys or fits_block(name, thaw(entry.get("value"))):
             value = entry["value"]
-            found[name] = _READERS[name](value) if name in _READERS else value
-    return build_frozen(Blocks, found)
+            blocks[name] = _READERS[name](value) if name in _READERS else value
+    return build_frozen(Blocks, blocks)
 
 
 def owners_alone(owners: Iterable[Mapping[str, Any]]) -> Blocks:
-    """Return the blocks of a contract that says nothing but its owners in blocks."""
+    """Return the blocks of a contract whose only block is its owners."""
     return build_frozen(Blocks, {"owners": _owners(owners)})
 
 
 def field_keys_in(custom_properties: Iterable[FrozenMap] | None) -> FrozenMap:
-    """Read Treaty's own field keys among the custom properties of a field."""
+    """Read Treaty's field keys among the custom properties of a field."""
     entries = ((entry.get("property"), entry.get("value")) for entry in custom_properties or ())
     return FrozenMap(
         {name: value for name, value in entries if isinstance(name, str) and fits_field_key(name, thaw(value))}

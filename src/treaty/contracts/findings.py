@@ -1,4 +1,4 @@
-"""What a judgement found: a value with an id, a severity, a place and a hint."""
+"""Findings of checks, and the places in documents that they refer to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 
 class Severity(StrEnum):
-    """How much a finding weighs: only errors stop anything."""
+    """The severity of a finding; only errors block."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -17,13 +17,13 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Sort errors first."""
+        """The sort order: errors first."""
         return list(Severity).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: a source (file name, URL) and, if known, its line, counted from 1."""
+    """A source (file name, URL) and, if known, a line number, counted from 1."""
 
     source: str
     line: int | None = None
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing somebody should know about a contract."""
+    """The result of a check: a message about a contract, with a place and a hint."""
 
     id: str
     severity: Severity
@@ -44,7 +44,7 @@ class Finding:
     hint: str | None = None
 
     def as_data(self) -> dict[str, Any]:
-        """Return the finding as JSON would say it."""
+        """Return the finding as plain data for JSON output."""
         return {
             "id": self.id,
             "severity": self.severity.value,
@@ -57,31 +57,31 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple[int, int, str, str, str]:
-        """Errors first, then from top to bottom of the document."""
+        """Sorts errors first, then by position in the document."""
         line = self.place.line if self.place and self.place.line else 0
         return (self.severity.rank, line, self.path or "", self.id, self.message)
 
 
 Pointer: TypeAlias = tuple[str | int, ...]
-"""The keys and positions that lead to a part of a document."""
+"""The keys and indexes that lead to a part of a document."""
 
 PlaceOf: TypeAlias = Callable[[Sequence[str | int]], Place]
-"""Tells where the part stands that keys and positions lead to."""
+"""Returns the place of the part that a pointer leads to."""
 
 LineTree: TypeAlias = "dict[str, tuple[int, LineTree | None]] | list[tuple[int, LineTree | None]]"
-"""Beside each mapping and sequence: the line of each child, and the child's own tree."""
+"""For each mapping and sequence: the line of each child, and the tree of the child."""
 
 
 def line_number_at(tree: LineTree | None, pointer: Sequence[str | int]) -> int:
-    """Return the line of the part, or of the nearest part around it that is there."""
+    """Return the line of a part, or of the nearest enclosing part that exists."""
     line = 1
     for key in pointer:
-        found = None
+        child = None
         if isinstance(tree, dict) and isinstance(key, str):
-            found = tree.get(key)
+            child = tree.get(key)
         elif isinstance(tree, list) and isinstance(key, int) and 0 <= key < len(tree):
-            found = tree[key]
-        if found is None:
+            child = tree[key]
+        if child is None:
             break
-        line, tree = found
+        line, tree = child
     return line

@@ -1,4 +1,4 @@
-"""One loader for every form of a contract: it recognises which it has."""
+"""Loads contracts from documents and converts them back; detects ODCS and the short form."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from treaty.contracts.values import Json
 
 @dataclass(frozen=True)
 class LoadedContract:
-    """A contract, and where each part of it stands in its document."""
+    """A contract, and the places of its parts in the document."""
 
     contract: Contract
     place_of: PlaceOf
 
 
 def load(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> LoadedContract:
-    """Read a contract from YAML or JSON text in any form."""
+    """Read a contract from YAML or JSON text, in ODCS or the short form."""
     return parse(read_document(content, source, limits))
 
 
 def parse(reading: ParsedDocument) -> LoadedContract:
-    """Turn a document that was read into a contract; the document is the contract's from then on."""
+    """Convert a parsed document to a contract. The contract may keep references to the data of the document."""
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
@@ -38,14 +38,14 @@ def parse(reading: ParsedDocument) -> LoadedContract:
             parse_short_form(reading.data, reading.place), short_form_places(reading.data, reading.place)
         )
     raise invalid_document(
-        "no contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
+        "not a contract: it has neither 'apiVersion' and 'schema' (ODCS) nor 'dataset_id' and 'fields' (short form)",
         reading.place(),
         "start from: treaty init",
     )
 
 
 def _odcs_places(reading: ParsedDocument) -> PlaceOf:
-    """Find blocks where they stand: as plain keys, among the custom properties, or, for owners, as the team."""
+    """Return the places of blocks: plain keys, custom properties or, for owners, the team."""
     carried = reading.data.get("customProperties")
     entries = enumerate(carried if isinstance(carried, list) else ())
     names = {str(entry.get("property")): index for index, entry in entries if isinstance(entry, dict)}
@@ -62,36 +62,36 @@ def _odcs_places(reading: ParsedDocument) -> PlaceOf:
 
 
 def looks_like_contract(data: dict[str, Json]) -> bool:
-    """Tell a contract, in any form, by the keys that only it has."""
+    """Return whether data has the keys of a contract, in ODCS or the short form."""
     return looks_like_odcs(data) or looks_like_short_form(data)
 
 
 def contract_from(data: dict[str, Json], source: str = "<data>") -> Contract:
-    """Turn plain data into a contract; data that JSON cannot say is refused."""
+    """Convert plain data to a contract; data that JSON cannot represent is refused."""
     check_plain(data, source)
     contract = parse(ParsedDocument(source, data, lambda: None)).contract
     for part in (contract, *contract.schema):
-        resolve_deferred(part)  # now: the data is somebody else's, who may change it
+        resolve_deferred(part)  # now, because the caller may change the data
     return contract
 
 
 def document_of(contract: Contract) -> dict[str, Json]:
-    """Write a contract in the form it was authored in."""
+    """Return the document of a contract, in the form it was written in."""
     if contract.form is Form.SHORT:
         return write_short_form(contract)
     return write_odcs(contract, BlockStyle.PLAIN)
 
 
 CONTRACT_SUFFIXES = (".yaml", ".yml", ".json")
-_MEANT = re.compile(
+_CONTRACT_KEY = re.compile(
     rb"""^\s*["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:\s*["']?v[23]\.)""",
     re.MULTILINE,
 )
-_MEANT_IN_ONE_LINE = re.compile(
+_CONTRACT_KEY_IN_ONE_LINE = re.compile(
     rb"""^\s*\{.{0,400}?["']?(?:kind["']?\s*:\s*["']?DataContract|dataset_id["']?\s*:|apiVersion["']?\s*:\s*["']?v[23]\.)""",
 )
 
 
 def looks_like_contract_file(content: bytes) -> bool:
-    """Tell a contract from other YAML and JSON by the keys that only it has."""
-    return bool(_MEANT.search(content) or _MEANT_IN_ONE_LINE.search(content))
+    """Return whether a YAML or JSON file is meant to be a contract, judging by its keys; the file may be invalid."""
+    return bool(_CONTRACT_KEY.search(content) or _CONTRACT_KEY_IN_ONE_LINE.search(content))

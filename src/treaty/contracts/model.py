@@ -1,4 +1,4 @@
-"""What a contract is: one frozen, typed model for every form a document may take."""
+"""The contract model: frozen, typed, and independent of the form of the document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Field:
-    """One field, with everything its document says of it; `more` keeps what the judgement does not read."""
+    """A field with all keys of its document; `more` has the keys without an attribute of their own."""
 
     name: str | None = None
     id: str | None = None
@@ -59,36 +59,36 @@ class Field:
 
     @lazy
     def type(self) -> DataType | None:
-        """The type in common terms."""
+        """The data type, independent of its notation."""
         inside = self.properties is not None or bool(self.children)
         return data_type(self.logical_type, self.physical_type, self.options or EMPTY, declares_inside=inside)
 
     @property
     def is_required(self) -> bool:
-        """Whether a row must have a value here."""
+        """Whether every row must have a value."""
         return bool(self.required) or bool(self.primary_key)
 
     @lazy
     def treaty(self) -> FrozenMap:
-        """What Treaty's own field keys (unit, default, …) say."""
+        """The values of Treaty's field keys (unit, default, …)."""
         return treaty_blocks.field_keys_in(self.custom_properties)
 
     @lazy
     def children(self) -> tuple[tuple[str, Field], ...]:
-        """Elements, map keys and map values by their mark; named properties stand in `properties`."""
+        """Array elements, map keys and map values with their path marks; named fields are in `properties`."""
         marked = ((ITEMS, self.items), (MAP_KEYS, self.map_key), (MAP_VALUES, self.map_value))
         return tuple((mark, child) for mark, child in marked if child is not None)
 
 
 def _key_position(field: Field) -> float:
-    """Order key fields: those without a position (ODCS writes -1 too) come last, as they stand."""
+    """Return the sort position of a key field; fields without one (ODCS also writes -1) come last."""
     place = field.primary_key_position
     return float("inf") if place is None or place < 0 else place
 
 
 @dataclass(frozen=True)
 class SchemaObject:
-    """One table, topic or file of a contract."""
+    """A table, topic or file of a contract."""
 
     name: str
     id: str | None = None
@@ -105,7 +105,7 @@ class SchemaObject:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The fields at the top of the object."""
+        """The top-level fields of the object."""
         return self.properties or ()
 
     @lazy
@@ -118,7 +118,7 @@ class SchemaObject:
 
 @dataclass(frozen=True)
 class Contract:
-    """A versioned document about one dataset or event stream."""
+    """A versioned contract about one dataset or event stream."""
 
     id: str
     version: str
@@ -140,27 +140,27 @@ class Contract:
 
     @lazy
     def treaty(self) -> treaty_blocks.Blocks:
-        """What Treaty's own blocks (ordering, delivery, deprecation, …) say."""
+        """Treaty's extension blocks (ordering, delivery, deprecation, …)."""
         return treaty_blocks.blocks_in(self.custom_properties, self.plain_keys)
 
     @lazy
     def owners(self) -> tuple[Owner, ...]:
-        """Who answers for the contract."""
+        """The owners of the contract."""
         return owners_of(self.treaty.owners, self.team, self.support)
 
     @property
     def schema(self) -> tuple[SchemaObject, ...]:
-        """The objects, none or more."""
+        """The schema objects, possibly none."""
         return self.objects or ()
 
     @lazy
     def semantic_version(self) -> Version | None:
-        """The version as MAJOR.MINOR.PATCH, or None where the document has another notation."""
+        """The parsed version, or None if it is not MAJOR.MINOR.PATCH."""
         return try_parse_version(self.version)
 
     @property
     def line(self) -> str | None:
-        """The line the version belongs to, such as ``orders@1``."""
+        """The line of the version, such as ``orders@1``, or None if the version is not MAJOR.MINOR.PATCH."""
         version = self.semantic_version
         return f"{self.id}@{version.major}" if version else None
 
@@ -169,7 +169,7 @@ _PLACES: dict[str, Pointer] = {ITEMS: ("items",), MAP_VALUES: ("map", "value"), 
 
 
 def locate_fields(contract: Contract) -> Iterator[tuple[FieldPath, Field, Pointer]]:
-    """Yield every field with its path and pointer, outermost first; objects are named where there are several."""
+    """Yield every field with its path and pointer, outermost first; paths name the object if there are several."""
     several = len(contract.schema) > 1
     for index, item in enumerate(contract.schema):
         root = FieldPath(object=item.name if several else None)

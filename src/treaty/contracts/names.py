@@ -1,4 +1,4 @@
-"""Names as words, whatever their case style or script."""
+"""Splits names of any case style or script into words."""
 
 from __future__ import annotations
 

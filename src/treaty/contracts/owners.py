@@ -1,4 +1,4 @@
-"""Who answers for a contract, and where to reach them."""
+"""The owners of a contract and their contacts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A team that answers for a contract, and its channel, pager group or address."""
+    """A team that owns a contract, and its contact: a channel, pager group or address."""
 
     team: str
     contact: str | None = None
@@ -19,7 +19,7 @@ class Owner:
 
 
 def owners_of(declared: tuple[Owner, ...] | None, team: Any, support: Any) -> tuple[Owner, ...]:
-    """Read the owners from Treaty's `owners` block, else from the team that ODCS names."""
+    """Return the owners of the `owners` block or, without one, of the ODCS team."""
     if declared is not None:
         return declared
     contact = _first_contact(support)
@@ -35,7 +35,7 @@ def owners_of(declared: tuple[Owner, ...] | None, team: Any, support: Any) -> tu
 
 
 def _address(username: str | None) -> str | None:
-    """Take a user name for a contact where it is an address."""
+    """Return a user name that is an email address, else None."""
     return username if username and "@" in username else None
 
 

@@ -1,8 +1,8 @@
-"""Field paths: the one syntax for pointing at a field, e.g. ``customer.addresses[].city``.
+"""Field paths, such as ``customer.addresses[].city``.
 
 ``.name`` steps into an object, ``[]`` into the elements of an array, ``{}`` into the values of a map and
-``{key}`` into its keys. A name with other characters stands in backticks, doubled inside: ``a.`first.name```.
-Where a contract has several schema objects, the object's name comes first: ``orders:customer.city``.
+``{key}`` into its keys. Names with other characters are quoted with backticks: ``a.`first.name```.
+If a contract has several schema objects, the name of the object comes first: ``orders:customer.city``.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """Where a field stands inside a contract."""
+    """The position of a field in a contract."""
 
     steps: tuple[Step, ...] = ()
     object: str | None = None
 
     def field(self, name: str) -> FieldPath:
-        """Return the path of the field called `name` below this one."""
+        """Return the path of a named field inside this one."""
         return FieldPath((*self.steps, Step(name)), self.object)
 
     def into(self, mark: str) -> FieldPath:
-        """Return the path of the elements, map values or map keys of this one."""
+        """Return the path of the array elements, map values or map keys of this field."""
         return FieldPath((*self.steps, Step(mark, is_mark=True)), self.object)
 
     @property
     def parent(self) -> FieldPath:
-        """The path of what this field stands in."""
+        """The path of the enclosing field or object."""
         return FieldPath(self.steps[:-1], self.object)
 
     def covers(self, other: FieldPath) -> bool:
-        """Tell whether `other` is this field or something inside it."""
+        """Return whether `other` is this field or inside it."""
         same_object = self.object is None or other.object is None or self.object == other.object
         return same_object and other.steps[: len(self.steps)] == self.steps
 
@@ -65,7 +65,7 @@ class FieldPath:
 
 
 def parse_path(text: str) -> FieldPath:
-    """Read a path as it is printed."""
+    """Parse a path in the notation of `str(path)`."""
     position = 0
     owner: str | None = None
     if prefix := _PREFIX.match(text):

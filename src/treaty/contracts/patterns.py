@@ -1,39 +1,39 @@
-"""Patterns are RE2 syntax, so that no engine can be stalled by one."""
+"""Checks patterns for RE2 syntax, which guarantees linear matching time."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-_LONGEST = 1_000
-_LITTLE_MEMORY = 1 << 16
-_FULL_MEMORY = 1 << 22
-_MOST_COSTLY = 50
+MAX_PATTERN_LENGTH = 1_000
+_SMALL_MEMORY_BYTES = 1 << 16
+_FULL_MEMORY_BYTES = 1 << 22
+MAX_EXPENSIVE_PATTERNS = 50
 _TOO_LARGE = "pattern too large"
 
 
 class PatternCheck:
-    """Checks the patterns of one document; how many may be costly to compile is bounded."""
+    """Checks the patterns of one document; limits how many may be expensive to compile."""
 
     def __init__(self) -> None:
-        self.costly = 0
+        self.expensive = 0
 
     def problem(self, pattern: str) -> str | None:
-        """Say what is wrong with a pattern, or None where RE2 takes it."""
-        if self.costly > _MOST_COSTLY:
-            return None  # the document is refused already; the rest is not worth its cost
-        if len(pattern) > _LONGEST:
-            return f"it has {len(pattern):,} characters, more than {_LONGEST:,}"
-        found = _compiled(pattern, _LITTLE_MEMORY)
-        if found is None or not found.startswith(_TOO_LARGE):
-            return found
-        self.costly += 1
-        if self.costly > _MOST_COSTLY:
-            return f"it is one of more than {_MOST_COSTLY} that are costly to compile"
-        return _compiled(pattern, _FULL_MEMORY)
+        """Return why a pattern is invalid, or None if RE2 accepts it."""
+        if self.expensive > MAX_EXPENSIVE_PATTERNS:
+            return None  # the document is already refused
+        if len(pattern) > MAX_PATTERN_LENGTH:
+            return f"it has {len(pattern):,} characters, more than {MAX_PATTERN_LENGTH:,}"
+        error = _compile_error(pattern, _SMALL_MEMORY_BYTES)
+        if error is None or not error.startswith(_TOO_LARGE):
+            return error
+        self.expensive += 1
+        if self.expensive > MAX_EXPENSIVE_PATTERNS:
+            return f"the document has more than {MAX_EXPENSIVE_PATTERNS} patterns that are expensive to compile"
+        return _compile_error(pattern, _FULL_MEMORY_BYTES)
 
 
 @lru_cache(maxsize=4_096)
-def _compiled(pattern: str, memory: int) -> str | None:
+def _compile_error(pattern: str, memory: int) -> str | None:
     import re2
 
     options = re2.Options()

@@ -1,4 +1,4 @@
-"""Amounts with units, so that 4 hours and 240 minutes are the same promise."""
+"""Quantities with units: 4 hours and 240 minutes are equal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ISO = re.compile(
     r"P(?:(?P<y>[0-9]+)Y)?(?:(?P<mo>[0-9]+)M)?(?:(?P<w>[0-9]+)W)?(?:(?P<d>[0-9]+)D)?"
     r"(?:T(?:(?P<h>[0-9]+)H)?(?:(?P<m>[0-9]+)M)?(?:(?P<s>[0-9]+(?:\.[0-9]+)?)S)?)?"
 )
-_LONGEST = 64
+MAX_TEXT_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Quantity:
     amount: Fraction
 
     def comparable(self, other: Quantity) -> bool:
-        """Tell whether the two can be ordered."""
+        """Return whether two quantities have the same dimension."""
         return self.dimension == other.dimension
 
 
 def parse_quantity(value: Any, unit: str | None = None) -> Quantity | None:
-    """Read a number with a unit, a text like ``4h`` or ``99.9 %``, or an ISO 8601 duration; None if it is neither."""
+    """Parse a number with a unit, a text like ``4h`` or ``99.9 %``, or an ISO 8601 duration; None if it is neither."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
@@ -57,13 +57,13 @@ def parse_quantity(value: Any, unit: str | None = None) -> Quantity | None:
 
 
 def parse_seconds(value: Any, unit: str | None = None) -> Fraction | None:
-    """Return a duration in seconds, or None where it is not a duration."""
+    """Return a duration in seconds, or None if the value is not a duration."""
     found = parse_quantity(value, unit)
     return found.amount if found and found.dimension == "time" else None
 
 
 def _from_text(text: str, unit: str | None) -> Quantity | None:
-    if len(text) > _LONGEST:
+    if len(text) > MAX_TEXT_LENGTH:
         return None
     if found := _AMOUNT.fullmatch(text):
         return _in_base(Fraction(found["number"]), found["unit"] or unit)

@@ -1,4 +1,4 @@
-"""The short form: one flat dataset in a few keys, read into the same model and written back."""
+"""The short form of a contract: reads it into the contract model and writes it back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFAULT_STATUS = "draft"
 _DEFAULT_MEASUREMENT = "event_time"
 _PROPERTIES_LATER, _SLA_LATER, _CUSTOM_PROPERTIES_LATER = map(deferred_key, ("properties", "sla", "custom_properties"))
 _FIELD_DEFAULTS: dict[str, Json] = {"required": True, "description": None, "enum": None, "deprecated": False}
-_WHERE_IT_STANDS = {
+_SHORT_FORM_KEYS = {
     "slaProperties": "freshness_sla",
     "id": "dataset_id",
     "customProperties": "owners",
@@ -38,12 +38,12 @@ _WHERE_IT_STANDS = {
 
 
 def looks_like_short_form(data: Mapping[str, Any]) -> bool:
-    """Tell the short form by the keys that only it has."""
+    """Return whether data has the keys of the short form."""
     return "dataset_id" in data or "fields" in data
 
 
 def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
-    """Read the short form, or refuse it with every problem named."""
+    """Convert a short form to a contract, or raise InvalidDocument with all problems."""
     own_blocks = _own_blocks()
     short, blocks = data, {}
     if not own_blocks.isdisjoint(data):
@@ -62,14 +62,14 @@ def parse_short_form(data: dict[str, Json], place_of: PlaceOf) -> Contract:
 
 @cache
 def _own_blocks() -> frozenset[str]:
-    """Return the names of the blocks that may stand beside the short form; owners are a part of it."""
+    """Return the names of the blocks that the short form may have; `owners` is one of its own keys."""
     return schemas.block_names() - {"owners"}
 
 
 def _with_blocks(
     carried: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf, translated: PlaceOf
 ) -> dict[str, Json]:
-    """Add the blocks that stand beside the short form to those it says in its own words."""
+    """Add the extension blocks to those that follow from keys of the short form."""
     if isinstance(blocks.get("deprecation"), dict):
         linked = carried.get("deprecation", {})
         raise_if_any(list(_two_guides(linked, blocks["deprecation"], place_of)))
@@ -80,7 +80,7 @@ def _with_blocks(
 
 
 def write_short_form(contract: Contract) -> dict[str, Json]:
-    """Write the contract in the short form, without what that form cannot carry."""
+    """Return a contract in the short form, without what the short form cannot represent."""
     fields = contract.schema[0].fields if contract.schema else ()
     document: dict[str, Json] = {
         "dataset_id": contract.id,
@@ -101,7 +101,7 @@ def write_short_form(contract: Contract) -> dict[str, Json]:
 
 
 def with_defaults(short: dict[str, Json]) -> dict[str, Json]:
-    """Return a short form with every key that it may leave out, as clients read it back."""
+    """Return a short form with the defaults of all optional keys."""
     sla = short.get("freshness_sla")
     return short | {
         "description": short.get("description"),
@@ -115,9 +115,9 @@ def with_defaults(short: dict[str, Json]) -> dict[str, Json]:
 
 
 def _contract_of(short: dict[str, Json], carried: dict[str, Json]) -> Contract:
-    """Make the contract; blocks are kept among the custom properties, and known to have been plain keys."""
+    """Build the contract; blocks become custom properties that are marked as plain keys."""
     purpose, sla = short.get("description"), short.get("freshness_sla")
-    said: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "id": short["dataset_id"],
         "version": short["version"],
         "api_version": LATEST_API_VERSION,
@@ -126,15 +126,15 @@ def _contract_of(short: dict[str, Json], carried: dict[str, Json]) -> Contract:
         "form": Form.SHORT,
     }
     if purpose is not None:
-        said["description"] = FrozenMap({"purpose": purpose})
+        attributes["description"] = FrozenMap({"purpose": purpose})
     if sla:
-        said[_SLA_LATER] = partial(_freshness_in, sla)
+        attributes[_SLA_LATER] = partial(_freshness_in, sla)
     if carried:
-        said[_CUSTOM_PROPERTIES_LATER] = partial(_as_properties, carried)
-        said["plain_keys"] = tuple(carried)
+        attributes[_CUSTOM_PROPERTIES_LATER] = partial(_as_properties, carried)
+        attributes["plain_keys"] = tuple(carried)
         if len(carried) == 1 and "owners" in carried:
-            said["treaty"] = owners_alone(carried["owners"])
-    return build_frozen(Contract, said)
+            attributes["treaty"] = owners_alone(carried["owners"])
+    return build_frozen(Contract, attributes)
 
 
 def _as_properties(carried: dict[str, Json]) -> tuple[FrozenMap, ...]:
@@ -142,7 +142,7 @@ def _as_properties(carried: dict[str, Json]) -> tuple[FrozenMap, ...]:
 
 
 def _carried(short: dict[str, Json]) -> dict[str, Json]:
-    """Return what the short form says in its own words, and the model in a block."""
+    """Return the blocks that follow from keys of the short form."""
     carried: dict[str, Json] = {}
     if short["owners"]:
         carried["owners"] = [
@@ -154,14 +154,14 @@ def _carried(short: dict[str, Json]) -> dict[str, Json]:
 
 
 def _freshness_in(sla: dict[str, Json]) -> tuple[FrozenMap, ...]:
-    """Write a freshness as ODCS does; that it is measured by the event time goes without saying."""
-    said = {"property": "freshness", "value": sla["max_lag_seconds"], "unit": "s"}
+    """Return a freshness as ODCS service level; the default measurement is omitted."""
+    level = {"property": "freshness", "value": sla["max_lag_seconds"], "unit": "s"}
     measurement = sla.get("measurement", _DEFAULT_MEASUREMENT)
-    return (FrozenMap(said if measurement == _DEFAULT_MEASUREMENT else {**said, "element": measurement}),)
+    return (FrozenMap(level if measurement == _DEFAULT_MEASUREMENT else {**level, "element": measurement}),)
 
 
 def _object_of(short: dict[str, Json]) -> SchemaObject:
-    """Make the one object; its fields are read when somebody asks, since a first version is kept without a look."""
+    """Build the schema object; its fields are deferred, because registering a first version does not need them."""
     return build_frozen(SchemaObject, {"name": short["dataset_id"], _PROPERTIES_LATER: partial(_fields_of, short)})
 
 
@@ -172,18 +172,18 @@ def _fields_of(short: dict[str, Json]) -> tuple[Field, ...]:
 
 def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
     name, kind = field["name"], field["type"]
-    said: dict[str, Any] = {"name": name, "logical_type": kind, "required": field.get("required", True)}
+    attributes: dict[str, Any] = {"name": name, "logical_type": kind, "required": field.get("required", True)}
     if kind == "json":
-        said["logical_type"], said["physical_type"] = "object", "json"
+        attributes["logical_type"], attributes["physical_type"] = "object", "json"
     if name in keys:
-        said["primary_key"], said["primary_key_position"] = True, keys[name]
+        attributes["primary_key"], attributes["primary_key_position"] = True, keys[name]
     if (description := field.get("description")) is not None:
-        said["description"] = description
+        attributes["description"] = description
     if values := field.get("enum"):
-        said["enum"] = tuple([FrozenMap({"value": value}) for value in values])
+        attributes["enum"] = tuple([FrozenMap({"value": value}) for value in values])
     if field.get("deprecated"):
-        said["deprecated"] = True
-    return build_frozen(Field, said)
+        attributes["deprecated"] = True
+    return build_frozen(Field, attributes)
 
 
 def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
@@ -210,7 +210,7 @@ def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: Pla
 
 
 def _has_guide(short: dict[str, Json], blocks: dict[str, Json]) -> bool:
-    """Tell whether the migration plan is linked, by the short form's own key or by the block."""
+    """Return whether a migration guide is linked by `deprecation_uri` or by the deprecation block."""
     notice = blocks.get("deprecation")
     linked = notice.get("migration_guide") if isinstance(notice, dict) else None
     return bool((short.get("deprecation_uri") or "").strip() or linked)
@@ -236,13 +236,13 @@ def _misplaced_values(field: dict[str, Json], index: int, place_of: PlaceOf) -> 
 
 
 def short_form_places(data: Mapping[str, Json], place_of: PlaceOf) -> PlaceOf:
-    """Translate pointers into the ODCS document back to the short form that was written, unless it has them too."""
+    """Translate pointers of the contract model to places in the short form."""
 
     def translated(pointer: Sequence[str | int]) -> Place:
         if len(pointer) >= 4 and pointer[0] == "schema":
             return place_of(("fields", *pointer[3:]))
-        if pointer and pointer[0] in _WHERE_IT_STANDS and pointer[0] not in data:
-            return place_of((_WHERE_IT_STANDS[str(pointer[0])],))
+        if pointer and pointer[0] in _SHORT_FORM_KEYS and pointer[0] not in data:
+            return place_of((_SHORT_FORM_KEYS[str(pointer[0])],))
         return place_of(pointer)
 
     return translated
@@ -276,17 +276,17 @@ def _nearest(name: str) -> str:
 
 
 def _blocks_carried(contract: Contract) -> Iterator[tuple[str, Any]]:
-    """Yield the blocks that stand beside the short form as plain keys."""
+    """Yield the extension blocks that the short form writes as plain keys."""
     for entry in contract.custom_properties or ():
         name = entry.get("property")
         if not isinstance(name, str) or name == "owners" or not schemas.fits_block(name, thaw(entry.get("value"))):
             continue
         if name != "deprecation":
             yield name, entry["value"]
-        elif rest := _beside_the_guide(entry["value"]):
+        elif rest := _without_guide(entry["value"]):
             yield name, rest
 
 
-def _beside_the_guide(notice: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a deprecation says besides the guide, which is the short form's deprecation_uri."""
+def _without_guide(notice: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a deprecation without its guide, which the short form writes as `deprecation_uri`."""
     return {key: value for key, value in notice.items() if key != "migration_guide"}

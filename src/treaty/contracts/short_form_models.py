@@ -1,4 +1,4 @@
-"""The short form as library models: what `from treaty import DataContract` gives."""
+"""Pydantic models of the short form, exported as `treaty.DataContract` and others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Strict(BaseModel):
 
 
 class DataField(_Strict):
-    """One field of a dataset."""
+    """A field of a data contract."""
 
     name: str = Field(min_length=1)
     type: Literal["string", "integer", "number", "boolean", "timestamp", "json"]
@@ -29,21 +29,21 @@ class DataField(_Strict):
 
 
 class Owner(_Strict):
-    """A team that answers for a dataset, and where to reach it."""
+    """A team that owns a data contract, and its contact."""
 
     team: str = Field(min_length=1)
     contact: str | None = None
 
 
 class FreshnessSLA(_Strict):
-    """How old the data may get."""
+    """The maximum age of the data."""
 
     max_lag_seconds: int = Field(gt=0)
     measurement: str = "event_time"
 
 
 class MigrationPlan(_Strict):
-    """How consumers move across a breaking change."""
+    """The plan that moves consumers across a breaking change."""
 
     guide: str = Field(min_length=1)
     window: str = Field(min_length=1)
@@ -52,7 +52,7 @@ class MigrationPlan(_Strict):
 
 
 class DataContract(_Strict):
-    """A contract in the short form; `contract` gives the full model."""
+    """A contract in the short form; `to_contract` returns the full model."""
 
     dataset_id: str = Field(min_length=1, max_length=128)
     version: str = Field(max_length=64)
@@ -66,7 +66,7 @@ class DataContract(_Strict):
     migration: MigrationPlan | None = None
 
     @model_validator(mode="after")
-    def _holds_together(self) -> DataContract:
+    def _validate_as_contract(self) -> DataContract:
         try:
             self.to_contract()
         except InvalidDocument as error:
@@ -78,15 +78,15 @@ class DataContract(_Strict):
         return contract_from(self.as_document(), self.dataset_id)
 
     def as_document(self) -> dict[str, Json]:
-        """Return the document as it would be written by hand."""
+        """Return the document without empty keys."""
         return self.model_dump(mode="json", exclude_none=True)
 
     @classmethod
     def from_contract(cls, contract: Contract) -> DataContract:
-        """Return the short form of a contract, without what that form cannot carry."""
+        """Return the short form of a contract, without what the short form cannot represent."""
         document = write_short_form(contract)
         return cls.model_validate({key: value for key, value in document.items() if key in cls.model_fields})
 
     def field(self, name: str) -> DataField | None:
-        """Return the field of that name."""
+        """Return a field by name, or None."""
         return next((one for one in self.fields if one.name == name), None)

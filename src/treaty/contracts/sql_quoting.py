@@ -1,28 +1,28 @@
-"""Texts and names written into Spark SQL so that Spark reads the same again."""
+"""Quoting of strings, identifiers and comments for Spark SQL."""
 
 from __future__ import annotations
 
-_SUBSTITUTED = "${"
-"""Spark replaces `${env:NAME}` and its like in any SQL text before it reads it, even inside quotes and comments."""
+_VARIABLE_START = "${"
+"""Spark substitutes `${env:NAME}` and similar variables in SQL text, even inside quotes and comments."""
 
 
 def quote_string(value: str) -> str:
-    """Write a text; whatever quotes, escapes or substitutions could change is written by its bytes."""
-    is_plain = value.isprintable() and "'" not in value and "\\" not in value and _SUBSTITUTED not in value
+    """Return a string literal; text that quoting, escaping or substitution could change is written as bytes."""
+    is_plain = value.isprintable() and "'" not in value and "\\" not in value and _VARIABLE_START not in value
     return f"'{value}'" if is_plain else f"CAST(X'{value.encode().hex().upper()}' AS STRING)"
 
 
 def identifier_problem(name: str) -> str | None:
-    """Say why Spark could not be given a name safely, or None where it can."""
+    """Return why a name cannot be used safely in Spark SQL, or None if it can."""
     if not name:
         return "an empty name"
     if not name.isprintable():
-        return "a name with a character that cannot be seen"
-    return f"a name with {_SUBSTITUTED!r}, which Spark would replace" if _SUBSTITUTED in name else None
+        return "a name with an invisible character"
+    return f"a name with {_VARIABLE_START!r}, which Spark would substitute" if _VARIABLE_START in name else None
 
 
 def quote_identifier(name: str) -> str:
-    """Write a name in backticks."""
+    """Return an identifier in backticks; raises ValueError for unsafe names."""
     problem = identifier_problem(name)
     if problem:
         raise ValueError(f"{problem}: {name!r}")
@@ -30,6 +30,6 @@ def quote_identifier(name: str) -> str:
 
 
 def line_comment(text: str) -> str:
-    """Write a comment that ends with its line and that nothing is substituted in."""
+    """Return a one-line comment without variables that Spark would substitute."""
     plain = "".join(character if character.isprintable() else " " for character in text)
-    return f"-- {plain.replace(_SUBSTITUTED, '$ {')}"
+    return f"-- {plain.replace(_VARIABLE_START, '$ {')}"

@@ -1,4 +1,4 @@
-"""Data types as the judgement sees them, and which type widens into which."""
+"""Data types, independent of their notation, and which type widens to which."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 INTEGER_DEFAULT = "i32"
-"""ODCS takes an integer without a format to be i32."""
+"""In ODCS, an integer without a format is i32."""
 NUMBER_DEFAULT = "f64"
 
 _INTEGER_FORMATS = frozenset({"i8", "i16", "i32", "i64", "i128", "u8", "u16", "u32", "u64", "u128"})
@@ -24,7 +24,7 @@ _PHYSICAL: dict[str, tuple[str, str | None]] = {
         ("smallint int16 short int2", ("integer", "i16")),
         ("int integer int32 int4", ("integer", "i32")),
         ("bigint long int64 bigserial", ("integer", "i64")),
-        ("int8", ("integer", "int8")),  # 8 bits here, 8 bytes there: nobody can tell
+        ("int8", ("integer", "int8")),  # 8 bits in some systems, 8 bytes in others
         ("float real float32 float4", ("number", "f32")),
         ("double float64 float8", ("number", "f64")),
         ("decimal numeric number dec", ("number", "decimal")),
@@ -41,17 +41,17 @@ _PHYSICAL: dict[str, tuple[str, str | None]] = {
     )
     for name in names.split()
 }
-_SPELT = re.compile(
+_PHYSICAL_TYPE = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*)(?:\((?P<p>[0-9]{1,9})(?:,(?P<s>[0-9]{1,4}))?(?: ?(?:char|byte))?\))?(?P<rest>.*)"
 )
 _CAPACITY = re.compile(r"[a-z0-9_ ]+\((?P<n>[0-9]{1,9})(?: ?(?:char|byte))?\)")
-_AROUND_SIGNS = re.compile(r" ?([(),<>:]) ?")
-_LONGEST = 2_000
+_SPACES_AROUND_SIGNS = re.compile(r" ?([(),<>:]) ?")
+MAX_TYPE_LENGTH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A type in the common terms of all formats: a name and, where it matters, what holds the values."""
+    """A type common to all formats: a name and, if it matters, how values are stored."""
 
     name: str
     detail: str | None = None
@@ -69,12 +69,12 @@ class DataType:
 
 
 def normalize_type(physical: str) -> str:
-    """Spell a stored type one way: lower case, no spaces around its signs."""
-    return _AROUND_SIGNS.sub(r"\1", " ".join(physical.lower().split()))
+    """Return a physical type in lower case without spaces around punctuation."""
+    return _SPACES_AROUND_SIGNS.sub(r"\1", " ".join(physical.lower().split()))
 
 
 def capacity(physical: str | None) -> int | None:
-    """Return how many characters or bytes a stored type holds, where it says so."""
+    """Return the maximum number of characters or bytes of a physical type, or None if it has no limit."""
     stored = _from_physical(physical)
     found = (
         _CAPACITY.match(normalize_type(physical))
@@ -85,7 +85,7 @@ def capacity(physical: str | None) -> int | None:
 
 
 def without_capacity(physical: str) -> str:
-    """Spell a stored type without how many characters or bytes it holds."""
+    """Return a normalized physical type without its maximum length."""
     text = normalize_type(physical)
     return text if capacity(physical) is None else re.sub(r"\([0-9]+(?: ?(?:char|byte))?\)", "", text, count=1)
 
@@ -93,7 +93,7 @@ def without_capacity(physical: str) -> str:
 def data_type(
     logical: str | None, physical: str | None, options: Mapping[str, Any], *, declares_inside: bool = False
 ) -> DataType | None:
-    """Work out the type from the logical type, its options and the stored type; None where nothing says it."""
+    """Return the type for a logical type, its options and the physical type; None if none of them is given."""
     stored = _from_physical(physical)
     if logical is None:
         return stored or (DataType(normalize_type(physical)) if physical else None)
@@ -115,7 +115,7 @@ def data_type(
 
 
 def widens(narrow: DataType, wide: DataType) -> bool:
-    """Tell whether every value of `narrow` is a value of `wide`, read the same way."""
+    """Return whether every value of `narrow` is also a value of `wide`."""
     if narrow.name != wide.name or narrow == wide or narrow.rest != wide.rest:
         return False
     if narrow.detail == wide.detail == "decimal":
@@ -134,7 +134,8 @@ def _integer_widens(narrow: str, wide: str) -> bool:
 
 
 def _from_physical(physical: str | None) -> DataType | None:
-    found = _SPELT.fullmatch(normalize_type(physical)) if physical and len(physical) <= _LONGEST else None
+    is_readable = physical and len(physical) <= MAX_TYPE_LENGTH
+    found = _PHYSICAL_TYPE.fullmatch(normalize_type(physical)) if physical and is_readable else None
     if found is None or found["name"] not in _PHYSICAL:
         return None
     name, detail = _PHYSICAL[found["name"]]

@@ -1,4 +1,4 @@
-"""Schema violations as findings that say what, where and what next."""
+"""Converts JSON Schema violations to findings with a message, a place and a hint."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from treaty.contracts.values import Json, abbreviate
 from treaty.errors import InvalidDocument
 
 KnownKeys: TypeAlias = tuple[frozenset[str], frozenset[str]]
-"""The keys a document may have anywhere, and those it may have at the top: for telling what was meant."""
+"""The keys that a document may have at any level, and those at the top level; used for suggestions."""
 
-_MOST_ERRORS = 1_000
-_MOST_SHOWN = 20
-_LONGEST_KEY = 60
+MAX_ERRORS = 1_000
+MAX_SHOWN_FINDINGS = 20
+MAX_KEY_LENGTH = 60
 _ECHOES = jsonschema_rs.ValidationErrorKind.UnevaluatedProperties
 _UNKNOWN_KEYS = (
     jsonschema_rs.ValidationErrorKind.AdditionalProperties,
@@ -28,11 +28,11 @@ _UNKNOWN_KEYS = (
 
 
 def finding_at(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | None = None) -> Finding:
-    """Return the finding for one wrong part of a document."""
+    """Return the finding for an invalid part of a document."""
     where = f" at {format_pointer(pointer)}" if pointer else ""
-    said = truncate_message(message + where)
+    text = truncate_message(message + where)
     return Finding(
-        INVALID_DOCUMENT, Severity.ERROR, said, place=place_of(pointer), hint=hint and truncate_message(hint)
+        INVALID_DOCUMENT, Severity.ERROR, text, place=place_of(pointer), hint=hint and truncate_message(hint)
     )
 
 
@@ -42,33 +42,33 @@ def schema_violations(
     place_of: PlaceOf,
     known_keys: Callable[[], KnownKeys],
 ) -> list[Finding]:
-    """Return what the schema says against the data, outermost noise left out; known keys are looked up if need be."""
-    if validator.is_valid(data):  # half the cost of looking for errors
+    """Return the violations of a schema without consequential errors; `known_keys` is called only if there are any."""
+    if validator.is_valid(data):  # half the cost of collecting errors
         return []
-    errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), _MOST_ERRORS)]
-    troubled = _places_of_trouble(errors)
+    errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), MAX_ERRORS)]
+    with_errors = _pointers_with_errors(errors)
     known, top = known_keys()
     found: list[Finding] = []
     for pointer, error in errors:
         if isinstance(error.kind, _UNKNOWN_KEYS):
-            unknown = error.kind.unexpected[: _MOST_ERRORS - len(found)]
-            if isinstance(error.kind, _ECHOES) and pointer in troubled:
+            unknown = error.kind.unexpected[: MAX_ERRORS - len(found)]
+            if isinstance(error.kind, _ECHOES) and pointer in with_errors:
                 unknown = [key for key in unknown if key not in known]
-            meant = () if len(found) >= _MOST_SHOWN else known if pointer else top
+            meant = () if len(found) >= MAX_SHOWN_FINDINGS else known if pointer else top
             found += [_unknown_key(key, pointer, place_of, meant) for key in unknown]
         else:
-            message, hint = _in_words(error)
+            message, hint = _message_and_hint(error)
             found.append(finding_at(message, pointer, place_of, hint))
     return list(dict.fromkeys(found))
 
 
 def raise_if_any(findings: Sequence[Finding]) -> None:
-    """Raise one error that carries all findings, the first few in its words."""
+    """Raise InvalidDocument with all findings, if there are any; the message shows the first ones."""
     if not findings:
         return
     shown = [
         f"{finding.place}: {finding.message}" + (f"; {finding.hint}" if finding.hint else "")
-        for finding in findings[:_MOST_SHOWN]
+        for finding in findings[:MAX_SHOWN_FINDINGS]
     ]
     more = len(findings) - len(shown)
     if more > 0:
@@ -78,15 +78,15 @@ def raise_if_any(findings: Sequence[Finding]) -> None:
 
 
 def format_pointer(pointer: Sequence[str | int]) -> str:
-    """Print the keys and positions that lead to a part: ``schema[0].properties[2]``."""
+    """Return a pointer as text, such as ``schema[0].properties[2]``."""
     parts: list[str] = []
     for key in pointer:
         parts.append(f"[{key}]" if isinstance(key, int) else f".{key}" if parts else key)
     return "".join(parts)
 
 
-def _places_of_trouble(errors: Sequence[tuple[Pointer, Any]]) -> set[Pointer]:
-    """Return every place with a trouble of its own at or inside it: there, keys left over only repeat that."""
+def _pointers_with_errors(errors: Sequence[tuple[Pointer, Any]]) -> set[Pointer]:
+    """Return the pointers that have an error at or inside them; unevaluated keys there are only a consequence."""
     inside: set[Pointer] = set()
     for pointer, error in errors:
         own = not isinstance(error.kind, _ECHOES)
@@ -94,7 +94,7 @@ def _places_of_trouble(errors: Sequence[tuple[Pointer, Any]]) -> set[Pointer]:
     return inside
 
 
-def _in_words(error: Any) -> tuple[str, str | None]:
+def _message_and_hint(error: Any) -> tuple[str, str | None]:
     kinds = jsonschema_rs.ValidationErrorKind
     kind, value = error.kind, error.instance
     match kind:
@@ -112,9 +112,9 @@ def _in_words(error: Any) -> tuple[str, str | None]:
             return f"{abbreviate(value)!r} is not a {types}", hint
         case kinds.Pattern():
             if isinstance(value, str) and not value.strip():
-                return "the text is empty", "write something, or leave the key out"
+                return "the text is empty", "write a text, or remove the key"
             if error.instance_path and error.instance_path[-1] == "window":
-                return f"{abbreviate(value)!r} is no length of time", "write it like 60 d"
+                return f"{abbreviate(value)!r} is not a duration", "write it like 60 d"
             if "version" in error.instance_path:
                 return f"{abbreviate(value)!r} is not a version", "write MAJOR.MINOR.PATCH, for example 1.2.0"
             return f"{abbreviate(value)!r} does not match {kind.pattern}", None
@@ -122,15 +122,15 @@ def _in_words(error: Any) -> tuple[str, str | None]:
             return f"{abbreviate(value)!r} is not a {kind.format}", "write it like 2026-12-31"
         case kinds.OneOfNotValid() | kinds.AnyOf() | kinds.OneOfMultipleValid():
             return (
-                f"{abbreviate(value)!r} has none of the shapes allowed here",
-                "see the reference of contract documents",
+                f"{abbreviate(value)!r} does not have an allowed structure",
+                "see docs/documents.md",
             )
         case _:
             return str(error.message), None
 
 
 def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
-    close = difflib.get_close_matches(key[:_LONGEST_KEY], known_keys, n=1, cutoff=0.7)
+    close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], known_keys, n=1, cutoff=0.7)
     hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
     where = f" at {format_pointer(pointer)}" if pointer else ""
     message = truncate_message(f"unknown key {abbreviate(key)!r}{where}")

@@ -1,4 +1,4 @@
-"""Plain document values (what JSON can say), frozen inside the model and thawed on the way out."""
+"""JSON values, frozen for use in the model and thawed for output."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
-"""A value as JSON can say it: dict, list, str, int, float, bool or None."""
+"""A JSON value: dict, list, str, int, float, bool or None."""
 
 _NESTED = (dict, list)
 
 
 class FrozenMap(Mapping[str, Any]):
-    """A hashable, immutable mapping of frozen values; equal whatever the order of its keys."""
+    """A hashable, immutable mapping of frozen values; the order of keys does not matter for equality."""
 
     __slots__ = ("_hash", "_items")
 
@@ -54,7 +54,7 @@ EMPTY = FrozenMap()
 
 
 def freeze(value: Json) -> Any:
-    """Return the value with every list a tuple and every dict a FrozenMap."""
+    """Return a value with lists as tuples and dicts as FrozenMaps."""
     if isinstance(value, dict):
         return FrozenMap(value) if value else EMPTY
     if isinstance(value, list):
@@ -63,7 +63,7 @@ def freeze(value: Json) -> Any:
 
 
 def thaw(value: Any) -> Json:
-    """Return the frozen value as plain lists and dicts."""
+    """Return a frozen value as plain lists and dicts."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -72,7 +72,7 @@ def thaw(value: Any) -> Json:
 
 
 def json_equal(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same as JSON: 1 and 1.0 are, 1 and true are not."""
+    """Return whether two values are equal in JSON: 1 equals 1.0, but not true."""
     if one is other:
         return True
     if isinstance(one, bool) or isinstance(other, bool):
@@ -85,11 +85,11 @@ def json_equal(one: Any, other: Any) -> bool:
 
 
 def canonical_json(value: Any) -> str:
-    """Return one text for equal values, for sorting and for sets of unhashable things."""
+    """Return JSON text that is the same for equal values, for sorting and comparing."""
     return json.dumps(thaw(value), sort_keys=True, ensure_ascii=False)
 
 
 def abbreviate(value: Any, width: int = 60) -> str:
-    """Return a short text of a value for a message."""
+    """Return a value as text of limited length, for messages."""
     text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -18,11 +18,11 @@ _RANGE = re.compile(
     r"(?P<op>[\^~=]?)(?P<major>0|[1-9][0-9]*)(?:\.(?P<minor>0|[1-9][0-9]*|x))?(?:\.(?P<patch>0|[1-9][0-9]*|x))?"
 )
 _LINE = re.compile(r"(?P<contract>.+)@(?P<major>0|[1-9][0-9]{0,8})", re.DOTALL)
-_LONGEST = 64
+MAX_VERSION_LENGTH = 64
 
 
 class Bump(IntEnum):
-    """How far a version must move; larger asks for more."""
+    """The part of a version that is increased."""
 
     NONE = 0
     PATCH = 1
@@ -34,7 +34,7 @@ class Bump(IntEnum):
 
     @classmethod
     def parse(cls, text: str) -> Bump:
-        """Read a bump by its name, in any case."""
+        """Parse the name of a bump, ignoring case."""
         try:
             return cls[text.upper()]
         except KeyError:
@@ -43,30 +43,31 @@ class Bump(IntEnum):
 
 
 def parse_version(text: str) -> Version:
-    """Read a strict MAJOR.MINOR.PATCH version."""
+    """Parse a MAJOR.MINOR.PATCH version; raises InvalidDocument."""
     version = try_parse_version(text)
     if version is None:
-        raise InvalidDocument(f"{text[:_LONGEST]!r} is not a version; write MAJOR.MINOR.PATCH, for example 1.2.0")
+        shown = text[:MAX_VERSION_LENGTH]
+        raise InvalidDocument(f"{shown!r} is not a version; write MAJOR.MINOR.PATCH, for example 1.2.0")
     return version
 
 
 @lru_cache(1_000)
 def try_parse_version(text: str) -> Version | None:
-    """Return the version, or None where the text is not one."""
+    """Parse a MAJOR.MINOR.PATCH version, or return None if the text is not one."""
     if not is_version(text):
         return None
-    from semver import Version  # loaded with the first version that is compared, not with every command
+    from semver import Version  # imported late to keep the start of commands fast
 
     return Version(*map(int, text.split(".")))
 
 
 def is_version(text: str) -> bool:
-    """Tell whether a text is a strict MAJOR.MINOR.PATCH version."""
-    return len(text) <= _LONGEST and _STRICT.fullmatch(text) is not None
+    """Return whether a text is a MAJOR.MINOR.PATCH version."""
+    return len(text) <= MAX_VERSION_LENGTH and _STRICT.fullmatch(text) is not None
 
 
 def bump_between(before: Version, after: Version) -> Bump:
-    """Say which part of the version moved up; NONE where it did not rise."""
+    """Return which part of the version was increased; NONE if it did not increase."""
     if after <= before:
         return Bump.NONE
     if after.major != before.major:
@@ -75,7 +76,7 @@ def bump_between(before: Version, after: Version) -> Bump:
 
 
 def next_version(version: Version, bump: Bump) -> Version:
-    """Return the next version after the bump."""
+    """Return the version after a bump."""
     match bump:
         case Bump.MAJOR:
             return version.bump_major()
@@ -89,7 +90,7 @@ def next_version(version: Version, bump: Bump) -> Version:
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    """The versions a consumer accepts: ``^1.2``, ``~1.2``, ``1.x``, ``=1.2.3``; from `low`, below `high`."""
+    """A range such as ``^1.2``, ``~1.2``, ``1.x`` or ``=1.2.3``: at least `low` and below `high`."""
 
     text: str
     low: Version
@@ -103,8 +104,8 @@ class VersionRange:
 
 
 def parse_range(text: str) -> VersionRange:
-    """Read a range; a bare ``1`` or ``1.2`` means ``1.x`` or ``1.2.x``, a bare ``1.2.3`` means ``=1.2.3``."""
-    found = _RANGE.fullmatch(text) if len(text) <= _LONGEST else None
+    """Parse a range; ``1`` and ``1.2`` mean ``1.x`` and ``1.2.x``, and ``1.2.3`` means ``=1.2.3``."""
+    found = _RANGE.fullmatch(text) if len(text) <= MAX_VERSION_LENGTH else None
     if found is None or (found["op"] and "x" in (found["minor"], found["patch"])) or _gap(found):
         raise _bad_range(text)
     from semver import Version
@@ -128,7 +129,7 @@ def parse_range(text: str) -> VersionRange:
 
 
 def _after_leading(low: Version, minor: int | None, patch: int | None) -> Version:
-    """Return where a caret range ends: before the next change of the first part that is not zero."""
+    """Return the upper bound of a caret range: the next value of the first part that is not zero."""
     if low.major or minor is None:
         return low.bump_major()
     if low.minor or patch is None:
@@ -141,7 +142,7 @@ def _gap(found: re.Match[str]) -> bool:
 
 
 def _bad_range(text: str) -> InvalidDocument:
-    return InvalidDocument(f"{text[:_LONGEST]!r} is not a version range; write ^1.2, ~1.2, 1.x or =1.2.3")
+    return InvalidDocument(f"{text[:MAX_VERSION_LENGTH]!r} is not a version range; write ^1.2, ~1.2, 1.x or =1.2.3")
 
 
 @dataclass(frozen=True, slots=True, order=True)

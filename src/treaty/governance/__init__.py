@@ -1,1 +1,1 @@
-"""Lint and waivers: is a contract legible, and who answers for an exception?"""
+"""Governance: contract life cycle, policy inheritance, waivers and lint."""

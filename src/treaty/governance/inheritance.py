@@ -1,4 +1,4 @@
-"""Policy inheritance: a child may strengthen what its parents promise, never weaken it."""
+"""Policy inheritance: a contract may strengthen the terms of its policies, but never weaken them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _RANK = {label: rank for rank, label in enumerate(("public", "internal", "confid
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One term that a child weakens, and the policy it came from."""
+    """A term that a contract weakens, and the policy that states it."""
 
     policy: str
     kind: str
@@ -52,18 +52,18 @@ class Violation:
 
 
 def is_policy(contract: Contract) -> bool:
-    """Tell a policy, whose terms bind its children, from a contract about data."""
+    """Return whether a contract is a policy, whose terms bind the contracts that inherit from it."""
     return contract.treaty.tier in POLICY_TIERS
 
 
 def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Contract, ...]:
-    """Return the policies a contract inherits from, nearest first."""
+    """Return the policies that a contract inherits from, nearest first."""
     found: list[Contract] = []
     seen = {contract.id}
     parent = contract.treaty.parent
     while parent is not None:
         if parent in seen:
-            raise InvalidDocument(f"{contract.id} inherits from itself through {parent}; break the circle")
+            raise InvalidDocument(f"{contract.id} inherits from itself through {parent}; remove one of these parents")
         if parent not in policies:
             raise InvalidDocument(f"{contract.id} inherits from {parent!r}, which is not registered; register it first")
         seen.add(parent)
@@ -73,7 +73,7 @@ def ancestors(contract: Contract, policies: Mapping[str, Contract]) -> tuple[Con
 
 
 def find_weakened_terms(child: Contract, policies: Sequence[Contract]) -> tuple[Violation, ...]:
-    """Name every term that the child weakens, each with the policy it came from."""
+    """Return every term that a contract weakens, each with the policy that states it."""
     found = [violation for policy in policies for violation in _against(child, policy)]
     return tuple(dict.fromkeys(found))
 
@@ -83,12 +83,13 @@ def _against(child: Contract, policy: Contract) -> Iterator[Violation]:
     if policy.owners and not child.owners:
         yield Violation(name, "owner_missing", "owners", "the contract has no owner")
     for change in (*_levels(child, policy), *_promises(child, policy), *_objects(child, policy)):
-        if change.direction is not Direction.REMOVED or not is_policy(child):  # what a policy leaves out holds above it
+        # a policy inherits the terms that it does not state
+        if change.direction is not Direction.REMOVED or not is_policy(child):
             yield Violation(name, change.kind, change.path, describe(change))
 
 
 def _levels(child: Contract, policy: Contract) -> Iterator[Change]:
-    """Compare service levels by what they are about in general: a child may promise them for its own elements."""
+    """Compare service levels by name, because a child may state them for its own elements."""
     for entry in policy.sla or ():
         name = level_name({**entry, "element": None})
         own = [one for one in child.sla or () if level_name({**one, "element": None}) == name]
@@ -119,7 +120,7 @@ def _says(child: Contract, term: str) -> bool:
 
 
 def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
-    """Hold every object of the child to the fields, the rules and the key that the policy asks for."""
+    """Check every object of the child against the fields, rules and key of the policy."""
     held = child.schema if is_policy(child) else child.schema or (SchemaObject(child.id),)
     for item in held if policy.schema else ():
         wanted = _wanted(policy, item)
@@ -130,9 +131,9 @@ def _objects(child: Contract, policy: Contract) -> Iterator[Change]:
 
 
 def _wanted(policy: Contract, item: SchemaObject) -> SchemaObject:
-    """Return what a policy asks of an object, whatever that is called: all that the policy's own objects say.
+    """Return the object that a policy requires: the terms of all its objects, under the name of the child's object.
 
-    Where several of them have a field of one name, the first one's is asked for.
+    If several objects of the policy have a field of the same name, the first one counts.
     """
     fields: dict[str | None, Field] = {}
     for field in (field for one in policy.schema for field in one.fields):
@@ -146,7 +147,7 @@ def _wanted(policy: Contract, item: SchemaObject) -> SchemaObject:
 
 
 def _about(item: SchemaObject, asked: SchemaObject, reference: FrozenMap) -> FrozenMap:
-    """Return a reference from an object of the policy as one from the child's."""
+    """Return a relationship of the policy's object as one of the child's object."""
     origin = reference.get("from")
     if origin is None:
         return reference
@@ -156,7 +157,7 @@ def _about(item: SchemaObject, asked: SchemaObject, reference: FrozenMap) -> Fro
 
 
 def _keys_count(policy: Contract, child: Contract, item: SchemaObject) -> bool:
-    """Tell whether a key is asked for: where a policy's objects have several, none is meant for every child."""
+    """Return whether the policy requires a key: if its objects have different keys, none applies to every child."""
     asked = {one.primary_key for one in policy.schema if one.primary_key}
     return len(asked) == 1 and (bool(item.primary_key) or not is_policy(child))
 
@@ -164,12 +165,12 @@ def _keys_count(policy: Contract, child: Contract, item: SchemaObject) -> bool:
 def _weakens(change: Change) -> bool:
     if change.direction not in _WEAKER:
         return False
-    if change.kind == field_classification_changed.id:  # it asks for no bump, and protects all the same
+    if change.kind == field_classification_changed.id:  # needs no bump, but protects data
         return not _is_as_strict(change.after, change.before)
     grade = KINDS[change.kind].grades[change.direction]
     return bool(grade.bump is Bump.MAJOR or grade.breaks)
 
 
-def _is_as_strict(label: Any, asked: Any) -> bool:
-    one, other = (str(said).strip().casefold() for said in (label, asked))
+def _is_as_strict(label: Any, required: Any) -> bool:
+    one, other = (str(text).strip().casefold() for text in (label, required))
     return one == other or (one in _RANK and other in _RANK and _RANK[one] > _RANK[other])

@@ -1,4 +1,4 @@
-"""The life of a contract version: which status may follow which, when, and what each means for consumers."""
+"""The life cycle of a contract version: statuses, transitions, dates, and who may subscribe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.errors import InvalidDocument, Refused
 
 
 class Status(StrEnum):
-    """Where a version stands in its life."""
+    """The status of a version."""
 
     DRAFT = "draft"
     ACTIVE = "active"
@@ -23,7 +23,7 @@ class Status(StrEnum):
 
 
 class ConsumerAdmission(StrEnum):
-    """How a consumer is received."""
+    """Whether a consumer may use a version."""
 
     ALLOWED = "allowed"
     WARNED = "warned"
@@ -69,13 +69,13 @@ _BEST_FIRST = (
 
 
 def line_status(statuses: Iterable[Status]) -> Status:
-    """Return where a line stands: as its best version does."""
+    """Return the status of a line: the best status of its versions."""
     return min(statuses, key=_BEST_FIRST.index)
 
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """How long consumers are given, at least."""
+    """The minimum periods of the life cycle."""
 
     deprecation: timedelta = timedelta(days=30)
     sunset: timedelta = timedelta(days=7)
@@ -83,7 +83,7 @@ class Periods:
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The days on which a deprecated version goes into sunset, and may be retired."""
+    """The days on which a deprecated version enters sunset and may be retired."""
 
     announced: date
     sunset: date
@@ -91,7 +91,7 @@ class Timetable:
 
 
 def parse_status(text: str | None) -> Status:
-    """Read a status; a document without one is a draft, and `proposed` is ODCS's word for that."""
+    """Parse a status; a missing status and ODCS's `proposed` mean draft."""
     if text in (None, "", "proposed"):
         return Status.DRAFT
     try:
@@ -101,14 +101,14 @@ def parse_status(text: str | None) -> Status:
 
 
 def check_step(before: Status, after: Status, subject: str) -> None:
-    """Refuse a step that the lifecycle does not have."""
+    """Raise Refused if the life cycle has no transition between two statuses."""
     if after not in FOLLOWS[before]:
-        ways = ", ".join(sorted(FOLLOWS[before])) or "nothing: it is final"
-        raise Refused(f"{subject} is {before} and cannot become {after}; what may follow: {ways}")
+        allowed = ", ".join(sorted(FOLLOWS[before])) or "none, the status is final"
+        raise Refused(f"{subject} is {before} and cannot become {after}; allowed next: {allowed}")
 
 
 def timetable(notice: Deprecation | None, announced: date, periods: Periods) -> Timetable:
-    """Work out the days of a deprecation; a sunset earlier than the least period is refused."""
+    """Return the dates of a deprecation; a sunset before the minimum period is refused."""
     start = day_of(notice.announced, "announced") if notice and notice.announced else announced
     earliest = _later(start, periods.deprecation)
     sunset = day_of(notice.sunset_date, "sunset_date") if notice and notice.sunset_date else earliest
@@ -122,13 +122,13 @@ def _later(day: date, period: timedelta) -> date:
     try:
         return day + period
     except OverflowError:
-        raise InvalidDocument(f"after {day} the calendar ends within {period.days} days; use an earlier day") from None
+        raise InvalidDocument(f"{period.days} days after {day} is beyond the calendar; use an earlier day") from None
 
 
 def due_status(status: Status, days: Timetable, today: date) -> Status | None:
-    """Return the status a version moves to by the calendar, or None where it stays.
+    """Return the status that a version has reached by date, or None if it does not change.
 
-    Retirement is only allowed by the calendar, never done by it: somebody retires a version once no consumer is left.
+    Retirement is never automatic: a version is retired by a user once it has no consumers left.
     """
     if status is Status.ACTIVE and today >= days.announced:
         return Status.DEPRECATED
@@ -136,7 +136,7 @@ def due_status(status: Status, days: Timetable, today: date) -> Status | None:
 
 
 def day_of(text: str, name: str) -> date:
-    """Read a day, or say which one is none."""
+    """Parse a date; `name` is used in the error message."""
     try:
         return date.fromisoformat(text)
     except ValueError:

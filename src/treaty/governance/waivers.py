@@ -1,4 +1,4 @@
-"""Waivers: a finding set aside by an owner, for a reason, until a date."""
+"""Waivers: exempt a finding for a reason, with an owner and an end date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEEDED = ("rule", "owner", "reason", "until")
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """Who sets which finding aside, where, why and until when."""
+    """An exemption: the rule, its scope, the owner, the reason and the last day."""
 
     rule: str
     owner: str
@@ -27,11 +27,11 @@ class Waiver:
     path: str = "*"
 
     def holds(self, today: date) -> bool:
-        """Tell whether the waiver is still in force; its last day counts."""
+        """Return whether the waiver is in force on a day; the last day counts."""
         return today <= self.until
 
     def covers(self, finding: Finding, contract_id: str) -> bool:
-        """Tell whether the waiver is about this finding of this contract."""
+        """Return whether the waiver applies to a finding of a contract."""
         return (
             self.rule == finding.id and _matches(contract_id, self.contract) and _matches(finding.path or "", self.path)
         )
@@ -39,14 +39,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True)
 class Waived:
-    """A finding that was set aside, and by which waiver."""
+    """A finding and the waiver that applies to it."""
 
     finding: Finding
     waiver: Waiver
 
 
 def parse_waiver(data: Any, known_rules: Iterable[str]) -> Waiver:
-    """Read a waiver; owner, reason and end date are not optional."""
+    """Parse a waiver; owner, reason and end date are required."""
     if not isinstance(data, Mapping):
         raise InvalidDocument(f"a waiver is a mapping with {', '.join(_NEEDED)}")
     if unknown := sorted(data.keys() - set(_KEYS)):
@@ -69,21 +69,21 @@ def parse_waiver(data: Any, known_rules: Iterable[str]) -> Waiver:
 def apply_waivers(
     findings: Iterable[Finding], contract_id: str, waivers: Iterable[Waiver], today: date
 ) -> tuple[tuple[Finding, ...], tuple[Waived, ...]]:
-    """Part findings into those that stand and those that a waiver in force sets aside."""
+    """Split findings into those that remain and those that a waiver in force covers."""
     in_force = [waiver for waiver in waivers if waiver.holds(today)]
-    standing: list[Finding] = []
+    remaining: list[Finding] = []
     waived: list[Waived] = []
     for finding in findings:
         waiver = next((one for one in in_force if one.covers(finding, contract_id)), None)
         if waiver is None:
-            standing.append(finding)
+            remaining.append(finding)
         else:
             waived.append(Waived(finding, waiver))
-    return tuple(standing), tuple(waived)
+    return tuple(remaining), tuple(waived)
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Tell whether a text fits a pattern in which only `*` is special, so that `lines[].sku` names itself."""
+    """Return whether a text matches a pattern in which only `*` is special, so that `lines[].sku` matches itself."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
@@ -92,6 +92,6 @@ def _until(text: Any) -> date:
         until = date.fromisoformat(str(text))
     except ValueError:
         until = None
-    if until is None or until.isoformat() != str(text):  # other notations of ISO 8601 are read, but not by people
+    if until is None or until.isoformat() != str(text):  # fromisoformat accepts other ISO 8601 notations
         raise InvalidDocument(f"a waiver ends on a date like 2026-12-31, not {text!r}")
     return until

@@ -119,5 +119,5 @@ def test_a_block_left_over_from_an_earlier_line_says_nothing() -> None:
 
 
 def test_a_name_that_spark_would_replace_is_refused() -> None:
-    with pytest.raises(InvalidDocument, match="which Spark would replace"):
+    with pytest.raises(InvalidDocument, match="which Spark would substitute"):
         way([{"name": "${env:HOME}", "logicalType": "string"}], [{"name": "${env:HOME}", "logicalType": "string"}])

@@ -14,7 +14,7 @@ from treaty.registry.rules import Approval, RegistryRules
 
 GUIDE = "https://wiki.example.org/move"
 REMOVED = "field 'ltv' was removed; old data will fail validation"
-NO_PLAN = "orders@2 opens without a migration plan; add a migration: block with guide, window and owner"
+NO_PLAN = "orders@2 has no migration plan; add a migration: block with guide, window and owner"
 
 
 def reads(registry: AnyRegistry, consumer: str, *fields: str, line: str = "orders@1") -> None:

@@ -1,4 +1,4 @@
-"""Every kind of change Treaty grades, one function each."""
+"""The kinds of change that Treaty grades: one function per kind."""
 
 from treaty.compatibility.kinds import checks, fields, meaning, objects, promises, quality, values
 from treaty.compatibility.kinds.table import KINDS, Grade, Kind, check, describe, kind, kind_for
@@ -12,6 +12,6 @@ CHAPTERS = (
     ("Promises of the contract", promises),
     ("Checks of the new version", checks),
 )
-"""The kinds as a table of contents."""
+"""The chapters of the reference page, in order."""
 
 __all__ = ["CHAPTERS", "KINDS", "Grade", "Kind", "check", "describe", "kind", "kind_for"]

@@ -1,4 +1,4 @@
-"""Checks of the new version as a whole; under `none`, the size of the bump and the plan are not asked for."""
+"""Checks of the new version itself. Mode `none` skips the checks of the bump and of the migration plan."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from treaty.contracts.versions import Bump
 
 @check("contract.version")
 def version_not_increasing(before: str, after: str) -> str:
-    """The new version is not above the old one.
+    """The new version is not greater than the old one.
 
-    Why it hurts: consumers could not tell which of two documents holds.
+    Why it hurts: consumers cannot tell which of the two documents is current.
 
-    Example: 1.2.0 is to follow 1.2.0, or 1.1.9.
+    Example: 1.2.0 is followed by 1.2.0, or by 1.1.9.
 
-    Instead: take the version that `treaty next-version BEFORE AFTER` computes.
+    Instead: use the version that `treaty diff BEFORE AFTER` computes.
     """
     return f"new version {after!r} must be strictly greater than {before!r}"
 
 
 @check("contract.version")
 def version_bump_too_small(declared: Bump, required: Bump, needed: str) -> str:
-    """The version moved less than the changes ask for.
+    """The version bump is smaller than the changes require.
 
-    Why it hurts: a breaking change under a MINOR version reaches consumers who were promised it would not break.
+    Why it hurts: a breaking change in a MINOR version reaches consumers who were promised that it would not break
+    them.
 
     Example: a field is removed and the version goes from 1.2.0 to 1.3.0.
 
-    Instead: take the version that `treaty next-version BEFORE AFTER` computes.
+    Instead: use the version that `treaty diff BEFORE AFTER` computes.
     """
     return f"a {declared} bump was declared, the changes require {required}; the version must be at least {needed}"
 
@@ -36,8 +37,8 @@ def version_bump_too_small(declared: Bump, required: Bump, needed: str) -> str:
 def version_not_semantic(version: str) -> str:
     """The version is not MAJOR.MINOR.PATCH.
 
-    Why it hurts: nobody can tell whether a later version may break them. ODCS allows any text here, so such a
-    document is read and linted, but it cannot follow or be followed.
+    Why it hurts: consumers cannot tell whether a later version may break them. ODCS allows any text here, so the
+    document can be read and linted, but it cannot be compared with other versions.
 
     Example: `version: v2`.
 
@@ -50,7 +51,7 @@ def version_not_semantic(version: str) -> str:
 def owner_missing() -> str:
     """The contract has no owner.
 
-    Why it hurts: when the data goes stale at night there is nobody to call.
+    Why it hurts: when the data goes stale at night, there is no one to call.
 
     Example: `owners: []`.
 
@@ -61,9 +62,9 @@ def owner_missing() -> str:
 
 @check("contract.migration")
 def migration_missing(line: str, earlier: str | None = None) -> str:
-    """A new MAJOR line opens without a plan that moves consumers to it.
+    """A new MAJOR line has no plan for moving consumers to it.
 
-    Why it hurts: two versions run side by side and nobody knows for how long, or how to cross over.
+    Why it hurts: two versions run side by side, and consumers do not know for how long or how to migrate.
 
     Example: 2.0.0 drops a field and has no `migration:` block.
 
@@ -71,7 +72,7 @@ def migration_missing(line: str, earlier: str | None = None) -> str:
     """
     if earlier is not None:
         return (
-            f"{line} opens with the migration plan of {earlier}, which leads no further; "
-            f"give the migration: block a plan of its own: the guide, window and owner of the way to {line}"
+            f"{line} repeats the migration plan of {earlier}; "
+            f"write a migration: block for {line} with its own guide, window and owner"
         )
-    return f"{line} opens without a migration plan; add a migration: block with guide, window and owner"
+    return f"{line} has no migration plan; add a migration: block with guide, window and owner"

@@ -1,4 +1,4 @@
-"""Fields that come, go, change their name or their type."""
+"""Fields that are added, removed or renamed, or whose type changes."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from treaty.contracts.versions import Bump
 
 @kind("field.presence", {Direction.REMOVED: Grade(Bump.MAJOR, DATA)})
 def field_removed(change: Change) -> str:
-    """A field is gone.
+    """A field was removed.
 
-    Why it hurts: every query, join and model that names the field stops working, or reads null without a word.
-    Data written before no longer fits the contract, which does not know the field. This holds for optional fields
-    too: optional says that a row may lack it, not that nobody reads it.
+    Why it hurts: every query, join and model that names the field stops working, or silently reads null.
+    Existing data no longer matches the contract. This is true of optional fields as well: optional means that a row
+    may lack the field, not that no consumer reads it.
 
-    Example: `ltv` is deleted because the producer never uses it; three dashboards join on it.
+    Example: `ltv` is deleted because the producer never uses it, but three dashboards join on it.
 
-    Instead: mark the field `deprecated: true`, see who still reads it, and remove it in a new MAJOR version with a
-    `migration:` block. If it was renamed, give both fields the same `id`.
+    Instead: mark the field `deprecated: true`, check which consumers still read it, and remove it in a new MAJOR
+    version with a `migration:` block. If it was renamed, give both fields the same `id`.
     """
     return f"field {change.field!r} was removed; old data will fail validation"
 
 
 @kind("field.presence", {Direction.ADDED: Grade(Bump.MINOR)})
 def field_added(change: Change) -> str:
-    """An optional field is new.
+    """An optional field was added.
 
-    Nobody has to do anything: readers ignore what they do not know, and rows without the field stay valid.
+    No action is needed: readers ignore fields they do not know, and rows without the field stay valid.
 
-    Example: `signup_source` joins `users.daily_active`, `required: false`.
+    Example: `signup_source` is added to `users.daily_active` with `required: false`.
     """
     return f"optional field {change.field!r} added"
 
@@ -39,14 +39,14 @@ def field_added(change: Change) -> str:
     {Direction.TIGHTENED: Grade(Bump.MAJOR, DATA), Direction.ADDED: Grade(Bump.MAJOR, READERS)},
 )
 def field_required_added(change: Change) -> str:
-    """A field that rows must have: an optional one became required, or a new one came as required.
+    """An optional field became required, or a new field is required.
 
-    Why it hurts: rows written before may lack the value and fail validation. A new required field also asks every
-    writer and reader of the old shape for something they know nothing about.
+    Why it hurts: existing rows may lack the value and fail validation. A new required field also demands a value from
+    writers and readers that still use the old schema.
 
-    Example: `phone` goes from optional to required; the rows of the last three years have none.
+    Example: `phone` goes from optional to required, but rows of the last three years have no value.
 
-    Instead: add it as optional with a `default`, fill it everywhere, and require it in the next MAJOR version.
+    Instead: add the field as optional with a `default`, backfill it, and make it required in the next MAJOR version.
     """
     if change.direction is Direction.ADDED:
         return f"required field {change.field!r} added; consumers on the old schema won't know how to populate it"
@@ -57,26 +57,26 @@ def field_required_added(change: Change) -> str:
 def field_required_removed(change: Change) -> str:
     """A required field became optional.
 
-    Why it hurts: a reader that never met a null in this field may meet one now. Old data stays valid, so this is a
-    MINOR change; under `forward` and `full` it is refused.
+    Why it hurts: a reader that never saw a null in this field may see one now. Existing data stays valid, so this is a
+    MINOR change; the modes `forward` and `full` refuse it.
 
-    Example: `phone` is no longer asked for at checkout.
+    Example: checkout no longer asks for `phone`.
 
     Instead: tell the readers of the field what a missing value means, and give it a `default` if there is one.
     """
-    return f"field {change.field!r} was required, now optional; readers may meet rows without it"
+    return f"field {change.field!r} was required, now optional; readers may see rows without it"
 
 
 @kind("field.name", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)})
 def field_renamed(change: Change) -> str:
     """A field has a new name; its stable `id` shows that it is the same field.
 
-    Why it hurts: whoever asks for the old name finds nothing, and data under the old name does not fit.
+    Why it hurts: queries for the old name find nothing, and existing data still uses the old name.
 
     Example: `customer_ref` becomes `customer_id`, both with `id: customer`.
 
-    Instead: in a new MAJOR version, with a `migration:` block. Because the rename is declared, the old shape can be
-    served from the new data without loss.
+    Instead: rename the field in a new MAJOR version with a `migration:` block. Because the rename is declared, the old
+    schema can be served from the new data without loss.
     """
     return f"field {change.before!r} was renamed to {change.after!r}"
 
@@ -91,15 +91,15 @@ def field_renamed(change: Change) -> str:
     },
 )
 def field_type_changed(change: Change) -> str:
-    """A field has another type, or a narrower one.
+    """A field has a different or a narrower type.
 
-    Why it hurts: values are cast in silence, lose digits or become null; joins stop matching. A narrower type
-    (long to int) cannot hold what was written before.
+    Why it hurts: values are silently cast, lose digits or become null; joins stop matching. A narrower type
+    (long to int) cannot hold all existing values.
 
-    Example: `id` goes from integer to string, and every join on it compares text with numbers.
+    Example: `id` goes from integer to string, so every join on it compares text with numbers.
 
-    Instead: add a second field of the new type beside the old one, move the readers, remove the old field in a MAJOR
-    version. A wider type of the same family is `field_type_widened`.
+    Instead: add a second field with the new type, move the readers to it, and remove the old field in a MAJOR version.
+    A wider type of the same family is reported as `field_type_widened`.
     """
     if change.direction is Direction.ADDED:
         return f"field {change.field!r} now declares its type: {change.after}"
@@ -111,14 +111,14 @@ def field_type_changed(change: Change) -> str:
 def field_type_widened(change: Change) -> str:
     """A field has a wider type of the same family.
 
-    int to long, float to double, or more decimal digits at the same scale: every old value is still a value.
+    int to long, float to double, or more decimal digits at the same scale: every existing value is still valid.
 
-    Why it hurts: a reader built for the narrow type may overflow on new values. Old data stays valid, so this is a
-    MINOR change with a warning; under `forward` and `full` it is refused.
+    Why it hurts: a reader built for the narrow type may overflow on new values. Existing data stays valid, so this
+    is a MINOR change with a warning; the modes `forward` and `full` refuse it.
 
-    Example: `order_number` goes from i32 to i64 before it runs out.
+    Example: `order_number` goes from i32 to i64 before it overflows.
 
-    Instead: check that readers bind the wide type before values grow past the old one.
+    Instead: make sure that readers use the wider type before values exceed the old one.
     """
     moved = f"{change.before} -> {change.after}"
     return f"field {change.field!r} type widened: {moved}; readers built for the old width may overflow"
@@ -132,9 +132,9 @@ def field_type_widened(change: Change) -> str:
     },
 )
 def field_physical_type_changed(change: Change) -> str:
-    """A field is stored in another type, while its logical type stays.
+    """A field is stored with a different physical type; its logical type is unchanged.
 
-    Why it hurts: readers that bind the stored type themselves (JDBC, copied DDL) may have to follow.
+    Why it hurts: readers that depend on the stored type (JDBC, copied DDL) may have to be changed.
 
     Example: `varchar` becomes `text`.
     """
@@ -143,13 +143,13 @@ def field_physical_type_changed(change: Change) -> str:
 
 @kind("field.physical_name", {Direction.REPLACED: Grade(Bump.MAJOR, READERS)})
 def field_physical_name_changed(change: Change) -> str:
-    """The column behind a field has another name.
+    """The column behind a field has a new name.
 
-    Why it hurts: SQL names columns, not contract fields. Every query on the old column fails.
+    Why it hurts: SQL queries refer to columns, not to contract fields. Every query on the old column fails.
 
     Example: `physicalName: cust_id` becomes `physicalName: customer_id`.
 
-    Instead: keep the old column in place as an alias until its readers have moved to a new MAJOR version.
+    Instead: keep the old column as an alias until its readers have moved to the new MAJOR version.
     """
     moved = f"{change.before!r} to {change.after!r}"
     return f"field {change.field!r} moved from column {moved}; queries on the old column will fail"
@@ -157,20 +157,20 @@ def field_physical_name_changed(change: Change) -> str:
 
 @kind("field.deprecated", {Direction.ADDED: Grade(Bump.MINOR, caution=True)})
 def field_deprecated(change: Change) -> str:
-    """A field is marked as deprecated.
+    """A field was marked as deprecated.
 
-    Nothing breaks yet. Its readers should move on before the MAJOR version that removes it.
+    Nothing breaks yet. Readers should stop using the field before the MAJOR version that removes it.
 
     Example: `channel` is deprecated in favour of `sales_channel`.
     """
-    return f"field {change.field!r} is deprecated; its readers should move on"
+    return f"field {change.field!r} is deprecated; readers should stop using it"
 
 
 @kind("field.deprecated", {Direction.REMOVED: Grade(Bump.PATCH)})
 def field_undeprecated(change: Change) -> str:
     """A field is no longer marked as deprecated.
 
-    Example: `channel` stays after all.
+    Example: `channel` is kept after all.
     """
     return f"field {change.field!r} is no longer deprecated"
 
@@ -180,8 +180,8 @@ def field_undeprecated(change: Change) -> str:
     {direction: Grade(Bump.PATCH) for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)},
 )
 def field_metadata_changed(change: Change) -> str:
-    """Something about a field changed that no reader's code depends on: tags, examples, partitioning, transform notes.
+    """Metadata of a field changed that no reader depends on: tags, examples, partitioning, transformation notes.
 
-    Example: an example value is added.
+    Example: an example value was added.
     """
     return f"field {change.field!r}: {change.subject} changed{format_before_after(change)}"

@@ -1,4 +1,4 @@
-"""What a field or contract means, while its shape may stay the same."""
+"""The meaning of a field or contract, which can change while the schema stays the same."""
 
 from __future__ import annotations
 
@@ -12,97 +12,97 @@ _MEANING = {
     Direction.REMOVED: Grade(Bump.MAJOR, BOTH),
     Direction.ADDED: Grade(Bump.MINOR, caution=True),
 }
-_WORDS = {direction: Grade(Bump.PATCH) for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)}
+_TEXT_ONLY = {direction: Grade(Bump.PATCH) for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)}
 
 
-def _who(change: Change) -> str:
+def _subject(change: Change) -> str:
     return f"field {change.field!r}" if change.field else change.subject or "the contract"
 
 
 @kind("field.unit", _MEANING)
 def field_unit_changed(change: Change) -> str:
-    """A field's unit came, went or changed.
+    """The unit of a field was added, removed or changed.
 
-    Why it hurts: every number keeps its type and means something else. No test fails; the totals do.
+    Why it hurts: every number keeps its type but means something else. No test fails, but the totals are wrong.
 
     Example: `amount` goes from EUR to cents of EUR.
 
-    Instead: add a field with the unit in its name (`amount_cents`) and move the readers. Declaring a unit that was
-    always meant is MINOR.
+    Instead: add a field with the unit in its name (`amount_cents`) and move the readers to it. Declaring a unit for
+    the first time is MINOR.
     """
     return f"field {change.field!r} unit changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind("field.time_zone", _MEANING)
 def field_time_zone_changed(change: Change) -> str:
-    """The time zone a field's times are in came, went or changed.
+    """The time zone of a field was added, removed or changed.
 
-    Why it hurts: `scheduled_start` still parses, and every class begins hours off. Daily sums move across midnight.
+    Why it hurts: `scheduled_start` still parses, but every class starts hours off. Daily sums shift across midnight.
 
     Example: times go from UTC to local time.
 
-    Instead: keep UTC; add the zone, or the local time, as a field of its own.
+    Instead: keep UTC, and add the time zone or the local time as a separate field.
     """
     return f"field {change.field!r} time zone changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind("field.semantic_type", _MEANING)
 def field_semantic_type_changed(change: Change) -> str:
-    """The business concept a field belongs to came, went or changed.
+    """The business concept of a field was added, removed or changed.
 
-    Why it hurts: two things that share a type are not the same thing; sums and joins over the new one mislead.
+    Why it hurts: the type is the same, but the value is a different thing, so existing sums and joins are misleading.
 
     Example: `amount` goes from `money.gross` to `money.net`.
 
-    Instead: a new field for the new concept, in its own name.
+    Instead: add a new field, with its own name, for the new concept.
     """
     return f"field {change.field!r} semantic type changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind("definition", _MEANING)
 def authoritative_definition_changed(change: Change) -> str:
-    """The definition that settles a meaning came, went or was replaced by another.
+    """An authoritative definition was added, removed or replaced.
 
-    Why it hurts: consumers agreed to the old definition. Another one may count other things under the same name.
+    Why it hurts: consumers agreed to the old definition. A different one may count other things under the same name.
 
-    Example: `net_sales` points to the finance glossary of this year, not to the one it was built on.
+    Example: `net_sales` now points to the finance glossary of this year instead of the one it was built on.
 
-    Instead: if only the address moved, keep the old one or re-grade this kind in policy; else it is a new meaning and
-    a new MAJOR version. A further definition beside the old ones is MINOR.
+    Instead: if only the URL moved, keep the old one or re-grade this kind in policy. Otherwise the meaning is new and
+    needs a new MAJOR version. An additional definition is MINOR.
     """
-    return f"{_who(change)} authoritative definition changed: {change.before or 'none'} -> {change.after or 'none'}"
+    return f"{_subject(change)} authoritative definition changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
-@kind("field.description", _WORDS)
+@kind("field.description", _TEXT_ONLY)
 def field_description_changed(change: Change) -> str:
-    """A field is described in other words.
+    """The description of a field changed.
 
-    Documentation only: PATCH. If the words changed because the meaning did, change the unit, semantic type or
-    definition too, so that the change is seen for what it is.
+    Documentation only: PATCH. If the description changed because the meaning did, change the unit, semantic type or
+    definition as well, so that the change is graded correctly.
 
-    Example: a typo is mended.
+    Example: a typo is corrected.
     """
     return f"field {change.field!r} description changed"
 
 
-@kind("field.classification", _WORDS)
+@kind("field.classification", _TEXT_ONLY)
 def field_classification_changed(change: Change) -> str:
-    """A field's classification came, went or changed.
+    """The classification of a field was added, removed or changed.
 
-    The shape stays: PATCH. Masking and access follow the classification where the data is served.
+    The schema is unchanged: PATCH. Masking and access follow the classification wherever the data is served.
 
-    Example: `email` is now `pii`.
+    Example: `email` is now classified as `pii`.
     """
     return f"field {change.field!r} classification changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
-@kind("contract.description", _WORDS)
+@kind("contract.description", _TEXT_ONLY)
 def contract_description_changed(change: Change) -> str:
-    """The contract, or one of its objects, is described in other words.
+    """The description of the contract, or of one of its objects, changed.
 
     Documentation only: PATCH.
 
-    Example: the intended usage is spelled out.
+    Example: the intended usage is described in more detail.
     """
     return f"{change.subject} changed"
 
@@ -115,14 +115,14 @@ def contract_description_changed(change: Change) -> str:
     },
 )
 def event_meaning_reworded(change: Change) -> str:
-    """What an event says happened is put in other words.
+    """The stated meaning of an event was reworded.
 
-    A text cannot be judged, so this is PATCH with a warning: somebody must read both.
+    Text cannot be graded automatically, so this is PATCH with a warning: a person has to compare both versions.
 
-    Example: "a class was created" becomes "a class was created or changed". That is another event, and belongs in a
-    new one.
+    Example: "a class was created" becomes "a class was created or changed". That is a different event and should get
+    its own contract.
     """
-    return "the meaning of the event is worded anew; read both and make sure it still says the same"
+    return "the meaning of the event was reworded; check that both versions say the same"
 
 
 @kind(
@@ -130,20 +130,20 @@ def event_meaning_reworded(change: Change) -> str:
     {direction: Grade(Bump.MAJOR, BOTH) for direction in (Direction.REPLACED, Direction.REMOVED)},
 )
 def event_type_changed(change: Change) -> str:
-    """The event has another type name.
+    """The event type was renamed or removed.
 
-    Why it hurts: subscribers choose events by their type; they will not see this one any more.
+    Why it hurts: subscribers select events by type and will no longer receive this one.
 
     Example: `ClassPublished` becomes `ClassScheduled`.
 
-    Instead: publish both for a migration window.
+    Instead: publish both types during a migration window.
     """
     return f"event type changed: {change.before} -> {change.after or 'none'}"
 
 
 @kind("contract.event_type", {Direction.ADDED: Grade(Bump.MINOR)})
 def event_type_declared(change: Change) -> str:
-    """The contract now names the event type it publishes.
+    """The contract now declares the type of its event.
 
     Example: `event: {type: ClassPublished}` is added.
     """
@@ -152,10 +152,10 @@ def event_type_declared(change: Change) -> str:
 
 @kind("contract.source_authority", _MEANING)
 def source_authority_changed(change: Change) -> str:
-    """Another system decides what is true in this dataset.
+    """A different system is the source of truth for this contract.
 
-    Why it hurts: the same question gets another answer, and disputes go to another team.
+    Why it hurts: the same question gets a different answer, and disputes go to a different team.
 
-    Example: settled amounts come from the bank feed, before from the payment service.
+    Example: settled amounts come from the bank feed instead of the payment service.
     """
     return f"source authority changed: {abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"

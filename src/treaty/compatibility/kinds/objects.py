@@ -10,44 +10,44 @@ from treaty.contracts.versions import Bump
 
 @kind("contract.id", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)})
 def contract_id_changed(change: Change) -> str:
-    """The contract goes by another id.
+    """The contract has a different id.
 
-    Why it hurts: consumers subscribe to an id. Under another one it is another contract, and theirs stands still.
+    Why it hurts: consumers subscribe to an id. A different id is a different contract, and theirs gets no new versions.
 
     Example: `users.daily_active` becomes `growth.daily_active`.
 
-    Instead: register the new id as a contract of its own and deprecate the old one with a `replacement`.
+    Instead: register a separate contract under the new id, and deprecate the old one with a `replacement`.
     """
     return f"contract id changed: {change.before} -> {change.after}"
 
 
 @kind("object.presence", {Direction.REMOVED: Grade(Bump.MAJOR, BOTH)})
 def object_removed(change: Change) -> str:
-    """A table, topic or file is gone from the contract.
+    """A table, topic or file was removed from the contract.
 
-    Why it hurts: whoever reads it finds nothing.
+    Why it hurts: its readers find no data.
 
-    Example: `order_lines` is folded into `orders`.
+    Example: `order_lines` is merged into `orders`.
 
-    Instead: in a new MAJOR version, while the old line keeps serving the object.
+    Instead: remove it in a new MAJOR version while the old line keeps serving it.
     """
     return f"schema object {change.subject!r} was removed"
 
 
 @kind("object.presence", {Direction.ADDED: Grade(Bump.MINOR)})
 def object_added(change: Change) -> str:
-    """A table, topic or file is new in the contract.
+    """A table, topic or file was added to the contract.
 
-    Example: `order_lines` is published beside `orders`.
+    Example: `order_lines` is published in addition to `orders`.
     """
     return f"schema object {change.subject!r} added"
 
 
 @kind("object.name", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)})
 def object_renamed(change: Change) -> str:
-    """A table, topic or file has a new name; its stable `id` shows that it is the same.
+    """A table, topic or file has a new name; its stable `id` shows that it is the same object.
 
-    Why it hurts: whoever asks for the old name finds nothing.
+    Why it hurts: queries for the old name find nothing.
 
     Example: `orders` becomes `sales_orders`, both with `id: orders`.
     """
@@ -56,13 +56,13 @@ def object_renamed(change: Change) -> str:
 
 @kind("object.physical_name", {Direction.REPLACED: Grade(Bump.MAJOR, READERS)})
 def object_physical_name_changed(change: Change) -> str:
-    """The table or topic behind an object has another name.
+    """The table or topic behind an object has a new name.
 
-    Why it hurts: queries name tables, not contracts.
+    Why it hurts: queries refer to tables, not to contracts.
 
     Example: `physicalName: orders_v1` becomes `physicalName: orders_final`.
 
-    Instead: leave a view under the old name for the migration window.
+    Instead: keep a view under the old name during the migration window.
     """
     return f"{change.subject} changed: {change.before!r} -> {change.after!r}; queries on the old name will fail"
 
@@ -76,13 +76,13 @@ def object_physical_name_changed(change: Change) -> str:
     },
 )
 def object_granularity_changed(change: Change) -> str:
-    """What one row stands for came, went or changed.
+    """The description of what one row represents was added, removed or changed.
 
-    Why it hurts: counts and sums over the same columns come out different.
+    Why it hurts: counts and sums over the same columns give different results.
 
     Example: one row per order becomes one row per order line.
 
-    Instead: publish the other grain as an object of its own.
+    Instead: publish the other granularity as a separate object.
     """
     return f"{change.subject} changed: {abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"
 
@@ -92,22 +92,22 @@ def object_granularity_changed(change: Change) -> str:
     {direction: Grade(Bump.PATCH) for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)},
 )
 def object_metadata_changed(change: Change) -> str:
-    """Something about an object changed that no reader's code depends on: tags, business name, notes.
+    """Metadata of an object changed that no reader depends on: tags, business name, notes.
 
-    Example: a tag is added.
+    Example: a tag was added.
     """
     return f"{change.subject} changed{format_before_after(change)}"
 
 
 @kind("object.primary_key", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)}, always=True)
 def primary_key_changed(change: Change) -> str:
-    """The primary key has other fields, or the same in another order.
+    """The primary key has different fields, or the same fields in a different order.
 
-    Why it hurts: deduplication, merges and joins all rest on the key. With another key the same rows are other rows.
-    It is refused in every mode.
+    Why it hurts: deduplication, merges and joins all depend on the key; a different key identifies different rows.
+    Every mode refuses it.
 
     Example: `[user_id]` becomes `[user_id, active_date]`.
 
-    Instead: a new MAJOR version with a `migration:` block, served beside the old line.
+    Instead: publish a new MAJOR version with a `migration:` block, next to the old line.
     """
     return f"primary_key changed: {list(change.before)} -> {list(change.after)}"

@@ -1,4 +1,4 @@
-"""Promises of the contract as a whole: service levels, ordering, delivery, retention, owners, change policy."""
+"""Promises of the contract: service levels, ordering, delivery, retention, owners, change policy."""
 
 from __future__ import annotations
 
@@ -23,66 +23,66 @@ _GUARANTEE = {
 def sla_tightened(change: Change) -> str:
     """A service level promises more than before, or is promised for the first time.
 
-    Consumers gain by it. Units are understood: 240 min is the same promise as 4 h.
+    Consumers benefit from it. Units are converted: 240 min is the same promise as 4 h.
 
-    Example: freshness 4 h, before 6 h.
+    Example: freshness goes from 6 h to 4 h.
     """
     return f"service level {change.subject} is stricter: {change.before or 'none'} -> {change.after}"
 
 
 @kind("sla", {Direction.LOOSENED: _WEAKER, Direction.REMOVED: _WEAKER, Direction.REPLACED: _WEAKER})
 def sla_relaxed(change: Change) -> str:
-    """A service level promises less than before, or no longer anything, or something that cannot be compared.
+    """A service level was relaxed or removed, or replaced by one that cannot be compared.
 
-    Why it hurts: reports and decisions are scheduled on the old promise and will run on stale or missing data.
+    Why it hurts: reports and decisions are scheduled around the old promise and will use stale or missing data.
 
-    Example: freshness 8 h, before 4 h.
+    Example: freshness goes from 4 h to 8 h.
 
-    Instead: agree it with the consumers, and publish it as a MAJOR version with a migration window.
+    Instead: agree on the change with the consumers, and publish a MAJOR version with a migration window.
     """
     return f"service level {change.subject} is relaxed: {change.before} -> {change.after or 'none'}"
 
 
 @kind("retention", {Direction.TIGHTENED: _STRONGER, Direction.ADDED: _STRONGER})
 def retention_extended(change: Change) -> str:
-    """Data is kept longer than before, or for a promised time at last.
+    """Data is retained longer than before, or retention is promised for the first time.
 
-    Example: 3 years, before 1 year. Check that the law allows it for personal data.
+    Example: 3 years instead of 1 year. Check that this is legal for personal data.
     """
     return f"retention extended: {change.before or 'none'} -> {change.after}"
 
 
 @kind("retention", {Direction.LOOSENED: _WEAKER, Direction.REMOVED: _WEAKER, Direction.REPLACED: _WEAKER})
 def retention_shortened(change: Change) -> str:
-    """Data is kept for less time than before, or for no promised time.
+    """Data is retained for a shorter time than before, or retention is no longer promised.
 
-    Why it hurts: year-on-year reports and audits find their history gone.
+    Why it hurts: year-on-year reports and audits lose their history.
 
-    Example: 90 days, before 2 years.
+    Example: 90 days instead of 2 years.
 
-    Instead: tell the consumers early enough to copy what they need; a MAJOR version with a migration window.
+    Instead: give consumers time to copy what they need, and publish a MAJOR version with a migration window.
     """
     return f"retention shortened: {change.before} -> {change.after or 'none'}"
 
 
 @kind("contract.ordering", _GUARANTEE)
 def ordering_changed(change: Change) -> str:
-    """The order in which events arrive is promised by another key or sequence, or came, or went.
+    """The ordering guarantee of events was added, removed or changed.
 
-    Why it hurts: a consumer that folds events into a state trusts their order; out of order, an old event overwrites
-    a newer one. A new promise of order is MINOR; a weaker or different one is MAJOR.
+    Why it hurts: a consumer that derives state from events relies on their order; out of order, an old event
+    overwrites a newer one. A new guarantee is MINOR; a weaker or different one is MAJOR.
 
-    Example: ordered by `class_id` and `sequence`; now not ordered at all.
+    Example: events were ordered by `class_id` and `sequence`, and now have no guaranteed order.
     """
     return f"ordering changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind("contract.delivery", _GUARANTEE)
 def delivery_changed(change: Change) -> str:
-    """How often a row or event may arrive is promised differently.
+    """The delivery guarantee of rows or events was added, removed or changed.
 
-    Why it hurts: from exactly once to at least once, every consumer must deduplicate; to at most once, data may be
-    missing. A stronger promise is MINOR.
+    Why it hurts: after a change from exactly once to at least once, every consumer must deduplicate; at most once
+    means that data may be missing. A stronger guarantee is MINOR.
 
     Example: `exactly_once` becomes `at_least_once`.
     """
@@ -91,21 +91,21 @@ def delivery_changed(change: Change) -> str:
 
 @kind("contract.latency", _GUARANTEE)
 def latency_changed(change: Change) -> str:
-    """The latency profile promises more, less or something else.
+    """The latency profile was added, removed or changed.
 
-    Why it hurts: consumers chose this contract for how soon it tells them.
+    Why it hurts: consumers chose this contract for its latency.
 
-    Example: within 5 minutes, before within 30 seconds.
+    Example: within 5 minutes instead of within 30 seconds.
     """
     return f"latency changed: {change.before or 'none'} -> {change.after or 'none'}"
 
 
 @kind("contract.change_policy", _GUARANTEE)
 def change_policy_changed(change: Change) -> str:
-    """The contract promises to change in another way: its pinned compatibility mode or its notice period.
+    """The change policy is different: the pinned compatibility mode or the notice period.
 
-    Why it hurts: consumers subscribed under the old policy. A stricter mode or a longer notice is MINOR; less is
-    MAJOR.
+    Why it hurts: consumers subscribed under the old policy. A stricter mode or a longer notice period is MINOR; a
+    weaker one is MAJOR.
 
     Example: `compatibility: full` becomes `compatibility: backward`.
     """
@@ -114,26 +114,26 @@ def change_policy_changed(change: Change) -> str:
 
 @kind("contract.content", {Direction.TIGHTENED: Grade(Bump.MAJOR, DATA)})
 def content_closed(change: Change) -> str:
-    """Rows may no longer have fields that the contract does not know.
+    """Rows may no longer have fields that the contract does not declare.
 
-    Why it hurts: rows that were accepted with a field beside the contract's now go to quarantine.
+    Why it hurts: rows with undeclared fields were accepted before and now go to quarantine.
 
-    Example: `content: closed`, before open.
+    Example: `content: closed` is added.
 
-    Instead: look at what schema drift reports first; name the fields that are there.
+    Instead: check the schema drift report first, and declare the fields that the data has.
     """
-    return "content closed: fields the contract does not know are refused"
+    return "content closed: rows with undeclared fields are refused"
 
 
 @kind("contract.content", {Direction.LOOSENED: Grade(Bump.MINOR, READERS)})
 def content_opened(change: Change) -> str:
-    """Rows may now have fields that the contract does not know.
+    """Rows may now have fields that the contract does not declare.
 
-    A reader that refuses unknown fields fails when one comes; others see no difference.
+    A reader that rejects unknown fields fails on such a row; other readers see no difference.
 
-    Example: `content: closed` is struck out.
+    Example: `content: closed` is removed.
     """
-    return "content opened: fields the contract does not know are let through"
+    return "content opened: rows with undeclared fields are accepted"
 
 
 @kind(
@@ -141,9 +141,9 @@ def content_opened(change: Change) -> str:
     {Direction.ADDED: Grade(Bump.MINOR), Direction.REMOVED: Grade(Bump.MINOR, caution=True)},
 )
 def exclusion_changed(change: Change) -> str:
-    """Something is newly promised not to be in the contract, or may be in it again.
+    """An exclusion was added or removed.
 
-    Example: "no coach contact details" is struck out. Whoever must not receive them should look.
+    Example: "no coach contact details" is removed. Consumers that must not receive them should check.
     """
     if change.direction is Direction.ADDED:
         return f"now excludes {abbreviate(change.after)!r}"
@@ -155,22 +155,22 @@ def exclusion_changed(change: Change) -> str:
     {Direction.ADDED: Grade(Bump.PATCH), Direction.REMOVED: Grade(Bump.MINOR, caution=True)},
 )
 def intended_consumer_changed(change: Change) -> str:
-    """Someone is newly named, or no longer named, as a consumer the contract is made for.
+    """An intended consumer was added or removed.
 
-    Example: marketing is struck out. Ask whether they know.
+    Example: marketing is removed. Check that the team knows.
     """
     if change.direction is Direction.ADDED:
-        return f"now made for {change.after!r} too"
-    return f"no longer made for {change.before!r}"
+        return f"intended consumer {change.after!r} added"
+    return f"intended consumer {change.before!r} removed"
 
 
 @kind("contract.owners", _NOTE)
 def owner_changed(change: Change) -> str:
-    """An owner came, went or has another contact.
+    """An owner was added or removed, or has a different contact.
 
-    The data stays as it is: PATCH. A contract without any owner is `owner_missing`.
+    The data is unchanged: PATCH. A contract without an owner is reported as `owner_missing`.
 
-    Example: the dataset moves from team-checkout to team-orders.
+    Example: the contract moves from team-checkout to team-orders.
     """
     if change.direction is Direction.ADDED:
         return f"owner {change.after} added"
@@ -184,7 +184,7 @@ def owner_changed(change: Change) -> str:
     {Direction.ADDED: Grade(Bump.MINOR, caution=True), Direction.REPLACED: Grade(Bump.MINOR, caution=True)},
 )
 def deprecation_announced(change: Change) -> str:
-    """The contract's end is announced, or its dates or replacement changed.
+    """The contract was deprecated, or the dates or replacement of its deprecation changed.
 
     Nothing breaks yet. Consumers have until the sunset date to move to the replacement.
 
@@ -195,7 +195,7 @@ def deprecation_announced(change: Change) -> str:
 
 @kind("contract.deprecation", {Direction.REMOVED: Grade(Bump.PATCH)})
 def deprecation_withdrawn(change: Change) -> str:
-    """The contract's end is called off.
+    """The deprecation of the contract was withdrawn.
 
     Example: the replacement was not ready.
     """
@@ -210,9 +210,9 @@ def deprecation_withdrawn(change: Change) -> str:
     },
 )
 def server_changed(change: Change) -> str:
-    """Where the data is served came, went or changed.
+    """A server was added, removed or changed.
 
-    Why it hurts: consumers connect there. If the old place stops serving, tell them before.
+    Why it hurts: consumers connect to it. Tell them before the old server stops.
 
     Example: the warehouse moves to another account.
     """
@@ -221,7 +221,7 @@ def server_changed(change: Change) -> str:
 
 @kind("contract.metadata", _NOTE)
 def contract_metadata_changed(change: Change) -> str:
-    """Something about the contract changed that no consumer's code depends on: name, tags, price, lineage, status.
+    """Metadata of the contract changed that no consumer depends on: name, tags, price, lineage, status.
 
     Example: the status goes from draft to active.
     """

@@ -15,65 +15,65 @@ def _where(change: Change) -> str:
 def quality_rule_added(change: Change) -> str:
     """The contract promises one more quality rule.
 
-    Consumers gain by it. Check old data against it first, or the first run will fail.
+    Consumers benefit from it. Check existing data against the rule first, or the first run will fail.
 
     Example: "at most 0.1 % of orders without a payment".
     """
-    return f"quality rule {change.subject!r}{_where(change)} added; check that existing data keeps it"
+    return f"quality rule {change.subject!r}{_where(change)} added; check that existing data satisfies it"
 
 
 @kind("quality", {Direction.REMOVED: Grade(Bump.MAJOR, READERS)})
 def quality_rule_removed(change: Change) -> str:
     """A quality rule is no longer promised.
 
-    Why it hurts: consumers who relied on it must now check for themselves, and will find out late.
+    Why it hurts: consumers that relied on it now have to check the data themselves, and will find problems late.
 
     Example: the row-count check of a daily feed is dropped because it was noisy.
 
-    Instead: mend the threshold, or waive the rule with an owner, a reason and an end date.
+    Instead: correct the threshold, or waive the rule with an owner, a reason and an end date.
     """
     return f"quality rule {change.subject!r}{_where(change)} removed; consumers lose that promise"
 
 
 @kind("quality", {Direction.TIGHTENED: Grade(Bump.MINOR)})
 def quality_rule_tightened(change: Change) -> str:
-    """A quality rule asks for more than before.
+    """A quality rule is stricter than before.
 
-    Example: at most 5 nulls, before 10.
+    Example: at most 5 nulls instead of 10.
     """
     return f"quality rule {change.subject!r}{_where(change)} tightened: {change.before} -> {change.after}"
 
 
 @kind("quality", {Direction.LOOSENED: Grade(Bump.MAJOR, READERS)})
 def quality_rule_relaxed(change: Change) -> str:
-    """A quality rule asks for less than before.
+    """A quality rule is less strict than before.
 
-    Why it hurts: consumers built on the old threshold.
+    Why it hurts: consumers rely on the old threshold.
 
-    Example: at most 10 % nulls, before 1 %.
+    Example: at most 10 % nulls instead of 1 %.
 
-    Instead: a waiver with an end date for a bad week; a MAJOR version for a lasting change.
+    Instead: use a waiver with an end date for a temporary problem, and a MAJOR version for a permanent change.
     """
     return f"quality rule {change.subject!r}{_where(change)} relaxed: {change.before} -> {change.after}"
 
 
 @kind("quality", {Direction.REPLACED: Grade(Bump.MAJOR, READERS)})
 def quality_rule_changed(change: Change) -> str:
-    """A quality rule is another one than before, and the two cannot be compared.
+    """A quality rule was replaced by one that cannot be compared with it.
 
-    Why it hurts: nobody can tell from two queries that the new one asks for no less; the old promise is gone.
+    Why it hurts: two queries cannot be compared automatically, so the new rule may be weaker than the old promise.
 
     Example: the SQL of a rule is rewritten.
 
-    Instead: add the new rule beside the old one, and remove the old one with the next MAJOR version. A team that reads
-    every rewritten rule may re-grade this kind.
+    Instead: add the new rule next to the old one, and remove the old one in the next MAJOR version. A team that reviews
+    every rewritten rule can re-grade this kind.
     """
     return f"quality rule {change.subject!r}{_where(change)} changed: {change.before} -> {change.after}"
 
 
 @kind("relationship", {Direction.ADDED: Grade(Bump.MINOR)})
 def relationship_added(change: Change) -> str:
-    """The contract promises that values refer to another dataset.
+    """The contract promises that values refer to another object.
 
     Example: `customer_id` refers to `customers.customer_id`.
     """
@@ -82,10 +82,10 @@ def relationship_added(change: Change) -> str:
 
 @kind("relationship", {Direction.REMOVED: Grade(Bump.MAJOR, READERS)})
 def relationship_removed(change: Change) -> str:
-    """The contract no longer promises that values refer to another dataset.
+    """The contract no longer promises that values refer to another object.
 
     Why it hurts: joins that always matched may now lose rows.
 
-    Example: `customer_id` may name guests who have no profile.
+    Example: `customer_id` may now identify guests that have no profile.
     """
     return f"relationship to {change.subject!r}{_where(change)} removed; joins may lose rows"

@@ -1,7 +1,7 @@
-"""The table of kinds: what each change means, by the direction it went.
+"""The table of kinds: the grade of each change by term and direction.
 
 A kind is one function: its name is the id, its docstring the public page, its result the message. The decorator
-holds the facts: the term it belongs to and, for each direction, the bump and whom it breaks.
+states the term it belongs to and, for each direction, the required bump and who is affected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BOTH = DATA | READERS
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a change asks for; `caution` warns where the change breaks nobody by itself."""
+    """What a change requires; `caution` adds a warning to a change that breaks nothing by itself."""
 
     bump: Bump
     breaks: frozenset[Breaks] = BREAKS_NOTHING
@@ -48,7 +48,7 @@ class Kind:
 
     @property
     def is_check(self) -> bool:
-        """Whether it judges the new contract as a whole, not one change."""
+        """Whether it checks the new version itself instead of one change."""
         return not self.grades
 
 
@@ -59,14 +59,14 @@ _BY_TERM: dict[tuple[str, Direction], Kind] = {}
 def kind(
     term: str, grades: Mapping[Direction, Grade], *, always: bool = False
 ) -> Callable[[Callable[[Change], str]], Kind]:
-    """Enter a function into the table as a kind of change."""
+    """Register a function as a kind of change."""
 
     def enter(message: Callable[[Change], str]) -> Kind:
         entered = _enter(Kind(message.__name__, term, dict(grades), _page(message), message, always))
         for direction in grades:
             if (term, direction) in _BY_TERM:
                 other = _BY_TERM[term, direction].id
-                raise ValueError(f"{entered.id} and {other} both claim {term} {direction}")
+                raise ValueError(f"{entered.id} and {other} are both registered for {term} {direction}")
             _BY_TERM[term, direction] = entered
         return entered
 
@@ -74,7 +74,7 @@ def kind(
 
 
 def check(term: str) -> Callable[[Callable[..., str]], Kind]:
-    """Enter a function into the table as a check of the new version as a whole."""
+    """Register a function as a check of the new version."""
 
     def enter(message: Callable[..., str]) -> Kind:
         return _enter(Kind(message.__name__, term, {}, _page(message), message))
@@ -83,19 +83,19 @@ def check(term: str) -> Callable[[Callable[..., str]], Kind]:
 
 
 def kind_for(term: str, direction: Direction) -> Kind:
-    """Return the kind of a change by the term that moved and the way it went."""
+    """Return the kind of a change, given the term and the direction of the change."""
     return _BY_TERM[term, direction]
 
 
 def format_before_after(change: Change) -> str:
-    """Say from what to what, where that is short enough to read."""
+    """Return ``: before -> after``, or an empty text for values that are too large to print."""
     if any(isinstance(value, (Mapping, tuple, list)) for value in (change.before, change.after)):
         return ""
     return f": {abbreviate(change.before)} -> {abbreviate(change.after)}"
 
 
 def describe(change: Change) -> str:
-    """Say a change in one sentence."""
+    """Describe a change in one sentence."""
     return KINDS[change.kind].message(change)
 
 

@@ -1,4 +1,4 @@
-"""ODCS documents as contracts, or refused with every problem named."""
+"""Converts ODCS documents to contracts and back."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, 
 
 
 def looks_like_odcs(data: Mapping[str, Any]) -> bool:
-    """Tell an ODCS document by the keys that only it has."""
+    """Return whether data has the keys of an ODCS document."""
     return "apiVersion" in data or "schema" in data or data.get("kind") == "DataContract"
 
 
 def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS) -> Contract:
-    """Read an ODCS document, with or without Treaty's plain blocks, or refuse it with every problem named."""
+    """Convert an ODCS document, with or without extension blocks, or raise InvalidDocument with all problems."""
     strict, plain_keys = to_custom_properties(data, schemas.block_names())
     problems = schema_violations(
         schemas.blocks(),
@@ -97,7 +97,7 @@ def _fields(
 def _split(
     data: dict[str, Json], table: dict[str, str], elsewhere: tuple[str, ...]
 ) -> tuple[dict[str, Any], FrozenMap]:
-    """Part a document's keys into attributes of the model and the rest."""
+    """Split the keys of a document into attributes of the model and other keys."""
     known: dict[str, Any] = {}
     more: dict[str, Any] = {}
     for key, value in data.items():
@@ -109,12 +109,12 @@ def _split(
 
 
 def check_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
-    """Yield a problem for each pattern that RE2 does not take."""
+    """Yield a finding for each pattern that RE2 does not accept."""
     check = PatternCheck()
     for pointer, field in _field_documents(strict):
         for inner, pattern in _patterns_of(field):
-            if isinstance(pattern, str) and (trouble := check.problem(pattern)):
-                message = f"the pattern {abbreviate(pattern)!r} cannot be used: {trouble}"
+            if isinstance(pattern, str) and (error := check.problem(pattern)):
+                message = f"the pattern {abbreviate(pattern)!r} is invalid: {error}"
                 yield finding_at(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
 
 
@@ -127,7 +127,7 @@ def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:
 
 
 def _field_documents(strict: dict[str, Json]) -> Iterator[tuple[Pointer, dict[str, Json]]]:
-    """Yield every object and field, in the order of the document."""
+    """Yield the data of every object and field, in document order."""
     for index, item in enumerate(strict.get("schema") or ()):
         yield from _inside(item, ("schema", index))
 
@@ -143,7 +143,7 @@ def _inside(data: dict[str, Json], pointer: Pointer) -> Iterator[tuple[Pointer, 
 
 
 def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
-    """Write the contract as strict ODCS, or with Treaty's blocks as plain keys where they were authored so."""
+    """Return a contract as strict ODCS, or with the extension blocks as plain keys if they were written so."""
     document: dict[str, Json] = {"kind": "DataContract"} | _known_keys(contract, CONTRACT_KEYS)
     if contract.objects is not None:
         document["schema"] = [_write_object(item, blocks) for item in contract.objects]
@@ -172,10 +172,10 @@ def _write_field(field: Field, blocks: BlockStyle) -> dict[str, Json]:
 
 
 def _known_keys(part: Contract | SchemaObject | Field, table: dict[str, str]) -> dict[str, Json]:
-    """Return what a part of the model says in the keys of the table, and in those that are only kept."""
+    """Return the attributes of a part of the model under their ODCS keys, and its other keys."""
     values = {key: getattr(part, attribute) for key, attribute in table.items()}
-    kept: dict[str, Json] = thaw(part.more)
-    return {key: thaw(value) for key, value in values.items() if value is not None} | kept
+    other: dict[str, Json] = thaw(part.more)
+    return {key: thaw(value) for key, value in values.items() if value is not None} | other
 
 
 LATEST_API_VERSION = "v3.2.0"

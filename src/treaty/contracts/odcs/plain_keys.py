@@ -1,4 +1,4 @@
-"""Treaty's own keys: plain where people write them, custom properties where strict ODCS carries them."""
+"""Converts Treaty's keys between plain keys, as people write them, and custom properties, as strict ODCS needs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from treaty.contracts.validation import finding_at, schema_violations
 from treaty.contracts.values import FrozenMap, Json, thaw
 
 EMPTY_LIST = "customProperties"
-"""Remembered beside the plain keys where a document has them and an empty list of custom properties too."""
+"""Marks a document that has plain keys and also an empty list of custom properties."""
 
 
 class BlockStyle(StrEnum):
-    """How Treaty's own blocks are written: as custom properties, or as the plain keys they were authored as."""
+    """How extension blocks are written: as custom properties, or as plain keys if they were read as such."""
 
     CUSTOM = "custom"
     PLAIN = "plain"
 
 
 def with_plain_blocks(contract: Contract) -> Contract:
-    """Return the contract as if every block of Treaty's had been authored as a plain key."""
+    """Return a contract whose extension blocks are all written as plain keys."""
     objects = None if contract.objects is None else tuple(map(_plain_object, contract.objects))
     keys = _plain_keys(contract.custom_properties, schemas.fits_block)
     return replace(contract, objects=objects, plain_keys=keys)
@@ -52,7 +52,7 @@ def _plain_field(field: Field) -> Field:
 
 
 def _plain_keys(entries: tuple[FrozenMap, ...] | None, fits: Callable[[str, Json], bool]) -> tuple[str, ...]:
-    """Name the custom properties that can stand as plain keys: alone under their name, of the right shape, no notes."""
+    """Return the custom properties that can be plain keys: unique, valid and without further keys."""
     names = Counter(entry.get("property") for entry in entries or ())
     return tuple(
         entry["property"]
@@ -64,7 +64,7 @@ def _plain_keys(entries: tuple[FrozenMap, ...] | None, fits: Callable[[str, Json
 
 
 def to_custom_properties(data: dict[str, Json], names: frozenset[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Move Treaty's plain keys into customProperties, as strict ODCS carries them."""
+    """Move plain keys into customProperties, and return the document and the keys that were moved."""
     plain = tuple(key for key in data if key in names)
     if not plain:
         return dict(data), ()
@@ -76,7 +76,7 @@ def to_custom_properties(data: dict[str, Json], names: frozenset[str]) -> tuple[
 
 
 def restore_plain_keys(document: dict[str, Json], plain_keys: tuple[str, ...], blocks: BlockStyle) -> dict[str, Json]:
-    """Move authored blocks back out of customProperties to plain keys, where that is asked for."""
+    """Move blocks from customProperties back to plain keys, if the style is PLAIN."""
     if blocks is BlockStyle.CUSTOM or not plain_keys:
         return document
     carried = document.pop("customProperties", [])
@@ -88,19 +88,19 @@ def restore_plain_keys(document: dict[str, Json], plain_keys: tuple[str, ...], b
 
 
 def find_duplicate_keys(data: dict[str, Json], plain_keys: tuple[str, ...], place_of: PlaceOf) -> Iterator[Finding]:
-    """Yield a problem for each key that stands both plainly and among the custom properties."""
+    """Yield a finding for each key that is both a plain key and a custom property."""
     carried = data.get("customProperties")
     entries = [entry for entry in carried if isinstance(entry, dict)] if isinstance(carried, list) else []
     names = {name for entry in entries if isinstance(name := entry.get("property"), str)}
     for key in plain_keys:
         if key in names:
             yield finding_at(
-                f"{key!r} stands both as a key and in customProperties", (key,), place_of, "keep one of them"
+                f"{key!r} is given both as a key and in customProperties", (key,), place_of, "keep one of them"
             )
 
 
 class FieldLifter:
-    """Lifts Treaty's plain keys of fields at any depth, remembering where they stood."""
+    """Moves the plain keys of fields at any depth into custom properties, and records their pointers."""
 
     def __init__(self, place_of: PlaceOf) -> None:
         self.place_of = place_of
@@ -108,7 +108,7 @@ class FieldLifter:
         self.plain_keys: dict[Pointer, tuple[str, ...]] = {}
 
     def field(self, data: Json, pointer: Pointer) -> Json:
-        """Return a field with its own and its children's keys lifted."""
+        """Return a field with its own and its children's plain keys moved."""
         return self.children(self._own(data, pointer), pointer) if isinstance(data, dict) else data
 
     def children(self, data: Json, pointer: Pointer) -> Json:

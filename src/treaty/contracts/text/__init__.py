@@ -1,4 +1,4 @@
-"""Text to plain data, safely: YAML or JSON, with line numbers, within limits."""
+"""Reads YAML and JSON safely, with line numbers and size limits, and writes them."""
 
 from treaty.contracts.text.limits import Limits
 from treaty.contracts.text.reader import ParsedDocument, check_plain, read_document, read_json

@@ -1,4 +1,4 @@
-"""JSON to plain data; line numbers are worked out only when somebody asks for one."""
+"""Reads JSON strictly; line numbers are computed only when they are needed."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|\s+|[^\s,:\[\]{}"]+', re.DOTAL
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
-_LONGEST_NUMBER = 1_000
+MAX_NUMBER_LENGTH = 1_000
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _LARGE_EXPONENTS = (b"e000", b"e+000")
 _MANY_DIGITS = b"0" * 200
-"""What numbers beyond the largest decimal have in them, once every digit is a zero; a text may have it too.
+"""A number that overflows a float contains this once every digit is a zero, or it has a large exponent.
 
-Fewer digits stay below it with any exponent under a hundred; larger exponents are looked for by themselves.
+Strings may contain it too; the slow path then decides.
 """
 
 
 class NotJson(InvalidDocument):
-    """The text breaks JSON's grammar; it may still be YAML that opens with a bracket."""
+    """The text is not JSON; it may still be YAML that starts with a bracket."""
 
 
-class _Trouble(Exception):
-    """JSON's own reader met something that is refused; where it stands is found by walking the text."""
+class _RefusedValue(Exception):
+    """The decoder found something that is refused; walking the text finds its position."""
 
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
     """Read JSON strictly: no duplicate keys, no NaN, no lone surrogates, no deep nesting."""
     _guard_size(text, source, limits)
     try:
-        data = _quickly(text.encode())
+        data = _read_fast(text.encode())
     except ValueError:
-        data = _carefully(text, source)
+        data = _read_with_errors(text, source)
     return data, lambda: lines_of(text, source)
 
 
 def read_small(content: bytes, limits: Limits) -> Json:
-    """Read a small document that nothing is wrong with; a ValueError leaves all others to `read`."""
+    """Read a small, valid document; raises ValueError for everything else, which `read` then handles."""
     if len(content) > min(limits.bytes, limits.nodes) or content.count(b"[") + content.count(b"{") > limits.depth:
         raise ValueError
-    return _quickly(content)
+    return _read_fast(content)
 
 
 def lines_of(text: str, source: str) -> LineTree | None:
-    """Return where each part of a document stands."""
+    """Return the line numbers of all parts of a document."""
     return _Walker(source).walk(text)
 
 
-def _quickly(content: bytes) -> Json:
-    """Read what nothing is wrong with; a ValueError leaves the rest to those who can say what it is."""
+def _read_fast(content: bytes) -> Json:
+    """Read a valid document; raises ValueError without a position for everything else."""
     zeros = content.translate(_AS_ZEROS)
     plain, signed = _LARGE_EXPONENTS
     if plain in zeros or signed in zeros or _MANY_DIGITS in zeros:
@@ -68,15 +68,15 @@ def _quickly(content: bytes) -> Json:
     return jiter.from_json(content, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True)
 
 
-def _carefully(text: str, source: str) -> Json:
+def _read_with_errors(text: str, source: str) -> Json:
     try:
         data = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _not_json(error, source) from None
-    except _Trouble:
+    except _RefusedValue:
         _check_grammar(text, source)
         _Walker(source).walk(text)
-        raise invalid_document("the document holds something that JSON cannot say", Place(source)) from None
+        raise invalid_document("the document has a value that JSON does not allow", Place(source)) from None
     if (not text.isascii() and _SURROGATE.search(text)) or ("\\u" in text and "\\ud" in text.lower()):
         _Walker(source).walk(text)
     return data
@@ -88,7 +88,7 @@ def _not_json(error: json.JSONDecodeError, source: str) -> NotJson:
 
 
 def _check_grammar(text: str, source: str) -> None:
-    """Refuse a text that is no JSON at all, whatever else is wrong with it."""
+    """Refuse a text that is not JSON, before other problems are reported."""
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
@@ -96,9 +96,9 @@ def _check_grammar(text: str, source: str) -> None:
 
 
 def _guard_size(text: str, source: str, limits: Limits) -> None:
-    """Refuse what is nested too deeply or has too many values, before anything is built."""
+    """Refuse a document that is nested too deeply or has too many values, before anything is built."""
     if len(text) <= limits.nodes and text.count("[") + text.count("{") <= limits.depth:
-        return  # no need to look closer: most documents are small
+        return  # too small to exceed a limit
     depth = values = 0
     for found in _STRUCTURE.finditer(text):
         sign = found[0]
@@ -114,30 +114,30 @@ def _guard_size(text: str, source: str, limits: Limits) -> None:
             depth -= 1
         values += sign in "[{,"
     if values > limits.nodes:
-        raise invalid_document(f"more than {limits.nodes:,} values", Place(source), "write less")
+        raise invalid_document(f"more than {limits.nodes:,} values", Place(source), "shorten the document")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Trouble
+        raise _RefusedValue
     return found
 
 
 def _constant(name: str) -> None:
-    raise _Trouble
+    raise _RefusedValue
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > _LONGEST_NUMBER:
-        raise _Trouble
+    if len(digits) > MAX_NUMBER_LENGTH:
+        raise _RefusedValue
     return int(digits)
 
 
 def _decimal(digits: str) -> float:
     value = float(digits)
-    if len(digits) > _LONGEST_NUMBER or value in (float("inf"), float("-inf")):
-        raise _Trouble
+    if len(digits) > MAX_NUMBER_LENGTH or value in (float("inf"), float("-inf")):
+        raise _RefusedValue
     return value
 
 
@@ -147,7 +147,7 @@ _DECODER = json.JSONDecoder(
 
 
 class _Walker:
-    """Walks valid JSON token by token: notes the line of every key and element, refuses what JSON should not say."""
+    """Walks valid JSON token by token, records the line of each key and element, and refuses invalid values."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -179,22 +179,22 @@ class _Walker:
 
     def _text(self, content: str) -> None:
         if _SURROGATE.search(content):
-            raise self._refuse(f"the text {content[:60]!r} has a lone surrogate", "write whole characters")
+            raise self._refuse(f"the text {content[:60]!r} has a lone surrogate", "write complete characters")
         parent = self.stack[-1] if self.stack else None
         if not isinstance(parent, dict) or self.key is not None:
             self._note(None)
             return
         if content in parent:
             first = parent[content][0]
-            hint = f"it stands at line {first} already; keep one"
-            raise self._refuse(f"the key {abbreviate(content)!r} stands twice in one mapping", hint)
+            hint = f"it is already at line {first}; keep one"
+            raise self._refuse(f"the key {abbreviate(content)!r} occurs twice in one mapping", hint)
         self.key = content
         parent[content] = (self.line, None)
 
     def _number_or_word(self, sign: str) -> None:
         if sign in _CONSTANTS:
             raise self._refuse(f"{sign} is not a JSON value", "use a finite number, or null")
-        if len(sign) > _LONGEST_NUMBER:
+        if len(sign) > MAX_NUMBER_LENGTH:
             raise self._refuse(f"a number of {len(sign):,} digits", "write it as a text")
         if _DECIMAL.fullmatch(sign) and float(sign) in (float("inf"), float("-inf")):
             raise self._refuse(f"the number {sign} is out of range", "write it as a text")

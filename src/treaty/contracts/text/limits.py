@@ -1,4 +1,4 @@
-"""How much of a document is read before it is refused."""
+"""Size limits of documents, and the error for an invalid document."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
 
 INVALID_DOCUMENT = "invalid-document"
-_LONGEST_MESSAGE = 500
+MAX_MESSAGE_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that keep a hostile document from costing more than a moment."""
+    """Limits that keep hostile documents cheap to refuse."""
 
     bytes: int = 2_000_000
     depth: int = 64
@@ -22,12 +22,12 @@ class Limits:
 
 
 def truncate_message(message: str) -> str:
-    """Return a message that stays readable whatever it speaks of."""
-    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+    """Return a message of limited length."""
+    return message if len(message) <= MAX_MESSAGE_LENGTH else f"{message[:MAX_MESSAGE_LENGTH]}…"
 
 
 def invalid_document(message: str, place: Place, hint: str | None = None) -> InvalidDocument:
-    """Return the error for one thing wrong at one place."""
+    """Return the error for one problem at one place."""
     message, hint = truncate_message(message), hint and truncate_message(hint)
     finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint=hint)
     return InvalidDocument(f"{place}: {message}" + (f"; {hint}" if hint else ""), (finding,))

@@ -1,4 +1,4 @@
-"""The border: bytes or text of a document in, plain data and its line numbers out."""
+"""Reads YAML or JSON documents into plain data with line numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class ParsedDocument:
-    """A document as plain data, and where each part of it stands."""
+    """A document as plain data, with the places of its parts."""
 
     source: str
     data: dict[str, Json]
@@ -29,12 +29,12 @@ class ParsedDocument:
         return self._lines()
 
     def place(self, pointer: Sequence[str | int] = ()) -> Place:
-        """Return the place of the part that the keys and positions lead to."""
+        """Return the place of the part that a pointer leads to."""
         return Place(self.source, None if self._tree is None else line_number_at(self._tree, pointer))
 
 
 def read_document(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
-    """Read YAML or JSON into a mapping, or refuse it with one clear error."""
+    """Read a YAML or JSON mapping, or raise InvalidDocument."""
     limits = limits or Limits()
     text = _decode(content, source, limits)
     if not text.strip():
@@ -43,15 +43,15 @@ def read_document(content: str | bytes, source: str = "<text>", limits: Limits |
 
 
 def read_json(content: str | bytes, source: str = "<text>", limits: Limits | None = None) -> ParsedDocument:
-    """Read JSON, and nothing but JSON, into a mapping."""
-    import treaty.contracts.text.json_reader as json_text  # what `from` asks besides costs every request
+    """Read a JSON mapping; YAML is refused."""
+    import treaty.contracts.text.json_reader as json_text  # cheaper per request than `from … import`
 
     limits = limits or Limits()
     if isinstance(content, bytes):
         try:
             data = json_text.read_small(content, limits)
         except ValueError:
-            pass  # somebody else can say what it is
+            pass  # read again below, for an error with a position
         else:
             return _mapping(source, data, lambda: json_text.lines_of(content.decode(), source))
     return _mapping(source, *json_text.read(_decode(content, source, limits), source, limits))
@@ -59,19 +59,19 @@ def read_json(content: str | bytes, source: str = "<text>", limits: Limits | Non
 
 def _mapping(source: str, data: Json, lines: Callable[[], LineTree | None]) -> ParsedDocument:
     if not isinstance(data, dict):
-        found = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
-        raise invalid_document(f"a document is a mapping of keys to values; this is {found}", Place(source, 1))
+        actual = {list: "a list", str: "a text", type(None): "nothing"}.get(type(data), f"the value {data!r}")
+        raise invalid_document(f"a document is a mapping of keys to values; this is {actual}", Place(source, 1))
     return ParsedDocument(source, data, lines)
 
 
 def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
-    """Refuse data that JSON cannot say: other types, keys that are no texts, no finite numbers, no end of nesting."""
+    """Refuse data that JSON cannot represent: other types, keys that are not strings, infinite numbers or too deep."""
     pending: list[tuple[Json, int]] = [(data, 1)]
-    deepest = (limits or Limits()).depth
+    max_depth = (limits or Limits()).depth
     while pending:
         value, depth = pending.pop()
-        if depth > deepest + 1:
-            raise invalid_document(f"nested deeper than {deepest} levels", Place(source), "flatten it")
+        if depth > max_depth + 1:
+            raise invalid_document(f"nested deeper than {max_depth} levels", Place(source), "flatten it")
         if isinstance(value, dict):
             pending += [(part, depth + 1) for pair in value.items() for part in pair]
             if any(not isinstance(key, str) for key in value):
@@ -80,18 +80,18 @@ def check_plain(data: Json, source: str, limits: Limits | None = None) -> None:
             pending += [(item, depth + 1) for item in value]
         elif isinstance(value, str):
             if not value.isascii() and _SURROGATE.search(value):
-                raise invalid_document("a lone surrogate is not a character", Place(source), "write whole characters")
+                raise invalid_document(
+                    "a lone surrogate is not a character", Place(source), "write complete characters"
+                )
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise invalid_document(f"{value} is not a finite number", Place(source), "use a finite number, or null")
         elif value is not None and not isinstance(value, (bool, int)):
-            raise invalid_document(
-                f"a {type(value).__name__} is nothing that JSON can say", Place(source), "write it as a text"
-            )
+            raise invalid_document(f"a {type(value).__name__} is not a JSON value", Place(source), "write it as a text")
 
 
 def _parse(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
-    """Read what opens like JSON as JSON, else (or where it turns out to be flow YAML) as YAML."""
+    """Read text that starts like JSON as JSON, and everything else, including flow YAML, as YAML."""
     from treaty.contracts.text import json_reader, yaml_reader
 
     if text.lstrip()[0] not in "{[":

@@ -1,4 +1,4 @@
-"""Plain data to text: YAML that reads back as the same data, or JSON."""
+"""Writes plain data as YAML that reads back as the same data, or as JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class _Dumper(_DUMPER):  # type: ignore[misc]
-    """Quotes every text that the YAML 1.2 core schema would take for something else."""
+    """Quotes every string that the YAML 1.2 core schema would read as another type."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write values out, however often they occur."""
+        """Write repeated values in full instead of using aliases."""
         return True
 
 
@@ -32,11 +32,11 @@ _Dumper.add_implicit_resolver(
 
 
 def write_yaml(data: Json) -> str:
-    """Write YAML in the order of the keys."""
+    """Return YAML text; keys keep their order."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
     return text
 
 
 def write_json(data: Json) -> str:
-    """Write JSON, indented, with a line break at the end."""
+    """Return indented JSON text with a trailing newline."""
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

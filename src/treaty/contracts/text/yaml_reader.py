@@ -1,6 +1,6 @@
-"""YAML to plain data from the parser's event stream, so that nothing hostile is built before it is refused.
+"""Reads YAML from the event stream of the parser, so that hostile input is refused before anything is built.
 
-Scalars follow the YAML 1.2 core schema: ``no`` and ``2026-01-03`` are texts, as in JSON.
+Scalars follow the YAML 1.2 core schema: ``no`` and ``2026-01-03`` are strings, as in JSON.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _NUMERIC_START = frozenset("0123456789+-.")
-_LONGEST_NUMBER = 1_000
+MAX_NUMBER_LENGTH = 1_000
 _TAG = "tag:yaml.org,2002:"
 _MERGE = "<<"
-_MOST_DIRECTIVES = 10
+MAX_DIRECTIVES = 10
 _DIRECTIVE = re.compile("(?:^|[\n\r\x85\u2028\u2029])%")
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -59,9 +59,9 @@ class _Node:
 
 
 def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], LineTree | None]]:
-    """Read one YAML document of plain tags, without duplicate keys, within the limits."""
-    if len(_DIRECTIVE.findall(text)) > _MOST_DIRECTIVES:
-        raise invalid_document(f"more than {_MOST_DIRECTIVES} directives", Place(source, 1), "leave them out")
+    """Read one YAML document; custom tags, duplicate keys and documents beyond the limits are refused."""
+    if len(_DIRECTIVE.findall(text)) > MAX_DIRECTIVES:
+        raise invalid_document(f"more than {MAX_DIRECTIVES} directives", Place(source, 1), "remove them")
     builder = _Builder(source, limits)
     try:
         builder.build(yaml.parse(text, Loader=_LOADER))
@@ -77,14 +77,14 @@ def read(text: str, source: str, limits: Limits) -> tuple[Json, Callable[[], Lin
         what = "a lone surrogate is not a character" if is_surrogate else "control characters are not allowed"
         what = what if found else str(error).splitlines()[0]
         raise invalid_document(
-            f"not valid YAML: {what}", Place(source, line), "take it out, or write it as an escape"
+            f"not valid YAML: {what}", Place(source, line), "remove it, or write it as an escape"
         ) from None
     root = builder.root
     return (root.data, lambda: root.lines) if root else (None, lambda: None)
 
 
 class _Builder:
-    """Builds data and its line tree from events, counting as it goes."""
+    """Builds data and its line tree from parser events, and enforces the limits."""
 
     def __init__(self, source: str, limits: Limits) -> None:
         self.source = source
@@ -110,11 +110,11 @@ class _Builder:
             elif kind is yaml.DocumentStartEvent:
                 self.documents += 1
                 if self.documents > 1:
-                    raise self._refuse("a second document begins here", event, "keep one contract in a file")
+                    raise self._refuse("a second document starts here", event, "keep one contract in a file")
 
     def _open(self, event: Any, *, is_mapping: bool) -> None:
         if event.tag and event.tag not in ("!", _TAG + ("map" if is_mapping else "seq")):
-            raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "leave the tag out")
+            raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "remove the tag")
         if len(self.stack) >= self.limits.depth:
             raise self._refuse(f"nested deeper than {self.limits.depth} levels", event, "flatten it")
         if self.stack and isinstance(self.stack[-1].data, dict) and self.stack[-1].key is None:
@@ -152,17 +152,17 @@ class _Builder:
             raise self._refuse(f"the key {shown!r} is not a text", event, f'quote it: "{shown}"')
         frame.merges = value == _MERGE and event.tag is None and event.implicit[0]
         if frame.merges and frame.merged:
-            raise self._refuse("the key '<<' stands twice in one mapping", event, "merge a list of mappings")
+            raise self._refuse("the key '<<' occurs twice in one mapping", event, "merge a list of mappings")
         if value in frame.data and not frame.merges:
-            hint = f"it stands at line {frame.lines[value][0]} already; keep one"
-            raise self._refuse(f"the key {abbreviate(value)!r} stands twice in one mapping", event, hint)
+            hint = f"it is already at line {frame.lines[value][0]}; keep one"
+            raise self._refuse(f"the key {abbreviate(value)!r} occurs twice in one mapping", event, hint)
         frame.key, frame.key_line = value, line
         self._count(frame, 1, line)
 
     def _alias(self, event: Any) -> None:
         self.aliases += 1
         if self.aliases > self.limits.aliases:
-            raise self._refuse(f"more than {self.limits.aliases} aliases", event, "write the values out")
+            raise self._refuse(f"more than {self.limits.aliases} aliases", event, "write the values in full")
         node = self.anchors.get(event.anchor)
         if node is None:
             raise self._refuse(
@@ -171,7 +171,7 @@ class _Builder:
                 f"define &{event.anchor} first",
             )
         if self.stack and isinstance(self.stack[-1].data, dict) and self.stack[-1].key is None:
-            raise self._refuse("an alias cannot be a key", event, "write the key out")
+            raise self._refuse("an alias cannot be a key", event, "write the key in full")
         self._add(node, event.start_mark.line + 1)
 
     def _add(self, node: _Node, line: int) -> None:
@@ -210,14 +210,14 @@ class _Builder:
             )
 
     def _count(self, frame: _Open, size: int, line: int) -> None:
-        """Count what a node weighs, aliases expanded, so that no bomb is ever walked."""
+        """Count the values of a node with aliases expanded, to detect alias bombs without expanding them."""
         frame.size += size
         self.nodes += 1
         if frame.size > self.limits.nodes or self.nodes > self.limits.nodes:
             raise invalid_document(
                 f"more than {self.limits.nodes:,} values once aliases are followed",
                 Place(self.source, line),
-                "write less",
+                "shorten the document",
             )
 
     def _value(self, event: Any) -> Any:
@@ -234,12 +234,12 @@ class _Builder:
         wanted: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}
         kind = wanted.get(event.tag.removeprefix(_TAG))
         if kind is None:
-            raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "leave the tag out")
+            raise self._refuse(f"the tag {event.tag} is not plain YAML", event, "remove the tag")
         value = _WORDS[text] if text in _WORDS else self._number(event, text)
         if kind is float and type(value) is int:
             return self._as_float(event, value)
         if type(value) is not kind:
-            raise self._refuse(f"{text!r} is not a {event.tag.removeprefix(_TAG)}", event, "leave the tag out")
+            raise self._refuse(f"{text!r} is not a {event.tag.removeprefix(_TAG)}", event, "remove the tag")
         return value
 
     def _as_float(self, event: Any, value: int) -> float:
@@ -249,7 +249,7 @@ class _Builder:
             raise self._refuse("the number is out of range", event, "quote it as a text") from None
 
     def _number(self, event: Any, text: str) -> Any:
-        if len(text) > _LONGEST_NUMBER and (_FLOAT.fullmatch(text) or _RADIX.fullmatch(text)):
+        if len(text) > MAX_NUMBER_LENGTH and (_FLOAT.fullmatch(text) or _RADIX.fullmatch(text)):
             raise self._refuse(f"a number of {len(text):,} digits", event, "quote it as a text")
         if _INTEGER.fullmatch(text):
             return int(text)

@@ -1,4 +1,4 @@
-"""Lint: could a downstream team explain each field without calling the producer?"""
+"""Lint: checks whether consumers can understand a contract without asking its producer."""
 
 from treaty.governance.lint import contract_rules, event_rules, field_rules
 from treaty.governance.lint.linter import LintReport, LintSettings, lint, parse_lint_settings, unreadable_report
@@ -9,7 +9,7 @@ CHAPTERS = (
     ("Contracts", contract_rules),
     ("Events", event_rules),
 )
-"""The rules as a table of contents."""
+"""The chapters of the reference page, in order."""
 
 __all__ = [
     "CHAPTERS",

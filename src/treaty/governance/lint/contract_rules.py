@@ -1,4 +1,4 @@
-"""Rules about a contract as a whole."""
+"""Lint rules for the contract itself: purpose, version, status, promises, keys, owners."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from treaty.governance.lint.text_analysis import is_circular, says_nothing
 STATUSES = ("proposed", *Status)
 _NEEDS_KEY = frozenset({"product"})
 _PROMISES = {
-    "source_authority": "which system decides what is true",
-    "intended_consumers": "whom it is made for",
+    "source_authority": "which system is the source of truth",
+    "intended_consumers": "who its intended consumers are",
     "change_policy": "how it may change",
-    "delivery": "how often a row may arrive",
-    "latency": "how soon it tells what happened",
-    "lineage": "what it is made from",
+    "delivery": "its delivery guarantee",
+    "latency": "its latency",
+    "lineage": "its lineage",
 }
 
 
@@ -29,22 +29,22 @@ _PROMISES = {
 def purpose_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The contract does not say what it is for.
 
-    Why: a list of fields is not a meaning. Consumers cannot tell whether this is the dataset they need.
+    Why: consumers cannot tell from a list of fields whether this is the data they need.
 
-    Fix: write `description.purpose`: what one row stands for, and which question it answers.
+    Fix: write `description.purpose`: what one row represents and which questions the data answers.
     """
     words = contract.description or EMPTY
-    said = any(str(words.get(key, "")).strip() for key in ("purpose", "usage"))
+    stated = any(str(words.get(key, "")).strip() for key in ("purpose", "usage"))
     event = contract.treaty.event
-    if not said and not (event and event.meaning):
+    if not stated and not (event and event.meaning):
         yield Remark("the contract does not say what it is for", "add description.purpose", ("description",))
 
 
 @contract_rule(Severity.WARNING)
 def object_undescribed(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """A table or topic among several has no description, or only its name again.
+    """One of several tables or topics has no description, or only repeats its name.
 
-    Why: with several objects in one contract, each must say what one of its rows stands for.
+    Why: if a contract has several objects, each must say what one of its rows represents.
 
     Fix: describe the object, or give it a `dataGranularityDescription`.
     """
@@ -54,7 +54,7 @@ def object_undescribed(contract: Contract, fields: tuple[FieldContext, ...]) -> 
         texts = (item.description, item.granularity)
         if all(says_nothing(text) or is_circular(item.name, text or "") for text in texts):
             yield Remark(
-                f"schema object {item.name!r} has no description of its own", "say what one row is", ("schema", index)
+                f"schema object {item.name!r} has no description", "describe what one row represents", ("schema", index)
             )
 
 
@@ -62,7 +62,7 @@ def object_undescribed(contract: Contract, fields: tuple[FieldContext, ...]) -> 
 def version_not_semantic(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The version is not MAJOR.MINOR.PATCH.
 
-    Why: nobody can tell from it whether the next version may break them.
+    Why: consumers cannot tell from it whether the next version may break them.
 
     Fix: write 1.0.0.
     """
@@ -72,22 +72,22 @@ def version_not_semantic(contract: Contract, fields: tuple[FieldContext, ...]) -
 
 @contract_rule(Severity.WARNING)
 def status_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """The status is missing, or none that the lifecycle knows.
+    """The status is missing or unknown.
 
-    Why: what may happen to a contract depends on its status: only an active one is published.
+    Why: the life cycle of a contract depends on its status: only an active contract is published.
 
-    Fix: use draft (or proposed, as ODCS has it), active, deprecated, sunset, retired or archived.
+    Fix: use draft (`proposed` in ODCS), active, deprecated, sunset, retired or archived.
     """
     if contract.status not in STATUSES:
-        found = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
-        yield Remark(found, f"use one of: {', '.join(Status)}", ("status",))
+        message = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
+        yield Remark(message, f"use one of: {', '.join(Status)}", ("status",))
 
 
 @contract_rule(Severity.WARNING)
 def freshness_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """A contract with data says nothing about how fresh it is.
+    """A contract about data promises no freshness.
 
-    Why: without a promise nobody knows when stale becomes broken.
+    Why: without a promise, consumers do not know when the data is too old.
 
     Fix: add a `freshness` service level, or a `latency:` block for a stream.
     """
@@ -106,7 +106,7 @@ def freshness_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> I
 def key_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """A data product has no identity key.
 
-    Why: without a key there is no deduplication, no merge and no way to talk about one row.
+    Why: without a key, rows cannot be deduplicated, merged or identified.
 
     Fix: mark the identifying fields with `primaryKey: true`.
     """
@@ -119,10 +119,10 @@ def key_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterato
 
 @contract_rule(Severity.WARNING)
 def promise_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """A data product or consumer contract leaves something unsaid that its consumers must know.
+    """A data product or consumer contract does not state a promise that its consumers need.
 
-    Why: who decides what is true, whom the data is for, how it may change, how and how soon it arrives, and what it is
-    made from: whoever builds on the data will assume an answer to each.
+    Why: consumers will make assumptions about the source of truth, the intended use, changes, delivery, latency and
+    lineage of the data.
 
     Fix: add the block: `source_authority`, `intended_consumers`, `change_policy`, `delivery`, `latency`, `lineage`.
     """
@@ -135,11 +135,11 @@ def promise_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> It
 
 @contract_rule(Severity.WARNING)
 def deprecation_incomplete(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """A deprecated contract does not say until when it lives, or what takes its place.
+    """A deprecated contract has no sunset date or no replacement.
 
-    Why: consumers cannot plan a move without a date and a destination.
+    Why: consumers cannot plan their migration without a date and a destination.
 
-    Fix: give `deprecation:` a `sunset_date` and a `replacement` or `migration_guide`.
+    Fix: add to `deprecation:` a `sunset_date` and a `replacement` or `migration_guide`.
     """
     notice = contract.treaty.deprecation
     if contract.status not in ("deprecated", "sunset"):
@@ -147,7 +147,7 @@ def deprecation_incomplete(contract: Contract, fields: tuple[FieldContext, ...])
     where = ("deprecation",) if notice else ("status",)
     if notice is None or not (notice.replacement or notice.migration_guide):
         yield Remark(
-            "a deprecated contract names no replacement", "add deprecation.replacement or migration_guide", where
+            "a deprecated contract has no replacement", "add deprecation.replacement or migration_guide", where
         )
     if notice is None or not (notice.sunset_date or contract.form is Form.SHORT):
         yield Remark("a deprecated contract has no sunset date", "add deprecation.sunset_date", where)
@@ -155,9 +155,9 @@ def deprecation_incomplete(contract: Contract, fields: tuple[FieldContext, ...])
 
 @contract_rule(Severity.WARNING)
 def expiry_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """An edge contract has no end.
+    """An edge contract has no expiry date.
 
-    Why: contracts made for one consumer pile up unless each has a date on which it is renewed or dropped.
+    Why: contracts for single consumers accumulate unless each has a date on which it is renewed or removed.
 
     Fix: add `expires:`.
     """
@@ -169,7 +169,7 @@ def expiry_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iter
 def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """Two fields of one object, or two objects, have the same name, or names that differ only in case.
 
-    Why: nobody can tell which of them a query reads; SQL engines do not tell upper from lower case.
+    Why: it is unclear which of them a query reads, and most SQL engines ignore case.
 
     Fix: rename or remove one.
     """
@@ -185,15 +185,15 @@ def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) ->
         first = seen.setdefault(path.casefold(), path)
         if first is path:
             continue
-        said = "is declared twice" if first == path else f"differs from {first} only in case"
-        yield Remark(f"field {path} {said}", "keep one of them", spot.pointer)
+        problem = "is declared twice" if first == path else f"differs from {first} only in case"
+        yield Remark(f"field {path} {problem}", "keep one of them", spot.pointer)
 
 
 @contract_rule(Severity.ERROR)
 def reference_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The ordering names a field that the contract does not have.
 
-    Why: the promise cannot be kept or checked.
+    Why: the ordering can neither be kept nor checked.
 
     Fix: use the path of a field, such as `order_id` or `customer.customer_id`.
     """
@@ -204,20 +204,20 @@ def reference_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> I
     for name in dict.fromkeys((*ordering.key, *((ordering.sequence,) if ordering.sequence else ()))):
         if name not in known:
             yield Remark(
-                f"ordering names {name!r}, which is no field of the contract", "use a field path", ("ordering",)
+                f"ordering names {name!r}, which is not a field of the contract", "use a field path", ("ordering",)
             )
         elif ITEMS in name or MAP_VALUES in name or MAP_KEYS in name:
-            message = f"ordering names {name!r}, of which one row has many"
-            yield Remark(message, "use a field that each row has once", ("ordering",))
+            message = f"ordering names {name!r}, which has several values per row"
+            yield Remark(message, "use a field with one value per row", ("ordering",))
 
 
 @contract_rule(Severity.ERROR)
 def owner_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """The contract has no owner.
 
-    Why: when the data goes stale at night there is nobody to call, and nobody who may decide.
+    Why: when the data goes stale at night, there is no one to call and no one to decide.
 
-    Fix: add `owners:` with a team and its contact, or `team:` as ODCS has it.
+    Fix: add `owners:` with a team and its contact, or `team:` as in ODCS.
     """
     if not contract.owners:
         yield Remark("the contract has no owner", "add owners: with a team and a contact", ("owners",))
@@ -227,9 +227,9 @@ def owner_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Itera
 def owner_unreachable(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An owner has no contact.
 
-    Why: a team name in a document does not ring anybody's phone.
+    Why: a team name alone does not tell consumers how to reach the team.
 
-    Fix: add a `contact`: a channel, a pager group or an address; or a `support` channel as ODCS has it.
+    Fix: add a `contact` (a channel, a pager group or an address), or a `support` channel as in ODCS.
     """
     if any(channel.get("channel") or channel.get("url") for channel in contract.support or ()):
         return

@@ -1,4 +1,4 @@
-"""Rules about event contracts."""
+"""Lint rules for event contracts."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from treaty.contracts.model import Contract, Field
 from treaty.governance.lint.rule_table import FieldContext, Remark, contract_rule
 from treaty.governance.lint.text_analysis import is_circular, says_nothing
 
-WIDEST_EVENT = 35
+MAX_EVENT_FIELDS = 35
 
 
 @contract_rule(Severity.WARNING)
 def event_over_wide(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """An event carries more fields than consumers can need.
+    """An event has more fields than consumers are likely to need.
 
-    Why: the outside of a system is expensive to change. An event that dumps the publisher's whole record makes every
-    column of its database part of the outside; somebody will rely on each of them.
+    Why: public interfaces are expensive to change. An event that contains the publisher's full record makes every
+    column of its database part of the public interface, and consumers will come to rely on each of them.
 
-    Fix: keep what consumers need to react correctly; list what is left out under `exclusions:`.
+    Fix: include only what consumers need to react, and list what is left out under `exclusions:`.
     """
     if contract.treaty.event is None:
         return
     leaves = Counter(spot.path.object for spot in fields if spot.name and not _holds_fields(spot.field))
-    for width in (count for count in leaves.values() if count > WIDEST_EVENT):
-        message = f"the event carries {width} fields, more than {WIDEST_EVENT}"
-        yield Remark(message, "keep what consumers need to react; list the rest under exclusions:", ("schema",))
+    for width in (count for count in leaves.values() if count > MAX_EVENT_FIELDS):
+        message = f"the event has {width} fields, more than {MAX_EVENT_FIELDS}"
+        yield Remark(message, "include what consumers need to react; list the rest under exclusions:", ("schema",))
 
 
 def _holds_fields(field: Field) -> bool:
@@ -38,9 +38,9 @@ def _holds_fields(field: Field) -> bool:
 def event_meaning_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
     """An event does not say what happened.
 
-    Why: "ClassPublished" may mean requested, created or changed. Subscribers react to what they believe it means.
+    Why: "ClassPublished" may mean requested, created or changed. Subscribers have to guess.
 
-    Fix: add `event.meaning`: what the publisher observed or decided that caused it.
+    Fix: add `event.meaning`: what the publisher observed or decided.
     """
     event = contract.treaty.event
     if event is not None and (says_nothing(event.meaning) or is_circular(event.type, event.meaning or "")):
@@ -49,9 +49,9 @@ def event_meaning_missing(contract: Contract, fields: tuple[FieldContext, ...]) 
 
 @contract_rule(Severity.WARNING)
 def ordering_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """An event contract says nothing about order.
+    """An event contract does not state its ordering.
 
-    Why: some consumers will assume one. If there is none, the contract has to say so.
+    Why: some consumers will assume an order. If there is none, the contract has to say so.
 
     Fix: add `ordering:` with `key` and `sequence`, or `ordering: none`.
     """
@@ -61,9 +61,9 @@ def ordering_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> I
 
 @contract_rule(Severity.WARNING)
 def delivery_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """An event contract says nothing about delivery.
+    """An event contract does not state its delivery guarantee.
 
-    Why: whether events may repeat or go missing decides how every consumer is built.
+    Why: consumers are built differently if events may repeat or be lost.
 
     Fix: add `delivery:` with a `guarantee`.
     """
@@ -75,11 +75,11 @@ def delivery_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> I
 
 @contract_rule(Severity.INFO)
 def exclusions_unstated(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """An event contract does not say what it leaves out.
+    """An event contract does not state its exclusions.
 
-    Why: what is outside the contract should be outside on purpose, so that nobody asks for it back unknowingly.
+    Why: consumers should know what is left out on purpose, so that it is not added back by accident.
 
-    Fix: list under `exclusions:` what consumers might expect and will not find.
+    Fix: list under `exclusions:` what consumers might expect but will not find.
     """
     if contract.treaty.event is not None and not contract.treaty.exclusions:
-        yield Remark("the event contract does not say what it leaves out", "add exclusions:", ("event",))
+        yield Remark("the event contract does not state its exclusions", "add exclusions:", ("event",))

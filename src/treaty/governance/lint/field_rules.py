@@ -1,4 +1,4 @@
-"""Rules about single fields."""
+"""Lint rules for single fields: descriptions, names, units, classification."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _PERSONAL = {
     "a protected trait": "diagnosis religion ethnicity disability gender health_status",
 }
 _PHRASES = {"internal": _INTERNAL, "personal": _PERSONAL}
-"""What gives a field away: phrases of whole words that its name ends with."""
+"""Phrases of complete words; a field whose name ends with one is reported."""
 
-_TAILS = frozenset({"address", "number", "line", "1", "2", "3"})
+_IGNORED_ENDINGS = frozenset({"address", "number", "line", "1", "2", "3"})
 _NOT_PEOPLE = frozenset({"product", "brand", "company", "store", "file", "service", "campaign", "item", "web", "site"})
 _MEASURED = frozenset(
     {
@@ -77,12 +77,12 @@ _UNITS = frozenset(
     }
 )
 _SIGNS = ("€", "$", "£", "¥", "%", "°")
-_SHORTEST_MEANING = 3
+MIN_DESCRIPTION_WORDS = 3
 
 
 @cache
 def _endings(which: str) -> tuple[tuple[str, str, str], ...]:
-    """Return each phrase, stemmed and as one word, with what it gives away."""
+    """Return each phrase, stemmed and as one word, with what it indicates."""
     return tuple(
         ("_" + "_".join(map(stem, phrase.split("_"))), phrase.replace("_", "") if "_" in phrase else "", what)
         for what, listed in _PHRASES[which].items()
@@ -90,14 +90,14 @@ def _endings(which: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _given_away(name: str, which: str) -> str | None:
-    """Say what a name gives away, where it ends with one of the phrases, in the plural too or written as one word."""
+def _indicated_content(name: str, which: str) -> str | None:
+    """Return what a name indicates if it ends with one of the phrases, also in the plural or written as one word."""
     words = split_words(name)
     stemmed, squashed = [stem(word) for word in words], "".join(words)
-    for ending in (stemmed[:-1], stemmed) if words and words[-1] in _TAILS else (stemmed,):
-        spelt = "_" + "_".join(ending)
+    for ending in (stemmed[:-1], stemmed) if words and words[-1] in _IGNORED_ENDINGS else (stemmed,):
+        joined = "_" + "_".join(ending)
         for phrase, as_one_word, what in _endings(which):
-            if spelt.endswith(phrase) or (as_one_word and squashed == as_one_word):
+            if joined.endswith(phrase) or (as_one_word and squashed == as_one_word):
                 return what
     return None
 
@@ -106,26 +106,26 @@ def _given_away(name: str, which: str) -> str | None:
 def description_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field has no description.
 
-    Why: a consumer can only guess what it means, or dig it out of old data. A downstream team should be able to
-    explain every field without calling the producer.
+    Why: consumers have to guess what it means. A downstream team should be able to explain every field without asking
+    the producer.
 
-    Fix: say what the value means in the business, when it is set, and what a missing value means.
+    Fix: describe what the value means to the business, when it is set, and what a missing value means.
     """
     if spot.name and says_nothing(spot.field.description) and not _is_defined(spot):
-        yield Remark(f"field {spot.path!s} has no description", "say what it means in the business", spot.pointer)
+        yield Remark(f"field {spot.path!s} has no description", "describe what it means to the business", spot.pointer)
 
 
 @field_rule(Severity.WARNING)
 def description_circular(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field's description only repeats its name.
 
-    Why: "order_status: the status of the order" costs reading time and tells nobody anything.
+    Why: "order_status: the status of the order" adds no information.
 
-    Fix: say what the reader does not know yet: what decides the value, when, in which unit, and what follows from it.
+    Fix: describe what determines the value, when it is set, its unit, and what follows from it.
     """
     text = (spot.field.description or "").strip()
     if spot.name and not says_nothing(text) and not _is_defined(spot) and is_circular(spot.name, text, spot.around):
-        hint = "say what decides the value, when, and what follows from it"
+        hint = "describe what determines the value, when it is set, and what follows from it"
         yield Remark(
             f"the description of {spot.path!s} only repeats its name: {text!r}", hint, (*spot.pointer, "description")
         )
@@ -133,62 +133,62 @@ def description_circular(spot: FieldContext, contract: Contract) -> Iterator[Rem
 
 @field_rule(Severity.INFO)
 def description_thin(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
-    """A field's description has hardly any words.
+    """A field's description is very short.
 
-    Why: two words rarely settle a meaning; the questions come by chat instead.
+    Why: two words are rarely enough to explain a field.
 
-    Fix: one whole sentence.
+    Fix: write a complete sentence.
     """
     text = (spot.field.description or "").strip()
-    thin = not says_nothing(text) and len(split_text(text)) < _SHORTEST_MEANING
+    thin = not says_nothing(text) and len(split_text(text)) < MIN_DESCRIPTION_WORDS
     if spot.name and thin and not is_circular(spot.name, text, spot.around):
         message = f"the description of {spot.path!s} is very short: {text!r}"
-        yield Remark(message, "write one whole sentence", (*spot.pointer, "description"))
+        yield Remark(message, "write a complete sentence", (*spot.pointer, "description"))
 
 
 @field_rule(Severity.WARNING)
 def name_bare(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
-    """A field's name says nothing by itself: `status`, `type`, `flag`, `data`.
+    """A field's name is too generic: `status`, `type`, `flag`, `data`.
 
-    Why: a field called `status` is an argument waiting to happen. Of what, decided by whom, for which purpose?
-    Longer names are cheaper than meetings. A field inside an object may lean on the object's name.
+    Why: `status` does not say whose status it is, who sets it, or what it is used for. Fields inside an object may
+    rely on the name of the object.
 
-    Fix: name the thing and the purpose: `financial_recognition_status`, `fulfillment_ready_at`.
+    Fix: name the subject and the purpose: `financial_recognition_status`, `fulfillment_ready_at`.
     """
     words = split_words(spot.name)
     nested = sum(1 for step in spot.path.steps if not step.is_mark) > 1
     if len(words) == 1 and words[0] in (_BARE_ANYWHERE if nested else _BARE_NAMES):
-        hint = f"name what it is about, for example {_example(spot, contract)}"
-        yield Remark(f"the name {spot.path!s} says nothing by itself", hint, (*spot.pointer, "name"))
+        hint = f"use a specific name, for example {_example(spot, contract)}"
+        yield Remark(f"the name {spot.path!s} is too generic", hint, (*spot.pointer, "name"))
 
 
 @field_rule(Severity.WARNING)
 def internal_leaked(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
-    """A field shows how the producer works inside: row ids, row versions, admin notes, load keys.
+    """A field exposes internals of the producer: row ids, row versions, admin notes, load keys.
 
-    Why: somebody will rely on it. Then the producer cannot change its own database without breaking them.
+    Why: consumers will come to rely on it, and then the producer cannot change its database without breaking them.
 
-    Fix: leave it out and list it under `exclusions:`; give consumers a stable business key instead.
+    Fix: remove the field and list it under `exclusions:`, or offer a stable business key instead.
     """
-    if what := _given_away(spot.name, "internal"):
+    if what := _indicated_content(spot.name, "internal"):
         message = f"{spot.path!s} looks like {what} of the producer"
-        yield Remark(message, "leave it out, or give a business key", spot.pointer)
+        yield Remark(message, "remove it, or offer a business key", spot.pointer)
 
 
 @field_rule(Severity.ERROR)
 def pii_unclassified(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field looks like personal data and has no classification.
 
-    Why: masking, access and retention follow the classification. Without one, the data travels in the open.
+    Why: masking, access and retention follow the classification. Without one, the data is not protected.
 
-    Fix: add `classification:` (for example `pii`, `confidential`); if it is not about a person, say `public`.
+    Fix: add `classification:` (for example `pii` or `confidential`). If it is not about a person, use `public`.
     """
     field = spot.field
     holds_objects = bool(field.properties) or any(child.properties for _, child in field.children)
     kind = field.type.name if field.type else None
     if spot.classification or holds_objects or kind == "boolean" or not _is_about_people(spot):
         return
-    what = _given_away(spot.name, "personal")
+    what = _indicated_content(spot.name, "personal")
     if what and (kind not in ("timestamp", "date", "time") or what == "a date of birth"):
         message = f"{spot.path!s} looks like {what} and has no classification"
         yield Remark(message, "add classification: pii", spot.pointer)
@@ -198,7 +198,7 @@ def pii_unclassified(spot: FieldContext, contract: Contract) -> Iterator[Remark]
 def type_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
     """A field has no type.
 
-    Why: nothing can be validated, and every consumer picks a type of its own.
+    Why: values cannot be validated, and every consumer chooses a type of its own.
 
     Fix: add `logicalType`, and `physicalType` where the stored type matters.
     """
@@ -208,19 +208,19 @@ def type_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
 
 @field_rule(Severity.WARNING)
 def unit_missing(spot: FieldContext, contract: Contract) -> Iterator[Remark]:
-    """A number is an amount, a weight or a duration, and nothing says in what.
+    """A number that is an amount, a weight or a duration has no unit.
 
-    Why: euros and cents, kilograms and pounds look the same until the totals are compared.
+    Why: euros and cents, or kilograms and pounds, look the same until totals are compared.
 
-    Fix: add `unit:`, or put it in the name (`weight_kg`) or in the description.
+    Fix: add `unit:`, or put the unit in the name (`weight_kg`) or in the description.
     """
     words = split_words(spot.name)
     kind = spot.field.type.name if spot.field.type else None
     if not words or words[-1] not in _MEASURED or kind not in ("integer", "number") or spot.field.treaty.get("unit"):
         return
     text = spot.field.description or ""
-    told = stems(split_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
-    if not told and not any(_names_a_unit(name) for name in spot.beside):
+    states_unit = stems(split_text(text)) & _UNITS or any(sign in text for sign in _SIGNS)
+    if not states_unit and not any(_names_a_unit(name) for name in spot.beside):
         yield Remark(f"{spot.path!s} has no unit", "add unit:, for example unit: EUR", spot.pointer)
 
 
@@ -230,7 +230,7 @@ def _names_a_unit(name: str) -> bool:
 
 
 def _is_defined(spot: FieldContext) -> bool:
-    """Tell whether a definition elsewhere says what the field means; where it is implemented is no meaning."""
+    """Return whether an authoritative definition explains the field; links to implementations do not count."""
     return any(entry.get("type") != "implementation" for entry in spot.field.authoritative_definitions or ())
 
 
@@ -239,6 +239,6 @@ def _is_about_people(spot: FieldContext) -> bool:
 
 
 def _example(spot: FieldContext, contract: Contract) -> str:
-    """Suggest a name that leans on what the contract is about."""
+    """Suggest a name that starts with the subject of the contract."""
     owner = split_words(contract.schema[0].name if contract.schema else contract.id)
     return "_".join((stem(owner[0]) if owner else "order", spot.name.lower()))

@@ -1,4 +1,4 @@
-"""Linting a contract: every rule on every field, then what a team re-graded or waived, then the score."""
+"""The linter: runs every rule, applies re-graded severities and waivers, and computes the legibility score."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from treaty.governance.waivers import Waived, Waiver, apply_waivers, parse_waive
 
 OFF = "off"
 _ILLEGIBLE = frozenset({"description-missing", "description-circular", "name-bare", "type-missing", "unit-missing"})
-"""The rules a field must keep for a downstream team to be able to explain it."""
+"""A field counts as explainable if it violates none of these rules."""
 
 
 @dataclass(frozen=True)
 class LintSettings:
-    """What a team re-graded, switched off or waived."""
+    """Rules that a team re-graded or switched off, and its waivers."""
 
     severities: Mapping[str, Severity | None] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
 
     def severity(self, rule: Rule) -> Severity | None:
-        """Return how much the rule weighs; None where it is off."""
+        """Return the severity of a rule, or None if it is switched off."""
         return self.severities.get(rule.id, rule.severity)
 
 
 @dataclass(frozen=True)
 class LintReport:
-    """What lint found, what was set aside, and how legible the contract is; without an id where it cannot be read."""
+    """The findings, waived findings and legibility of a contract; `contract_id` is None if it could not be read."""
 
     contract_id: str | None
     version: str | None
@@ -43,18 +43,18 @@ class LintReport:
 
     @property
     def score(self) -> int | None:
-        """The share of fields, in percent, that a downstream team could explain without a call; None if unread."""
+        """The percentage of explainable fields, or None if the contract could not be read."""
         if self.contract_id is None:
             return None
         return 100 if not self.fields else 100 * self.explainable // self.fields
 
 
 def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintReport:
-    """Run every rule on a contract."""
+    """Run every rule on a contract and return the report as of a day."""
     contract, place_of = loaded.contract, loaded.place_of
     fields = tuple(field_contexts(contract))
     named = [spot for spot in fields if spot.name]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     unclear: set[str] = set()
     for rule in RULES.values():
         severity = settings.severity(rule)
@@ -62,20 +62,20 @@ def lint(loaded: LoadedContract, settings: LintSettings, today: date) -> LintRep
             if rule.id in _ILLEGIBLE and path:
                 unclear.add(path)
             if severity is not None:
-                found.append(_finding(rule.id, severity, remark, path, place_of))
-    found.sort(key=lambda finding: finding.sort_key)
-    standing, waived = apply_waivers(found, contract.id, settings.waivers, today)
+                findings.append(_finding(rule.id, severity, remark, path, place_of))
+    findings.sort(key=lambda finding: finding.sort_key)
+    remaining, waived = apply_waivers(findings, contract.id, settings.waivers, today)
     explainable = sum(1 for spot in named if str(spot.path) not in unclear)
-    return LintReport(contract.id, contract.version, standing, waived, len(named), explainable)
+    return LintReport(contract.id, contract.version, remaining, waived, len(named), explainable)
 
 
 def unreadable_report(findings: tuple[Finding, ...]) -> LintReport:
-    """Report a document that is no contract at all."""
+    """Return the report of a document that could not be read as a contract."""
     return LintReport(None, None, findings, (), 0, 0)
 
 
 def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> LintSettings:
-    """Read which rules weigh what (`error`, `warning`, `info`, `off`), and the waivers."""
+    """Parse the severities of rules (`error`, `warning`, `info`, `off`) and the waivers."""
     severities: dict[str, Severity | None] = {}
     for name, value in data.items():
         if name not in RULES:
@@ -85,10 +85,10 @@ def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> Lint
 
 
 def _waivable(item: Any) -> Collection[str]:
-    """Return what a waiver may name: a lint rule, else a kind of change or an objection of a review."""
+    """Return the ids that a waiver may name: lint rules, kinds of change and branch findings."""
     if not isinstance(item, Mapping) or item.get("rule") in RULES:
         return RULES
-    from treaty.compatibility.kinds import KINDS  # loaded only where a waiver is about a change
+    from treaty.compatibility.kinds import KINDS  # imported only if a waiver names something other than a lint rule
     from treaty.governance.branch_findings import BRANCH_FINDINGS
 
     return {*RULES, *KINDS, *BRANCH_FINDINGS}
@@ -109,7 +109,7 @@ def _finding(rule: str, severity: Severity, remark: Remark, path: str | None, pl
 
 
 def report_as_data(source: str, report: LintReport) -> dict[str, Any]:
-    """Return a lint report as JSON would say it."""
+    """Return a lint report as plain data for JSON output."""
     return {
         "source": source,
         "id": report.contract_id,

@@ -1,4 +1,4 @@
-"""The table of lint rules: one function each, its docstring the public page."""
+"""The table of lint rules: one function per rule, whose docstring is its public page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treaty.contracts.paths import FieldPath
 
 @dataclass(frozen=True, slots=True)
 class FieldContext:
-    """A field with its path, where it stands in the document, and what stands around it."""
+    """A field with its path, its position in the document, and the names around it."""
 
     path: FieldPath
     field: Field
@@ -31,7 +31,7 @@ class FieldContext:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a rule has to say, where, and what to do about it."""
+    """The result of a rule: a message, a hint, and the position it refers to."""
 
     message: str
     hint: str
@@ -45,7 +45,7 @@ Run: TypeAlias = Callable[[Contract, tuple[FieldContext, ...]], Iterator[tuple[s
 
 @dataclass(frozen=True)
 class Rule:
-    """One lint rule with its public page; running it yields remarks, each with the path of the field it is about."""
+    """One lint rule with its public page; `run` yields remarks, each with the path of its field or None."""
 
     id: str
     severity: Severity
@@ -63,7 +63,7 @@ RULES: dict[str, Rule] = {}
 
 
 def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
-    """Enter a function into the table as a rule about each field."""
+    """Register a function as a rule that checks each field."""
 
     def enter(check: FieldRule) -> FieldRule:
         def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
@@ -78,7 +78,7 @@ def field_rule(severity: Severity) -> Callable[[FieldRule], FieldRule]:
 
 
 def contract_rule(severity: Severity) -> Callable[[ContractRule], ContractRule]:
-    """Enter a function into the table as a rule about a contract as a whole."""
+    """Register a function as a rule that checks the contract itself."""
 
     def enter(check: ContractRule) -> ContractRule:
         def run(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[tuple[str | None, Remark]]:
@@ -102,7 +102,7 @@ def _enter(check: Callable[..., Iterator[Remark]], severity: Severity, run: Run)
 
 
 def field_contexts(contract: Contract) -> Iterator[FieldContext]:
-    """Yield every field with its path and place, outermost first."""
+    """Yield every field of a contract with its context, outermost first."""
     located = list(locate_fields(contract))
     beside: dict[FieldPath, set[str]] = {}
     inherited: dict[FieldPath, str | None] = {}

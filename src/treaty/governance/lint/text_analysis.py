@@ -1,4 +1,4 @@
-"""Names and descriptions as words, for rules that read them."""
+"""Splits names and descriptions into words and stems, and detects empty and circular descriptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from treaty.contracts.names import CAMEL, split_words
 
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)?")
-"""A word of any script; scripts without spaces give a word for each character."""
+"""A word in any script; in scripts without spaces, each character is a word."""
 
 FILLER = frozenset(
     {
@@ -52,7 +52,7 @@ _PLURAL = ("sses", "xes", "zes", "ches", "shes", "uses")
 
 
 def split_text(text: str) -> tuple[str, ...]:
-    """Split a text into lower-case words, any script."""
+    """Split a text in any script into lower-case words."""
     words: list[str] = []
     for token in _TOKEN.findall(text):
         plain = token.removesuffix("'s").removesuffix("’s")
@@ -61,7 +61,7 @@ def split_text(text: str) -> tuple[str, ...]:
 
 
 def stem(word: str) -> str:
-    """Return a word without what its form adds, so that `orders` and `order` meet."""
+    """Return the stem of a word, so that `orders` and `order` are equal."""
     word = _ABBREVIATIONS.get(word, word)
     if len(word) <= 3:
         return word
@@ -73,20 +73,20 @@ def stem(word: str) -> str:
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:
-    """Return the stems of words."""
+    """Return the stems of some words."""
     return frozenset(map(stem, words))
 
 
 def says_nothing(text: str | None) -> bool:
-    """Tell whether a text is empty, only signs, or a placeholder such as TBD."""
+    """Return whether a text is empty, has no words, or is a placeholder such as TBD."""
     words = split_text(text or "")
     return not words or " ".join(words) in _PLACEHOLDERS
 
 
 def is_circular(name: str, text: str, around: Iterable[str] = ()) -> bool:
-    """Tell whether a text says nothing that the name, and the names around it, do not."""
-    said = stems(word for word in split_text(text) if word not in FILLER)
+    """Return whether a text has no words beyond those of the name and the names around it."""
+    described = stems(word for word in split_text(text) if word not in FILLER)
     named = stems(split_words(name))
     for other in around:
         named |= stems(split_words(other))
-    return said <= named
+    return described <= named
