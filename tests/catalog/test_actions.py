@@ -26,7 +26,7 @@ MEMBERS = {"contributor", "owner", "steward", "admin"}
 OWNERS = {"owner", "steward", "admin"}
 STEWARDS = {"steward", "admin"}
 PLAN = {"deprecation_uri": "https://wiki.example.org/plan"}
-SURE = {"care": "yes"}
+SURE = {"confirm": "yes"}
 _ASKED = {"type": "http", "method": "GET", "scheme": "http", "server": ("localhost", 80), "path": "/"}
 
 
@@ -105,12 +105,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(place, browsers)
 
 
-def test_the_table_has_every_act() -> None:
+def test_table_covers_every_action() -> None:
     assert {asked.act for asked in TABLE} == set(ACTIONS)
 
 
 @pytest.mark.parametrize("asked", TABLE, ids=[one.act for one in TABLE])
-def test_each_role_may_do_what_the_table_says(world: World, asked: Asked) -> None:
+def test_roles_are_allowed_as_in_the_table(world: World, asked: Asked) -> None:
     said = {}
     for role, browser in world.browsers.items():
         fields = asked.fields(world.prepare(asked.act))
@@ -121,9 +121,9 @@ def test_each_role_may_do_what_the_table_says(world: World, asked: Asked) -> Non
 
 
 @pytest.mark.parametrize("asked", TABLE, ids=[one.act for one in TABLE])
-def test_the_page_of_an_act_shows_its_form_or_who_may(world: World, asked: Asked) -> None:
+def test_action_page_shows_the_form_or_the_required_permission(world: World, asked: Asked) -> None:
     fields = asked.fields(world.prepare(asked.act))
-    about = {name: fields[name] for name in ACTIONS[asked.act].about}
+    about = {name: fields[name] for name in ACTIONS[asked.act].subject_fields}
 
     mine = world.browsers["steward"].get(f"/catalog/act/{asked.act}", params=about)
     viewers = world.browsers["viewer"].get(f"/catalog/act/{asked.act}", params=about)
@@ -132,11 +132,11 @@ def test_the_page_of_an_act_shows_its_form_or_who_may(world: World, asked: Asked
     assert (mine.status_code, viewers.status_code, nobodys.status_code) == (200, 403, 403)
     form = f'action="/catalog/act/{asked.act}"'
     assert [form in one.text for one in (mine, viewers, nobodys)] == [True, False, False]
-    assert "Who may do this" in viewers.text
+    assert "Who can do this" in viewers.text
     assert "/catalog/sign-in?then=%2Fcatalog%2Fact%2F" in nobodys.text
 
 
-def test_what_was_done_is_said_once_on_the_page_one_is_led_back_to(world: World) -> None:
+def test_result_is_shown_once_after_the_redirect(world: World) -> None:
     owner, made = world.browsers["owner"], world.prepare("deprecate")
 
     done = owner.post("/catalog/act/deprecate", of_version(**PLAN, sunset_on="2026-09-01")(made))
@@ -145,23 +145,23 @@ def test_what_was_done_is_said_once_on_the_page_one_is_led_back_to(world: World)
     assert done.headers["location"] == f"/catalog/contracts/{made['contract']}/versions"
     found = world.place.registry.get(made["contract"], "1.0.0")
     assert (found.status, str(found.sunset_on)) == ("deprecated", "2026-09-01")
-    assert "is deprecated; its sunset is on 2026-09-01" in words(owner.get("/"))
+    assert "is deprecated; sunset on 2026-09-01" in words(owner.get("/"))
     assert "is deprecated" not in words(owner.get("/"))
 
 
-@pytest.mark.parametrize("act", [name for name, act in ACTIONS.items() if act.care])
-def test_what_cannot_be_taken_back_is_asked_about_first(world: World, act: str) -> None:
+@pytest.mark.parametrize("act", [name for name, act in ACTIONS.items() if act.confirmation])
+def test_permanent_actions_need_a_confirmation(world: World, act: str) -> None:
     asked = next(one for one in TABLE if one.act == act)
     made = world.prepare(act)
 
-    answer = world.browsers["steward"].post(f"/catalog/act/{act}", {**asked.fields(made), "care": ""})
+    answer = world.browsers["steward"].post(f"/catalog/act/{act}", {**asked.fields(made), "confirm": ""})
 
     assert answer.status_code == 422
     assert "Tick the confirmation" in words(answer)
     assert world.place.registry.get(made["contract"], "1.0.0").status == "active"
 
 
-def test_a_refusal_comes_in_the_registrys_words_and_keeps_what_was_entered(world: World) -> None:
+def test_refused_form_keeps_its_values(world: World) -> None:
     made = world.prepare("deprecate")
     fields = of_version(deprecation_uri="https://wiki.example.org/<plan>", sunset_on="2026-03-03")(made)
 
@@ -176,7 +176,7 @@ def test_a_refusal_comes_in_the_registrys_words_and_keeps_what_was_entered(world
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"consumer": ""}, "the name of the consumer is missing"),
+        ({"consumer": ""}, "The consumer is required"),
         ({"consumer_class": "guessing"}, "unknown consumer class 'guessing'"),
         ({"more_fields": "no_such_field"}, "has no field 'no_such_field'"),
         ({"purpose": "a\x00b"}, "a field contains a NUL character"),
@@ -185,7 +185,7 @@ def test_a_refusal_comes_in_the_registrys_words_and_keeps_what_was_entered(world
         ({"line": "users.none@1"}, "no dataset 'users.none' is registered"),
     ],
 )
-def test_what_cannot_be_subscribed_is_said(world: World, fields: dict[str, str], said: str) -> None:
+def test_invalid_subscription_shows_the_reason(world: World, fields: dict[str, str], said: str) -> None:
     given = {"consumer": "report", "consumer_class": "operational_reporting", "team": "growth"}
 
     answer = world.browsers["owner"].post(
@@ -196,7 +196,7 @@ def test_what_cannot_be_subscribed_is_said(world: World, fields: dict[str, str],
     assert said in words(answer)
 
 
-def test_the_fields_of_a_subscription_are_ticked_or_written(world: World) -> None:
+def test_subscription_fields_can_be_checked_or_typed(world: World) -> None:
     owner, contract = world.browsers["owner"], world.prepare("")["contract"]
     page = owner.get("/catalog/act/subscribe", params={"line": f"{contract}@1"})
     assert 'name="fields" value="plan"' in page.text
@@ -211,16 +211,16 @@ def test_the_fields_of_a_subscription_are_ticked_or_written(world: World) -> Non
 @pytest.mark.parametrize(
     "about", ["", "?proposal=x", "?proposal=0", "?proposal=-1", "?proposal=9" + "9" * 30, "?proposal=٣"]
 )
-def test_an_act_about_nothing_is_refused(world: World, about: str) -> None:
+def test_action_without_a_subject_is_refused(world: World, about: str) -> None:
     assert world.browsers["steward"].get(f"/catalog/act/approve{about}").status_code == 422
 
 
-def test_an_act_that_is_none_is_not_there(world: World) -> None:
+def test_unknown_action_is_not_found(world: World) -> None:
     assert world.browsers["steward"].get("/catalog/act/explode").status_code == 404
     assert world.browsers["steward"].post("/catalog/act/explode").status_code == 405
 
 
-def test_open_proposals_are_listed_with_what_to_decide(world: World) -> None:
+def test_open_proposals_have_decision_links(world: World) -> None:
     proposal = world.prepare("approve")["proposal"]
 
     for role, offers in (("steward", True), ("anonymous", False)):
@@ -229,7 +229,7 @@ def test_open_proposals_are_listed_with_what_to_decide(world: World) -> None:
         assert (f"/catalog/act/approve?proposal={proposal}" in page.text) is offers
 
 
-def test_what_a_proposal_contains_is_text(world: World) -> None:
+def test_hostile_text_is_escaped(world: World) -> None:
     hostile = "<script>alert(1)</script>"
     answer = world.browsers["owner"].post(
         "/catalog/act/subscribe",
@@ -242,7 +242,7 @@ def test_what_a_proposal_contains_is_text(world: World) -> None:
 
 
 class TestForms:
-    """Only a form that this server made for this visitor, sent from a page of it, does anything."""
+    """Forms are accepted only with their token and from pages of this server."""
 
     @pytest.fixture
     def asked(self, world: World) -> tuple[Browser, dict[str, Any]]:
@@ -255,12 +255,12 @@ class TestForms:
         return words(answer)
 
     @pytest.mark.parametrize("token", ["", "0" * 64, "0" * 128, "0" * 127, "ä", "x" * 10_000])
-    def test_a_form_without_its_token_does_nothing(
+    def test_form_without_its_token_is_refused(
         self, world: World, asked: tuple[Browser, dict[str, Any]], token: str
     ) -> None:
         assert "reload the page" in self.refused(world, *asked, token=token)
 
-    def test_the_token_of_somebody_else_does_nothing(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
+    def test_token_of_another_visitor_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         self.refused(world, *asked, token=world.browsers["admin"].form_token())
 
     @pytest.mark.parametrize(
@@ -274,25 +274,23 @@ class TestForms:
             {"Sec-Fetch-Site": "none"},
         ],
     )
-    def test_a_form_from_elsewhere_does_nothing(
+    def test_cross_site_form_is_refused(
         self, world: World, asked: tuple[Browser, dict[str, Any]], headers: dict[str, str]
     ) -> None:
         assert "not sent from a page of this server" in self.refused(world, *asked, headers=headers)
 
-    def test_a_form_that_does_not_say_where_from_does_nothing(
-        self, world: World, asked: tuple[Browser, dict[str, Any]]
-    ) -> None:
+    def test_form_without_an_origin_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         browser, fields = asked
         answer = browser.client.post("/catalog/act/deprecate", data={"form_token": browser.form_token(), **fields})
 
         assert answer.status_code == 403
 
-    def test_no_two_pages_carry_the_same_token(self, asked: tuple[Browser, dict[str, Any]]) -> None:
+    def test_form_tokens_differ_between_pages(self, asked: tuple[Browser, dict[str, Any]]) -> None:
         browser, _ = asked
 
         assert browser.form_token() != browser.form_token()
 
-    def test_a_form_of_a_session_that_ended_does_nothing_and_says_so(self, world: World) -> None:
+    def test_form_of_an_ended_session_is_refused(self, world: World) -> None:
         made = world.prepare("deprecate")
         with Browser(world.place.address) as browser:
             token = world.place.token()
@@ -308,13 +306,13 @@ class TestForms:
         assert "your session has ended. Nothing was changed" in words(answer)
         assert world.place.registry.get(made["contract"], "1.0.0").status == "active"
 
-    def test_a_form_is_not_taken_from_the_address(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
+    def test_query_parameters_do_not_submit_a_form(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         browser, fields = asked
         browser.get("/catalog/act/deprecate", params={"form_token": browser.form_token(), **fields})
 
         assert world.place.registry.get(fields["contract"], "1.0.0").status == "active"
 
-    def test_a_message_that_the_server_did_not_leave_is_not_shown(self, world: World) -> None:
+    def test_forged_message_is_not_shown(self, world: World) -> None:
         with Browser(world.place.address) as browser:
             browser.client.cookies.set("treaty_flash", "WyJnb29kIiwieCJd." + "0" * 64, domain="127.0.0.1")
             browser.client.cookies.set("treaty_visit", "v" * 43, domain="127.0.0.1")
@@ -322,7 +320,7 @@ class TestForms:
             assert 'class="notice' not in browser.get("/").text
 
     @pytest.mark.parametrize("sign", ["a", "é", "契", "🤝", '"', "\n", "\x00"])
-    def test_a_long_message_fits_into_a_cookie(self, sign: str) -> None:
+    def test_long_message_fits_into_a_cookie(self, sign: str) -> None:
         request, response = Request({**_ASKED, "headers": []}), Response()
 
         sessions.set_flash(request, response, "secret", Message("good", sign * 9_000))
@@ -332,14 +330,14 @@ class TestForms:
         again = Request({**_ASKED, "headers": [(b"cookie", cookie.encode())]})
         said = sessions.read_flash(again, "secret")
         assert said is not None
-        assert (said.kind, set(said.words)) == ("good", {sign})
-        assert len(said.words.encode()) > 2_380
+        assert (said.kind, set(said.text)) == ("good", {sign})
+        assert len(said.text.encode()) > 2_380
 
-    def test_a_page_cannot_stand_in_a_frame(self, world: World) -> None:
+    def test_pages_cannot_be_framed(self, world: World) -> None:
         for path in ("/", "/catalog/check", "/catalog/proposals", "/catalog/nowhere", "/catalog/sign-in"):
             assert "frame-ancestors 'none'" in world.browsers["owner"].get(path).headers["content-security-policy"]
 
-    def test_a_form_of_too_many_fields_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
+    def test_form_with_too_many_fields_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         browser, fields = asked
         many = {**fields, "fields": ["x"] * 3_000}
 
@@ -348,13 +346,13 @@ class TestForms:
         headers = {"Origin": browser.address}
         assert browser.client.post("/catalog/act/deprecate", files=parts, headers=headers).status_code == 422
 
-    def test_a_form_that_is_too_large_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
+    def test_too_large_form_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]]) -> None:
         browser, fields = asked
 
         assert browser.post("/catalog/act/deprecate", {**fields, "note": "x" * 600_000}).status_code == 413
 
     @pytest.mark.parametrize("charset", ["unicode_escape", "utf-7", "utf-16", "idna", "nonsense"])
-    def test_odd_character_sets_do_no_harm(
+    def test_unusual_charsets_are_refused(
         self, world: World, asked: tuple[Browser, dict[str, Any]], charset: str
     ) -> None:
         browser, _ = asked
@@ -371,14 +369,14 @@ class TestForms:
     @pytest.mark.parametrize(
         "body", [b"", b"--b", b"--b\r\n\r\n", b"--b--", b"garbage", b"--b\r\nX: y\r\n\r\nz\r\n--b--\r\n"]
     )
-    def test_a_broken_form_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]], body: bytes) -> None:
+    def test_malformed_form_is_refused(self, world: World, asked: tuple[Browser, dict[str, Any]], body: bytes) -> None:
         browser, _ = asked
         headers = {"Origin": browser.address, "Content-Type": "multipart/form-data; boundary=b"}
 
         assert browser.client.post("/catalog/act/deprecate", content=body, headers=headers).status_code in (403, 422)
 
 
-def test_on_an_open_server_forms_work_without_signing_in(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_forms_work_without_sign_in_on_an_open_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     with ExitStack() as stack:
         place = town(stack, tmp_path_factory.mktemp("open"), AccessSettings())
         browser = stack.enter_context(Browser(place.address))

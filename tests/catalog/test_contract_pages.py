@@ -1,4 +1,4 @@
-"""The pages of one contract: what it says, its versions, two of them side by side, its consumers, its document."""
+"""Pages of one contract: overview, versions, comparison, consumers, document."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ def browser(place: Shop) -> Iterator[Browser]:
 
 
 def row(page: str, path: str) -> str:
-    """Return what the row of a field says."""
+    """Return the text of the row of a field."""
     found = re.search(rf'<tr id="field-{re.escape(path)}".*?</tr>', page, re.DOTALL)
     assert found, f"no row for {path}"
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
 
 
-def test_a_contract_begins_with_its_meaning_and_whom_to_call(browser: Browser) -> None:
+def test_overview_shows_meaning_and_contacts(browser: Browser) -> None:
     answer = browser.get(ORDERS)
-    said = words(answer)
+    text = words(answer)
 
     assert answer.status_code == 200
-    assert "Order placed 2.0.0 active One row per order." in said
-    assert "How to use it Join on order_id. Limits No drafts. Not in it Carts They are no orders." in said
+    assert "Order placed 2.0.0 active One row per order." in text
+    assert "Usage Join on order_id. Limitations No drafts. Not included Carts They are no orders." in text
     assert 'href="mailto:checkout@example.org"' in answer.text
-    assert "#pager" in said
-    assert "Retention 2 y" in said
-    assert "Consumers are moving from orders@1 to orders@2 until 1 May 2026 (in 60 days): 3 waiting" in said
+    assert "#pager" in text
+    assert "Retention 2 y" in text
+    assert "Migration from orders@1 to orders@2 until 1 May 2026 (in 60 days): 3 waiting" in text
 
 
-def test_a_field_says_what_it_means_what_holds_for_it_and_who_reads_it(browser: Browser) -> None:
+def test_field_shows_rules_meaning_and_consumers(browser: Browser) -> None:
     page = browser.get(f"{ORDERS}/at/1.2.0").text
 
     assert row(page, "order_id") == "order_id Order number string key required unique — ledger"
@@ -75,21 +75,21 @@ def test_a_field_says_what_it_means_what_holds_for_it_and_who_reads_it(browser: 
     assert row(browser.get(ORDERS).text, "state").endswith("Revenue @1")
     assert "pii deprecated" in row(page, "email")
     assert "<s><bdi>email</bdi></s>" in page
-    assert "No change is safe for 1 reader of this line who never said which fields they read: notebook" in words(
+    assert "Any change may affect 1 consumer without listed fields: notebook" in words(
         browser.get(f"{ORDERS}/at/1.2.0")
     )
 
 
-def test_nested_fields_stand_below_what_holds_them_and_count_its_readers(browser: Browser) -> None:
+def test_nested_fields_have_the_consumers_of_their_parents(browser: Browser) -> None:
     page = browser.get(f"{ORDERS}/at/1.2.0").text
 
     assert "lines array<object> optional — picker" in row(page, "lines")
     assert "lines[]. sku string optional — picker" in row(page, "lines~5b~5d.sku")
-    assert row(page, "lines~5b~5d.amount").endswith("nobody")
+    assert row(page, "lines~5b~5d.amount").endswith("none")
     assert 'data-depth="1"' in page
 
 
-def test_a_field_says_in_which_version_it_came_and_changed(browser: Browser) -> None:
+def test_field_shows_its_history(browser: Browser) -> None:
     page = browser.get(ORDERS).text
 
     assert "added in 1.1.0" in row(page, "coupon")
@@ -100,55 +100,55 @@ def test_a_field_says_in_which_version_it_came_and_changed(browser: Browser) -> 
 @pytest.mark.parametrize(
     ("before", "after"), [("1.0.0", "1.1.0"), ("1.1.0", "1.2.0"), ("1.2.0", "2.0.0"), ("2.0.0", "1.0.0")]
 )
-def test_documents_without_what_they_share_differ_in_the_same_fields(place: Shop, before: str, after: str) -> None:
+def test_shortened_documents_differ_in_the_same_fields(place: Shop, before: str, after: str) -> None:
     one, other = (place.registry.get("orders", number) for number in (before, after))
-    whole = [change for change in diff(parse_contract(one), parse_contract(other)) if change.field]
+    full = [change for change in diff(parse_contract(one), parse_contract(other)) if change.field]
 
-    assert [change for change in diff(*without_shared_fields(one, other)) if change.field] == whole
-
-
-def test_a_version_that_goes_away_says_when_and_where_to_go(browser: Browser) -> None:
-    said = words(browser.get(f"{ORDERS}/at/1.1.0"))
-
-    assert "This is version 1.1.0. The highest is 2.0.0 ; see what is different" in said
-    assert "This version is deprecated. Announced on 2 Mar 2026 (today); sunset on 1 Apr 2026 (in 30 days)" in said
-    assert "Migration guide: https://wiki.example.org/guide" in said
+    assert [change for change in diff(*without_shared_fields(one, other)) if change.field] == full
 
 
-def test_versions_stand_by_line_and_with_what_each_changed(browser: Browser) -> None:
-    said = words(browser.get(f"{ORDERS}/versions"))
+def test_deprecated_version_shows_dates_and_guide(browser: Browser) -> None:
+    text = words(browser.get(f"{ORDERS}/at/1.1.0"))
 
-    assert "orders@1 deprecated" in said
-    assert "1.2.0 of 3 versions 3 consumers ledger notebook picker" in said
-    assert "optional field 'coupon' added compared with 1.0.0 minor" in said
-    assert "field 'total' was removed; old data will fail validation" in said
-    assert "major warning breaking" not in said
-    assert "major breaking" in said
+    assert "This is version 1.1.0. The latest is 2.0.0 ; compare" in text
+    assert "This version is deprecated. Announced on 2 Mar 2026 (today); sunset on 1 Apr 2026 (in 30 days)" in text
+    assert "Migration guide: https://wiki.example.org/guide" in text
 
 
-def test_two_chosen_versions_lead_to_their_comparison(browser: Browser) -> None:
+def test_versions_page_lists_lines_and_changes(browser: Browser) -> None:
+    text = words(browser.get(f"{ORDERS}/versions"))
+
+    assert "orders@1 deprecated" in text
+    assert "1.2.0 of 3 versions 3 consumers ledger notebook picker" in text
+    assert "optional field 'coupon' added compared with 1.0.0 minor" in text
+    assert "field 'total' was removed; old data will fail validation" in text
+    assert "major warning breaking" not in text
+    assert "major breaking" in text
+
+
+def test_version_picker_redirects_to_the_comparison(browser: Browser) -> None:
     answer = browser.get(f"{ORDERS}/compare", params={"before": "1.0.0", "after": "2.0.0"})
 
     assert answer.status_code == 303
     assert answer.headers["location"] == f"{ORDERS}/compare/1.0.0..2.0.0"
 
 
-def test_a_breaking_difference_names_its_kind_and_whom_it_hits_and_the_way_over(browser: Browser) -> None:
+def test_breaking_comparison_shows_kinds_consumers_and_migration_path(browser: Browser) -> None:
     answer = browser.get(f"{ORDERS}/compare/1.2.0..2.0.0")
-    said = words(answer)
+    text = words(answer)
 
-    assert "Breaking, and allowed: it opens a new line" in said
-    assert "field_removed removed A field is gone. existing data ledger major" in said
-    assert "Asks for major at least 2.0.0" in said
-    assert "ledger ledgers is hit" in said
-    assert "notebook notebooks unknown" in said
-    assert "picker pickers is safe" in said
+    assert "Breaking but allowed: it opens a new line" in text
+    assert "field_removed removed A field is gone. existing data ledger major" in text
+    assert "Required bump major to 2.0.0" in text
+    assert "ledger ledgers affected" in text
+    assert "notebook notebooks unknown" in text
+    assert "picker pickers not affected" in text
     assert "CREATE OR REPLACE VIEW" in answer.text
     assert 'href="#kind-field_removed"' in answer.text
-    assert "Why it hurts" in said
+    assert "Why it hurts" in text
 
 
-def test_fields_stand_side_by_side_and_what_did_not_change_is_marked(browser: Browser) -> None:
+def test_fields_are_compared_side_by_side(browser: Browser) -> None:
     page = browser.get(f"{ORDERS}/compare/1.1.0..2.0.0").text
 
     assert page.count("is-removed") == 1
@@ -156,26 +156,26 @@ def test_fields_stand_side_by_side_and_what_did_not_change_is_marked(browser: Br
     assert page.count("is-unchanged") == 6
 
 
-def test_versions_are_compared_backwards_too(browser: Browser) -> None:
-    said = words(browser.get(f"{ORDERS}/compare/1.2.0..1.1.0"))
+def test_versions_can_be_compared_in_reverse(browser: Browser) -> None:
+    text = words(browser.get(f"{ORDERS}/compare/1.2.0..1.1.0"))
 
-    assert "You are looking back, from a higher version to a lower one." in said
-    assert "May be registered" not in said
+    assert "This compares a higher version with a lower one." in text
+    assert "Can be registered" not in text
 
 
-def test_consumers_stand_by_line_with_their_fields_and_the_command_to_join_them(browser: Browser) -> None:
+def test_consumers_page_lists_fields_and_the_subscribe_command(browser: Browser) -> None:
     answer = browser.get(f"{ORDERS}/consumers")
-    said = words(answer)
+    text = words(answer)
 
-    assert "picker operational reporting lines[].sku pickers picker@example.org" in said
+    assert "picker operational reporting lines[].sku pickers picker@example.org" in text
     assert f'href="{ORDERS}/at/1.2.0#field-lines~5b~5d.sku"' in answer.text
-    assert "not said no change is safe for it" in said
-    assert "treaty subscribe my-team.my-report orders@2" in said
-    assert "Revenue revenue@1 orders@2 state" in said
-    assert said.count("orders@1 is deprecated") == 1
+    assert "not specified any change may affect it" in text
+    assert "treaty subscribe my-team.my-report orders@2" in text
+    assert "Revenue revenue@1 orders@2 state" in text
+    assert text.count("orders@1 is deprecated") == 1
 
 
-def test_the_command_is_one_that_the_command_line_takes(browser: Browser, place: Shop, tmp_path: Path) -> None:
+def test_subscribe_command_works(browser: Browser, place: Shop, tmp_path: Path) -> None:
     shown = re.search(r'id="subscribe-2"[^>]*>(.*?)</pre>', browser.get(f"{ORDERS}/consumers").text, re.DOTALL)
     assert shown
     program, *arguments = split(unescape(shown[1]).replace("\\\n", " "))
@@ -190,7 +190,7 @@ def test_the_command_is_one_that_the_command_line_takes(browser: Browser, place:
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "content"),
     [
         ("odcs", "apiVersion: v3.2.0"),
         ("short", "dataset_id: orders"),
@@ -199,26 +199,26 @@ def test_the_command_is_one_that_the_command_line_takes(browser: Browser, place:
         ("json", '"apiVersion": "v3.2.0"'),
     ],
 )
-def test_a_document_can_be_copied_in_each_form(browser: Browser, form: str, says: str) -> None:
+def test_document_can_be_copied_in_each_format(browser: Browser, form: str, content: str) -> None:
     answer = browser.get(f"{ORDERS}/document/{form}")
 
-    assert says in words(answer)
+    assert content in words(answer)
     assert 'data-copy="document"' in answer.text
     assert "/api/v1/contracts/orders/versions/2.0.0/document" in answer.text
 
 
-def test_a_form_that_cannot_say_everything_lists_what_is_lost(browser: Browser) -> None:
-    assert "things this form cannot say" in words(browser.get(f"{ORDERS}/document/spark"))
-    assert "this form cannot say" not in words(browser.get(f"{ORDERS}/document/odcs"))
+def test_format_lists_terms_that_it_cannot_express(browser: Browser) -> None:
+    assert "terms not expressible in this format" in words(browser.get(f"{ORDERS}/document/spark"))
+    assert "not expressible in this format" not in words(browser.get(f"{ORDERS}/document/odcs"))
 
 
-def test_a_form_that_is_impossible_says_so(place: Shop, browser: Browser) -> None:
+def test_impossible_format_shows_the_reason(place: Shop, browser: Browser) -> None:
     place.registry.register(document({"id": "policy", "tier": "domain", "domain": "x"}))
 
     for form in ("short", "spark", "ddl"):
         answer = browser.get(f"/catalog/contracts/policy/document/{form}")
         assert answer.status_code == 200
-        assert "This contract cannot be written as" in words(answer)
+        assert "This contract cannot be exported as" in words(answer)
 
 
 @pytest.mark.parametrize(
@@ -234,12 +234,12 @@ def test_a_form_that_is_impossible_says_so(place: Shop, browser: Browser) -> Non
         f"{ORDERS}/document/word",
     ],
 )
-def test_what_is_not_there_is_not_found(browser: Browser, path: str) -> None:
+def test_unknown_pages_are_not_found(browser: Browser, path: str) -> None:
     assert browser.get(path).status_code == 404
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_hostile_words_stay_words(browser: Browser, page: str) -> None:
+def test_hostile_text_is_escaped(browser: Browser, page: str) -> None:
     answer = browser.get(f"/catalog/contracts/hostile{page}")
 
     assert answer.status_code == 200
@@ -270,7 +270,7 @@ def test_only_mail_and_https_become_links(text: str | None, address: str | None)
     assert safe_address(text) == address
 
 
-def test_long_values_are_told_by_what_differs() -> None:
+def test_only_differing_entries_of_long_values_are_shown() -> None:
     one = {"contract": "a", "fields": ["x", "y"]}
 
     assert summarize_difference([one, {"source": "s"}], [one, {"source": "t"}]) == ("source: s", "source: t")
@@ -279,9 +279,9 @@ def test_long_values_are_told_by_what_differs() -> None:
     assert summarize_difference(True, None) == ("yes", None)
 
 
-def test_a_folder_of_files_holds_every_page_that_its_pages_link_to(place: Shop) -> None:
+def test_static_site_has_every_linked_page(place: Shop) -> None:
     pages = list(contract_pages(place.registry, "orders", NOW))
-    drawn = {file_path(page.place): render(page, RenderContext(NOW, is_static=True)) for page in pages}
+    drawn = {file_path(page.link): render(page, RenderContext(NOW, is_static=True)) for page in pages}
     linked = {
         f"contracts/orders/{way.partition('#')[0]}"
         for text in drawn.values()
@@ -294,7 +294,7 @@ def test_a_folder_of_files_holds_every_page_that_its_pages_link_to(place: Shop) 
 
 
 @pytest.mark.parametrize("is_static", [False, True])
-def test_who_owned_an_older_version_is_a_link_only_while_there_is_a_page(tmp_path: Path, is_static: bool) -> None:
+def test_former_owner_is_linked_only_if_it_has_a_page(tmp_path: Path, is_static: bool) -> None:
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         registry.register(orders(owners=[{"team": "gone", "contact": "#gone"}, {"team": "stays", "contact": "#s"}]))
         registry.register(orders("1.0.1", owners=[{"team": "stays", "contact": "#s"}]))
@@ -305,28 +305,28 @@ def test_who_owned_an_older_version_is_a_link_only_while_there_is_a_page(tmp_pat
     assert "teams/stays" in page
 
 
-def test_a_domain_is_a_link_only_where_a_list_can_be_narrowed(place: Shop) -> None:
+def test_domain_is_linked_on_live_pages_only(place: Shop) -> None:
     page = contract_page(place.registry, "orders", "1.0.0")
 
     assert 'href="/?domain=sales"' in render(page, RenderContext(NOW))
     assert "<bdi>sales</bdi></a>" not in render(page, RenderContext(NOW, is_static=True))
 
 
-def test_pairs_to_compare_are_neighbours_and_each_with_the_highest(place: Shop) -> None:
+def test_version_pairs_are_with_previous_and_highest(place: Shop) -> None:
     pairs = version_pairs(load_contract_data(place.registry, "orders"))
 
     assert pairs == [("1.2.0", "2.0.0"), ("1.1.0", "1.2.0"), ("1.0.0", "1.1.0"), ("1.1.0", "2.0.0"), ("1.0.0", "2.0.0")]
 
 
-def test_pages_are_the_same_from_a_registry_at_hand_and_by_its_address(place: Shop) -> None:
-    def drawn(source: Registry | RegistryClient) -> list[str]:
+def test_local_and_remote_registry_give_the_same_pages(place: Shop) -> None:
+    def rendered(source: Registry | RegistryClient) -> list[str]:
         return [render(page, RenderContext(NOW)) for page in contract_pages(source, "orders", NOW)]
 
-    with RegistryClient(place.address) as far:
-        assert drawn(far) == drawn(place.registry)
+    with RegistryClient(place.address) as client:
+        assert rendered(client) == rendered(place.registry)
 
 
-def test_a_page_of_a_thousand_fields_is_small(tmp_path: Path) -> None:
+def test_page_of_a_thousand_fields_is_small(tmp_path: Path) -> None:
     wide = document([field(f"field_{i:04}", description=f"The {i}th measure of an order.") for i in range(1_000)])
     with Registry.open(str(tmp_path / "registry.db")) as registry:
         registry.register(wide)

@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 
 from treaty.catalog import links
-from treaty.catalog.svg import graph_layout as laying
+from treaty.catalog.svg import graph_layout as graph_layout
 from treaty.catalog.svg.graph_figure import Edge, Node, compose, shorten_text
 from treaty.catalog.svg.graph_layout import Arrow, Layout, Point, Size, compute_layout
-from treaty.catalog.svg.graph_nodes import MOST_ROWS, NodesAndEdges, expand_fields, limit_size
+from treaty.catalog.svg.graph_nodes import MAX_FIELD_ROWS, NodesAndEdges, expand_fields, limit_size
 
 BOX = Size(200, 50)
 
@@ -97,7 +97,7 @@ def test_several_threads_may_draw_at_once() -> None:
     assert all(found)
 
 
-def test_arrows_begin_at_the_row_they_name() -> None:
+def test_edges_start_at_their_row() -> None:
     found = compute_layout([Size(200, 40 + 5 * 20, 7), BOX], [Arrow(0, 1, 2), Arrow(0, 1, 6)])
 
     assert found is not None
@@ -106,48 +106,48 @@ def test_arrows_begin_at_the_row_they_name() -> None:
     assert lower == pytest.approx(130, abs=3)
 
 
-def test_a_layout_that_fails_leaves_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying._ENGINE, "ask", lambda dot: 1 / 0)
+def test_failed_layout_leaves_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_layout._ENGINE, "run", lambda dot: 1 / 0)
 
-    drawing = compose("all", [piece("a"), piece("only when it fails")], [Edge("a", "only when it fails", "reads")] * 7)
+    figure = compose("all", [piece("a"), piece("only when it fails")], [Edge("a", "only when it fails", "reads")] * 7)
 
-    assert drawing.boxes == ()
-    assert [entry.piece.name for entry in drawing.entries] == ["a", "only when it fails"]
+    assert figure.boxes == ()
+    assert [entry.node.name for entry in figure.table] == ["a", "only when it fails"]
 
 
-def test_a_layout_that_failed_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_layout_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [Size(201.5, 33), Size(90, 33)]
     for nonsense in (lambda dot: 1 / 0, lambda dot: "no JSON", lambda dot: "{}"):
         with monkeypatch.context() as failing:
-            failing.setattr(laying._ENGINE, "ask", nonsense)
+            failing.setattr(graph_layout._ENGINE, "run", nonsense)
             assert compute_layout(sizes, [Arrow(0, 1)]) is None
 
     assert compute_layout(sizes, [Arrow(0, 1)]) is not None
 
 
-def test_no_name_reaches_the_layout() -> None:
+def test_names_are_not_passed_to_graphviz() -> None:
     sizes = [Size(244, 54)] * 2
 
-    assert "digraph" in laying._dot(sizes, [Arrow(0, 1)])
+    assert "digraph" in graph_layout._dot(sizes, [Arrow(0, 1)])
     assert compose("x", [piece('"];evil'), piece("</svg>")], [Edge('"];evil', "</svg>", "reads")]).curves
 
 
-def test_boxes_come_in_the_order_one_reads_them() -> None:
-    drawing = compose("x", [piece("end"), piece("start")], [Edge("start", "end", "reads")])
+def test_boxes_are_in_reading_order() -> None:
+    figure = compose("x", [piece("end"), piece("start")], [Edge("start", "end", "reads")])
 
-    assert [(box.piece.name, box.number) for box in drawing.boxes] == [("start", 1), ("end", 0)]
+    assert [(box.node.name, box.number) for box in figure.boxes] == [("start", 1), ("end", 0)]
 
 
-def test_as_many_boxes_are_kept_as_their_arrows_allow() -> None:
+def test_nodes_are_limited_by_edges() -> None:
     names = [str(number) for number in range(10)]
-    ties = tuple(Edge(tail, head, "reads") for tail in names for head in names if tail < head)
+    edges = tuple(Edge(tail, head, "reads") for tail in names for head in names if tail < head)
 
-    kept, left_out = limit_size(NodesAndEdges(tuple(map(piece, names)), ties), boxes=8, arrows=6)
+    kept, left_out = limit_size(NodesAndEdges(tuple(map(piece, names)), edges), max_nodes=8, max_edges=6)
 
-    assert (len(kept.pieces), left_out, len(kept.ties)) == (4, 6, 6)
+    assert (len(kept.nodes), left_out, len(kept.edges)) == (4, 6, 6)
 
 
-def test_an_opened_box_has_a_row_for_each_field_that_is_read() -> None:
+def test_expanded_node_has_a_row_per_used_field() -> None:
     found = NodesAndEdges(
         tuple(map(piece, ("source", "orders", "ml", "bi"))),
         (
@@ -161,21 +161,21 @@ def test_an_opened_box_has_a_row_for_each_field_that_is_read() -> None:
 
     after, arrows = expand_fields(found, "orders", fields, links.contract("orders"))
 
-    rows = next(one for one in after.pieces if one.name == "orders").rows
-    assert [(row.name, row.readers) for row in rows] == [("id", 1), ("ltv", 1), ("2 more, read by none", 0)]
-    assert {one.name: one.unseen for one in after.pieces} == {"source": 1, "orders": 0, "ml": 0, "bi": 1}
+    rows = next(one for one in after.nodes if one.name == "orders").rows
+    assert [(row.name, row.consumers) for row in rows] == [("id", 1), ("ltv", 1), ("2 more, not used", 0)]
+    assert {one.name: one.hidden_edges for one in after.nodes} == {"source": 1, "orders": 0, "ml": 0, "bi": 1}
     starts = {(tie.tail, tie.head, tie.row) for tie in arrows}
     assert starts == {("source", "orders", None), ("orders", "ml", 0), ("orders", "ml", 1), ("orders", "bi", None)}
 
 
-def test_an_opened_box_has_an_end() -> None:
+def test_rows_of_an_expanded_node_are_limited() -> None:
     fields = tuple(f"field {number}" for number in range(300))
     found = NodesAndEdges((piece("a"), piece("b")), (Edge("a", "b", "reads", fields),))
 
     after, arrows = expand_fields(found, "a", {}, links.contract("a"))
 
-    assert len(after.pieces[0].rows) == MOST_ROWS + 1
-    assert after.pieces[0].rows[-1].name == "260 more"
+    assert len(after.nodes[0].rows) == MAX_FIELD_ROWS + 1
+    assert after.nodes[0].rows[-1].name == "260 more"
     assert [tie.row for tie in arrows][-1] is None
 
 
@@ -190,9 +190,9 @@ def test_an_opened_box_has_an_end() -> None:
         ("", ""),
     ],
 )
-def test_texts_are_shortened_where_they_say_least(text: str, short: str) -> None:
+def test_texts_are_shortened(text: str, short: str) -> None:
     assert shorten_text(text, 200, 12) == short
 
 
-def test_wide_signs_take_more_room() -> None:
+def test_wide_characters_take_more_space() -> None:
     assert len(shorten_text("注" * 60, 200, 12)) < len(shorten_text("a" * 60, 200, 12))

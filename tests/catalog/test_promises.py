@@ -1,4 +1,4 @@
-"""A contract's promises are told in words with how they are kept today, and drawn over time."""
+"""Service levels: promises with their latest measures, and charts."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def promises(registry: Registry, identity: str, **more: object) -> dict[str, Pro
     return {one.name: one for one in contract_promises(registry, contract_from(contract(identity, **more)))}
 
 
-def test_a_promise_says_how_it_is_kept_today(registry: Registry) -> None:
+def test_promise_shows_the_latest_measure(registry: Registry) -> None:
     late = promises(registry, LATE)["Freshness"]
 
-    assert (late.promised, late.kept, late.state, late.at) == ("≤ 1 d", "31 h", "failing", NOW)
+    assert (late.promised, late.measured, late.state, late.at) == ("≤ 1 d", "31 h", "failing", NOW)
     assert (late.statement, late.anchor) == ("Counted from the till.", "chart-freshness")
 
 
-def test_what_was_never_measured_is_still_promised(registry: Registry) -> None:
+def test_promise_without_measures(registry: Registry) -> None:
     never = promises(registry, NEVER)["Freshness"]
 
-    assert (never.promised, never.kept, never.state, never.measurable) == ("≤ 1 d", None, "none", True)
+    assert (never.promised, never.measured, never.state, never.measurable) == ("≤ 1 d", None, "none", True)
 
 
-def test_what_no_measure_is_for_is_told(registry: Registry) -> None:
+def test_unmeasurable_promises_are_statements(registry: Registry) -> None:
     found = promises(
         registry,
         WELL,
@@ -54,7 +54,7 @@ def test_what_no_measure_is_for_is_told(registry: Registry) -> None:
     }
 
 
-def test_a_chart_stands_where_its_promise_leads(registry: Registry) -> None:
+def test_promise_links_to_its_chart(registry: Registry) -> None:
     charts = measure_charts(registry, LATE, NOW)
 
     assert [one.title for one in charts] == ["Freshness, hours", "Volume, rows", "Quarantine, %"]
@@ -62,19 +62,23 @@ def test_a_chart_stands_where_its_promise_leads(registry: Registry) -> None:
     assert measure_charts(registry, NEVER, NOW) == ()
 
 
-def test_a_team_may_measure_and_promise_something_of_its_own(registry: Registry) -> None:
+def test_custom_measures_can_be_promised(registry: Registry) -> None:
     registry.measures.record([Measure(NEVER, "unsettled", NOW, 6.0, unit="%", promise=5.0)])
     own = {"slaProperties": [{"property": "unsettled", "value": 5, "unit": "percent"}]}
 
     found = promises(registry, NEVER, **own)["Unsettled"]
-    assert (found.kept, found.state, found.anchor) == ("6 %", "failing", measure_charts(registry, NEVER, NOW)[0].anchor)
+    assert (found.measured, found.state, found.anchor) == (
+        "6 %",
+        "failing",
+        measure_charts(registry, NEVER, NOW)[0].anchor,
+    )
 
 
-def test_tiles_say_when_the_last_measure_is_too_old_to_speak_of_today(registry: Registry) -> None:
+def test_tile_marks_old_measures(registry: Registry) -> None:
     old = Promise("Freshness", "≤ 1 d", "2 h", "healthy", NOW - timedelta(days=4), "chart-freshness")
     page = _tiles(old)
 
-    assert "measured since 27 Mar 2026" in page
+    assert "last measured 27 Mar 2026" in page
     assert 'data-state="none"' in page
     assert 'href="#chart-freshness"' in page
 
@@ -84,4 +88,6 @@ def _tiles(*found: Promise) -> str:
 
     source = "{% import 'health/parts.html' as health with context %}{{ health.tiles(found) }}"
     environment = rendering._environment()
-    return environment.from_string(source).render(found=found, now=NOW, live=True, ago=lambda at: "then", parts=None)
+    return environment.from_string(source).render(
+        found=found, now=NOW, live=True, relative_time=lambda at: "then", parts=None
+    )

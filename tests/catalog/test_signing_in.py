@@ -235,7 +235,7 @@ def test_an_open_server_says_that_nobody_has_to_sign_in(tmp_path: Path) -> None:
         place = town(stack, tmp_path, AccessSettings())
         browser = stack.enter_context(Browser(place.address))
 
-        assert "Nobody has to sign in here" in words(browser.get("/catalog/sign-in"))
+        assert "No sign-in is required" in words(browser.get("/catalog/sign-in"))
         assert "Sign out" not in browser.get("/").text
 
 

@@ -126,7 +126,7 @@ def test_contracts_are_found_by_their_fields_and_meanings(site: Path) -> None:
 
 @pytest.mark.usefixtures("few_pages")
 def test_a_long_list_stands_in_parts(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 2)
+    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 2)
 
     build(shop, folder)
 
@@ -181,10 +181,10 @@ def test_a_page_that_was_meddled_with_is_put_right(shop: Registry, folder: Path)
 def test_pages_of_what_is_gone_are_removed_and_nothing_else(
     shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 1)
+    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 1)
     build(shop, folder)
     (folder / "search" / "mine.txt").write_text("mine")
-    monkeypatch.setattr("treaty.catalog.site.search_index._IN_A_PART", 250)
+    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 250)
 
     built = build(shop, folder)
 
@@ -215,7 +215,7 @@ def test_a_folder_of_a_repository_is_taken(shop: Registry, folder: Path) -> None
 def test_a_file_of_somebody_else_is_not_overwritten(shop: Registry, folder: Path) -> None:
     build(shop, folder)
     (folder / "contracts-2.html").write_text("mine")
-    with lock_folder(folder) as it, pytest.raises(Conflict, match="move it away"):
+    with lock_folder(folder) as it, pytest.raises(Conflict, match="move it, or choose another folder"):
         it.put("contracts-2.html", b"ours")
 
     assert (folder / "contracts-2.html").read_text() == "mine"
@@ -225,7 +225,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(shop: Registry, folder: Path
 def test_a_file_is_no_folder(shop: Registry, folder: Path) -> None:
     folder.write_text("mine")
 
-    with pytest.raises(InvalidDocument, match="is a file"):
+    with pytest.raises(InvalidDocument, match="is not a folder"):
         build(shop, folder)
 
 
@@ -238,7 +238,7 @@ def test_a_note_that_leads_out_of_the_folder_is_not_believed(shop: Registry, fol
     note.write_text(json.dumps(data))
     (tmp_path / "precious.txt").write_text("mine")
 
-    with pytest.raises(InvalidDocument, match="cannot be read"):
+    with pytest.raises(InvalidDocument, match="is not a valid manifest"):
         build(shop, folder)
 
     assert (tmp_path / "precious.txt").exists()
@@ -246,7 +246,7 @@ def test_a_note_that_leads_out_of_the_folder_is_not_believed(shop: Registry, fol
 
 @pytest.mark.usefixtures("few_pages")
 def test_one_builds_at_a_time(shop: Registry, folder: Path) -> None:
-    with lock_folder(folder), pytest.raises(FolderBusy, match="somebody else builds"):
+    with lock_folder(folder), pytest.raises(FolderBusy, match="another build is running"):
         build(shop, folder)
 
 
@@ -267,7 +267,7 @@ def test_a_build_that_was_cut_short_is_finished_by_the_next(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", fill_the_disk)
-        with pytest.raises(Unavailable, match="No space left on device; the pages there stay readable"):
+        with pytest.raises(Unavailable, match="No space left on device; existing pages stay readable"):
             build(shop, folder)
 
     build(shop, folder)
@@ -350,7 +350,7 @@ def test_what_a_change_does_not_touch_is_not_drawn_again(
     drawn: list[tuple[str, ...]] = []
 
     def watched(page: Page, setting: RenderContext) -> str:
-        drawn.append(page.place.steps)
+        drawn.append(page.link.steps)
         return render(page, setting)
 
     monkeypatch.setattr("treaty.catalog.site.builder.render", watched)

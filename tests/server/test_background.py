@@ -41,8 +41,10 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
     """Watch what is published; changes are waited for only shortly."""
     found = Builds()
 
-    def watched(registry: Registry, where: PublishTarget, tell: Callable[[Progress], None]) -> BuildResult | None:
-        built = publish(registry, where, tell=tell)
+    def watched(
+        registry: Registry, where: PublishTarget, on_progress: Callable[[Progress], None]
+    ) -> BuildResult | None:
+        built = publish(registry, where, on_progress=on_progress)
         if built is not None:
             found.add(built)
         return built

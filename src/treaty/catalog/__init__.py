@@ -1,1 +1,1 @@
-"""The catalog: what people see of the registry, on live pages and as a static site, from the same templates."""
+"""The catalog: HTML pages about the registry, served live or written as a static site, from the same templates."""

@@ -1,4 +1,4 @@
-"""Whom to call: addresses that a browser may follow, and words for all others."""
+"""Contacts and external links. Only https and mail addresses become links."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from treaty.catalog.formatting import text_or_none
 from treaty.contracts.model import Contract
 
 _MAIL = re.compile(r"[^\s@<>\"'?&%,;:]+@[^\s@<>\"'?&%,;:]+\.[^\s@<>\"'?&%,;:]+")
-_LONGEST = 2_000
-_MOST = 50
+_MAX_URL_LENGTH = 2_000
+_MAX_CONTACTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Somebody or something to turn to; `address` only where it is safe to follow."""
+    """A team, channel or link. `address` is set only if it is safe to link to."""
 
     name: str
     text: str | None = None
@@ -27,8 +27,8 @@ class Contact:
 
 
 def safe_address(text: str | None) -> str | None:
-    """Return an address that may stand behind a link: https or mail, nothing else."""
-    if not text or len(text) > _LONGEST or any(sign.isspace() for sign in text):
+    """Return an https URL or a mailto link, or None for anything else."""
+    if not text or len(text) > _MAX_URL_LENGTH or any(char.isspace() for char in text):
         return None
     mail = text[7:] if text.lower().startswith("mailto:") else text
     if _MAIL.fullmatch(mail):
@@ -41,26 +41,26 @@ def safe_address(text: str | None) -> str | None:
 
 
 def make_contact(name: str, text: str | None, note: str | None = None) -> Contact:
-    """Return a contact, with a link where there is one to follow."""
+    """Return a contact, with a link if the text is a safe address."""
     return Contact(name, text, safe_address(text), note)
 
 
 def owner_contacts(contract: Contract) -> tuple[Contact, ...]:
-    """Return the teams that answer for a contract."""
-    return tuple(make_contact(one.team, one.contact) for one in contract.owners[:_MOST])
+    """Return the owners of a contract."""
+    return tuple(make_contact(owner.team, owner.contact) for owner in contract.owners[:_MAX_CONTACTS])
 
 
 def support_contacts(contract: Contract) -> tuple[Contact, ...]:
-    """Return the channels where questions are answered, and where a term is defined."""
-    return tuple(_channels(contract))[:_MOST]
+    """Return the support channels of a contract."""
+    return tuple(_channels(contract))[:_MAX_CONTACTS]
 
 
 def definition_links(definitions: Any) -> tuple[Contact, ...]:
-    """Return authoritative definitions by what they are."""
-    found = (one for one in definitions or () if one.get("url"))
+    """Return links to authoritative definitions."""
+    with_url = (one for one in definitions or () if one.get("url"))
     return tuple(
         make_contact(str(one.get("type") or "definition"), str(one["url"]), text_or_none(one.get("description")))
-        for one in list(found)[:_MOST]
+        for one in list(with_url)[:_MAX_CONTACTS]
     )
 
 

@@ -1,4 +1,4 @@
-"""How values are written on pages: days, moments, counts, and signs that would deceive a reader."""
+"""Format values for pages: dates, relative times, counts, and hidden characters."""
 
 from __future__ import annotations
 
@@ -11,68 +11,70 @@ from markupsafe import Markup
 
 from treaty.compatibility import Breaks
 
-_DECEIVING = re.compile(
+_HIDDEN_CHARACTERS = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
-_DEFAULT_ZONE = UTC
-BROKEN_PARTIES: Mapping[str, str] = {Breaks.EXISTING_DATA: "existing data", Breaks.EXISTING_READERS: "existing readers"}
-"""Whom a change breaks."""
+BROKEN_PARTIES: Mapping[str, str] = {
+    Breaks.EXISTING_DATA: "existing data",
+    Breaks.EXISTING_READERS: "existing consumers",
+}
+"""Labels for what a change breaks."""
 
 
 def show_hidden_characters(value: Any) -> Any:
-    """Let signs that turn text around or hide it be seen; what is markup already stays."""
+    """Make characters visible that hide text or reverse its direction. Markup is returned unchanged."""
     if value is None:
         return ""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _DECEIVING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", value)
+    return _HIDDEN_CHARACTERS.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", value)
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return what a document says as text, if it says anything."""
+    """Return a value of a document as text, or None if it is missing."""
     return None if value is None else str(value)
 
 
 def format_date(value: date | datetime | None) -> str:
-    """Write a day, such as 3 Nov 2026."""
+    """Format a date, such as 3 Nov 2026."""
     return "" if value is None else f"{value.day} {value:%b %Y}"
 
 
 def format_datetime(value: datetime | None) -> str:
-    """Write a moment in UTC, such as 3 Nov 2026, 14:05."""
+    """Format a time in UTC, such as 3 Nov 2026, 14:05."""
     if value is None:
         return ""
-    there = value.astimezone(_DEFAULT_ZONE) if value.tzinfo else value
-    return f"{format_date(there)}, {there:%H:%M}"
+    in_utc = value.astimezone(UTC) if value.tzinfo else value
+    return f"{format_date(in_utc)}, {in_utc:%H:%M}"
 
 
 def format_relative(value: date | datetime, now: datetime) -> str:
-    """Write how long ago a moment was, or how far it is ahead, in the unit that fits."""
+    """Format a time relative to now, such as 3 hours ago or in 2 days."""
     if not isinstance(value, datetime):
         days = (now.date() - value).days
-        return _in_days(days)
+        return _format_days(days)
     seconds = (now - value).total_seconds()
     if abs(seconds) < 90:
         return "just now" if seconds >= 0 else "in a moment"
     for unit, size in (("minute", 60), ("hour", 3_600)):
         if abs(seconds) < 60 * size or (unit == "hour" and abs(seconds) < 86_400):
-            return _apart(round(abs(seconds) / size), unit, seconds > 0)
-    return _in_days(round(seconds / 86_400))
+            return _format_distance(round(abs(seconds) / size), unit, seconds > 0)
+    return _format_days(round(seconds / 86_400))
 
 
-def pluralize(number: int, one: str, many: str | None = None) -> str:
-    """Write a count with its noun: 1 consumer, 2 consumers."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def pluralize(number: int, singular: str, plural: str | None = None) -> str:
+    """Format a count with its noun: 1 consumer, 2 consumers."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _in_days(days: int) -> str:
+def _format_days(days: int) -> str:
     if days == 0:
         return "today"
     if days in (1, -1):
         return "yesterday" if days == 1 else "tomorrow"
-    return _apart(abs(days), "day", days > 0)
+    return _format_distance(abs(days), "day", days > 0)
 
 
-def _apart(number: int, unit: str, past: bool) -> str:
-    words = pluralize(number, unit)
-    return f"{words} ago" if past else f"in {words}"
+def _format_distance(number: int, unit: str, past: bool) -> str:
+    distance = pluralize(number, unit)
+    return f"{distance} ago" if past else f"in {distance}"

@@ -1,4 +1,4 @@
-"""Where a page of the catalog stands: the same places on a server and in a folder of files."""
+"""Links between pages of the catalog, and their URLs on a server and in a static site."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import quote, unquote_to_bytes, urlencode
 
 from treaty.errors import NotFound
 
-_PLAIN = re.compile(r"[a-z0-9_.-]")
-_MARKED = re.compile(r"~([0-9a-f]{2})")
-_LONGEST = 180  # of a file name, with room for what a file system adds
+_SAFE_CHARACTER = re.compile(r"[a-z0-9_.-]")
+_ESCAPED_BYTE = re.compile(r"~([0-9a-f]{2})")
+_MAX_FILE_NAME = 180  # leaves room for suffixes that file systems add
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One page, by the steps that lead to it; what a live page is asked for besides stands in the query."""
+    """A page of the catalog: its path, and the query and anchor for live pages."""
 
     steps: tuple[str, ...]
     query: tuple[tuple[str, str], ...] = field(default=())
@@ -24,175 +24,179 @@ class Link:
 
 
 def encode_name(name: str) -> str:
-    """Write a name so that it is one step of a URL and one file name, on any file system; no two names share one."""
-    key = "".join(sign if _PLAIN.fullmatch(sign) else _marked(sign) for sign in name)
+    """Encode a name as one URL segment that is also a valid file name everywhere. Different names stay different."""
+    key = "".join(char if _SAFE_CHARACTER.fullmatch(char) else _escape(char) for char in name)
     return f"~{ord(key[0]):02x}{key[1:]}" if key == "index" or key.startswith(".") else key
 
 
 def decode_name(key: str) -> str:
-    """Read a name again."""
+    """Decode a name that `encode_name` encoded."""
     try:
-        return unquote_to_bytes(_MARKED.sub(r"%\1", key)).decode()
+        return unquote_to_bytes(_ESCAPED_BYTE.sub(r"%\1", key)).decode()
     except UnicodeDecodeError:
         raise NotFound(f"no such page: {key[:80]}") from None
 
 
-def _marked(sign: str) -> str:
-    return "".join(f"~{byte:02x}" for byte in sign.encode("utf-8", "surrogatepass"))
+def _escape(char: str) -> str:
+    return "".join(f"~{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
 
 
-def contracts(**asked: str | None) -> Link:
-    """Return the list of contracts."""
-    return Link(("index",), tuple((name, value) for name, value in asked.items() if value))
+def contracts(**query: str | None) -> Link:
+    """Link to the list of contracts."""
+    return Link(("index",), tuple((name, value) for name, value in query.items() if value))
 
 
 def contracts_part(number: int) -> Link:
-    """Return one part of the list of contracts, which a static site cannot choose by a query."""
+    """Link to one page of the list of contracts in a static site, which has no queries."""
     return Link(("index",) if number == 1 else (f"contracts-{number}",))
 
 
 def contract(name: str, anchor: str | None = None) -> Link:
-    """Return what a contract says, at its highest version."""
+    """Link to a contract at its highest version."""
     return Link(("contracts", encode_name(name), "index"), anchor=anchor)
 
 
 def version(name: str, number: str, anchor: str | None = None) -> Link:
-    """Return what one version of a contract says."""
+    """Link to one version of a contract."""
     return Link(("contracts", encode_name(name), "at", encode_name(number)), anchor=anchor)
 
 
 def versions(name: str) -> Link:
-    """Return the lines and versions of a contract."""
+    """Link to the lines and versions of a contract."""
     return Link(("contracts", encode_name(name), "versions"))
 
 
 def consumers(name: str) -> Link:
-    """Return who reads a contract, by line."""
+    """Link to the consumers of a contract."""
     return Link(("contracts", encode_name(name), "consumers"))
 
 
 def compare(name: str, before: str, after: str) -> Link:
-    """Return two versions side by side."""
+    """Link to the comparison of two versions."""
     return Link(("contracts", encode_name(name), "compare", f"{encode_name(before)}..{encode_name(after)}"))
 
 
 def choose_versions(name: str) -> Link:
-    """Return where two versions are chosen; only a server answers there."""
+    """Link for the form that selects two versions to compare. Live pages only."""
     return Link(("contracts", encode_name(name), "compare"))
 
 
 def document(name: str, form: str) -> Link:
-    """Return the document of a contract in one form."""
+    """Link to the document of a contract in one format."""
     return Link(("contracts", encode_name(name), "document", form))
 
 
 def graph(
     around: str | None = None, hops: int | None = None, columns: str | None = None, direction: str | None = None
 ) -> Link:
-    """Return the graph, whole or around a line, contract or consumer; live pages choose how far and which way."""
-    asked = {"hops": None if hops is None else str(hops), "direction": direction, "columns": columns}
-    query = tuple((name, value) for name, value in asked.items() if value)
+    """Link to the full graph, or to the graph around a line, contract or consumer."""
+    options = {"hops": None if hops is None else str(hops), "direction": direction, "columns": columns}
+    query = tuple((name, value) for name, value in options.items() if value)
     return Link(("graph", "index") if around is None else ("graph", encode_name(around)), query)
 
 
 def domain(name: str | None) -> Link:
-    """Return the graph of one domain, or of what belongs to none."""
+    """Link to the graph of a domain; None stands for contracts without a domain."""
     return Link(("domains", encode_name(name) if name else "index"))
 
 
-def changes(**asked: str | None) -> Link:
-    """Return what happened lately, and what is under way."""
-    return Link(("changes", "index"), tuple((name, value) for name, value in asked.items() if value))
+def changes(**query: str | None) -> Link:
+    """Link to open migrations, upcoming dates and activity."""
+    return Link(("changes", "index"), tuple((name, value) for name, value in query.items() if value))
 
 
 def migration(number: int) -> Link:
-    """Return where everybody stands in one migration."""
+    """Link to one migration."""
     return Link(("migrations", str(number)))
 
 
-def health(**asked: str | None) -> Link:
-    """Return how promises are kept."""
-    return Link(("health", "index"), tuple((name, value) for name, value in asked.items() if value))
+def health(**query: str | None) -> Link:
+    """Link to the health of all contracts."""
+    return Link(("health", "index"), tuple((name, value) for name, value in query.items() if value))
 
 
 def teams(cursor: str | None = None) -> Link:
-    """Return the teams that own or read something."""
+    """Link to the list of teams."""
     return Link(("teams", "index"), (("cursor", cursor),) if cursor else ())
 
 
 def team(name: str) -> Link:
-    """Return what a team owns, what it depends on, and what is coming at it."""
+    """Link to one team."""
     return Link(("teams", encode_name(name)))
 
 
 def check() -> Link:
-    """Return where a contract is judged before it is registered."""
+    """Link to the page that checks a contract before it is registered."""
     return Link(("check",))
 
 
 def check_contract(contract: str, version: str | None = None) -> Link:
-    """Return where a contract is judged, with a registered one to begin with."""
-    asked = (("contract", contract), ("version", version))
-    return Link(("check",), tuple((name, value) for name, value in asked if value))
+    """Link to the check page, filled with a registered contract."""
+    query = (("contract", contract), ("version", version))
+    return Link(("check",), tuple((name, value) for name, value in query if value))
 
 
-def action(name: str, **about: str | int) -> Link:
-    """Return where something is done, by its name and what it is about."""
-    return Link(("act", name), tuple((key, str(value)) for key, value in about.items()))
+def action(name: str, **subject: str | int) -> Link:
+    """Link to the form of an action on a subject."""
+    return Link(("act", name), tuple((key, str(value)) for key, value in subject.items()))
 
 
 def proposals() -> Link:
-    """Return the breaking changes that wait for somebody's word."""
+    """Link to the open proposals."""
     return Link(("proposals",))
 
 
 def sign_in(then: str | None = None) -> Link:
-    """Return where one signs in."""
+    """Link to the sign-in page."""
     return Link(("sign-in",), (("then", then),) if then else ())
 
 
 class LiveUrls:
-    """Places on a server: the list of contracts is its front page."""
+    """URLs on a server. The list of contracts is the front page."""
 
-    def url(self, place: Link) -> str:
-        """Return the address of a place."""
-        steps = place.steps[:-1] if place.steps[-1] == "index" else place.steps
+    def url(self, link: Link) -> str:
+        """Return the URL of a link."""
+        steps = link.steps[:-1] if link.steps[-1] == "index" else link.steps
         path = "/catalog/" + "/".join(quote(step, safe="~.") for step in steps) if steps else "/"
-        query = f"?{urlencode(place.query)}" if place.query else ""
-        return f"{path}{query}{_fragment(place)}"
+        query = f"?{urlencode(link.query)}" if link.query else ""
+        return f"{path}{query}{_fragment(link)}"
 
     def asset(self, name: str, digest: str) -> str:
-        """Return the address of a file that pages need."""
+        """Return the URL of an asset."""
         return f"/catalog/assets/{name}?{digest}"
 
 
 @dataclass(frozen=True)
 class StaticUrls:
-    """Places in a folder, as they are reached from one of its pages without a server."""
+    """Relative URLs in a static site, from one of its pages. They also work without a web server."""
 
     here: Link
 
-    def url(self, place: Link) -> str:
-        """Return the way from this page to another."""
-        return quote(f"{self._up()}{file_path(place)}", safe="/~.") + _fragment(place)
+    def url(self, link: Link) -> str:
+        """Return the relative URL of a link."""
+        return quote(f"{self._up()}{file_path(link)}", safe="/~.") + _fragment(link)
 
     def asset(self, name: str, digest: str) -> str:
-        """Return the way to a file that pages need."""
+        """Return the relative URL of an asset."""
         return f"{self._up()}assets/{name}?{digest}"
 
     def _up(self) -> str:
         return "../" * (len(self.here.steps) - 1)
 
 
-def file_path(place: Link) -> str:
-    """Return the file of a place within a static site."""
-    return "/".join(map(_file_name, place.steps)) + ".html"
+def file_path(link: Link) -> str:
+    """Return the file of a link within a static site."""
+    return "/".join(map(_file_name, link.steps)) + ".html"
 
 
 def _file_name(step: str) -> str:
-    """Return a step as a file system takes it: a long one ends in its digest."""
-    return step if len(step) <= _LONGEST else f"{step[: _LONGEST - 18]}~~{sha256(step.encode()).hexdigest()[:16]}"
+    """Return a path segment as a file name. A long one is cut and ends in its digest."""
+    return (
+        step
+        if len(step) <= _MAX_FILE_NAME
+        else f"{step[: _MAX_FILE_NAME - 18]}~~{sha256(step.encode()).hexdigest()[:16]}"
+    )
 
 
-def _fragment(place: Link) -> str:
-    return f"#{quote(place.anchor)}" if place.anchor else ""
+def _fragment(link: Link) -> str:
+    return f"#{quote(link.anchor)}" if link.anchor else ""

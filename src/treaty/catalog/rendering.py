@@ -1,4 +1,4 @@
-"""Pages become HTML here, and nowhere else: everything is escaped, and what is not there is an error."""
+"""Render pages as HTML. All values are escaped, and an undefined template variable is an error."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, objection
 
 DEFAULT_SITE_NAME = "Treaty"
-"""What the pages are called, unless they are given a name."""
+"""Name of the catalog if none is configured."""
 
 ASSETS = ("treaty.css", "treaty.js", "theme.js")
-"""What every page loads; a page names what it needs besides."""
+"""Assets of every page. A page can add its own."""
 
 _STATIC_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'"
 )
-"""What a browser lets a static page do, from a web server and from a folder alike."""
+"""Content security policy of static pages, on a web server and opened from a folder."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a page says once: how something went that was done a moment ago."""
+    """A message shown once, such as the result of an action."""
 
     kind: str
     """good, warn or bad."""
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who looks at a page: their name if they signed in, and what their forms carry."""
+    """The user of a page: name if signed in, form token, permissions."""
 
     name: str | None = None
     can_sign_in: bool = False
     form_token: str | None = None
-    """Proves that a form was made by this server for this visitor; without it nothing can be done from the page."""
+    """Protects forms against cross-site requests. Without it, the page offers no actions."""
     actor: Actor | None = None
     message: Message | None = None
 
-    def may_not(self, action: str, kind: str, name: str, teams: Iterable[str] = ()) -> str | None:
-        """Say why this visitor may not do something, and who may; None where they may."""
+    def denial(self, action: str, kind: str, name: str, teams: Iterable[str] = ()) -> str | None:
+        """Return why this visitor is not allowed to do something, or None if they are."""
         if self.actor is None:
             return "sign in first"
         return objection(self.actor, Action(action), Resource(kind, name, frozenset(teams)))
 
     @property
     def may_act(self) -> bool:
-        """Whether pages show what can be done from them."""
+        """Whether pages offer actions."""
         return self.form_token is not None
 
 
@@ -68,13 +68,13 @@ ANONYMOUS = Visitor()
 
 @dataclass(frozen=True)
 class Page:
-    """A page before it is drawn: its place, its template, and the values the template draws."""
+    """A page before rendering: its link, template and template values."""
 
-    place: Link
+    link: Link
     template: str
     title: str
     section: str
-    """Which entry of the navigation it belongs to."""
+    """The navigation entry to highlight."""
     values: Mapping[str, Any] = field(default_factory=dict)
     assets: tuple[str, ...] = ()
     status: int = 200
@@ -82,19 +82,19 @@ class Page:
 
 @dataclass(frozen=True)
 class RenderContext:
-    """What pages are drawn for: a server or a folder, a moment, a visitor, and a name for it all."""
+    """What rendering depends on besides the page: time, visitor, live or static, name of the catalog."""
 
     now: datetime
     visitor: Visitor = ANONYMOUS
     is_static: bool = False
     name: str = DEFAULT_SITE_NAME
     as_of: datetime | None = None
-    """When the newest change that a static site shows was made; its front page says so."""
+    """Time of the last change in a static site, for its front page."""
 
 
-def render(page: Page, setting: RenderContext) -> str:
-    """Draw a page."""
-    urls: LiveUrls | StaticUrls = StaticUrls(page.place) if setting.is_static else LiveUrls()
+def render(page: Page, context: RenderContext) -> str:
+    """Render a page as HTML."""
+    urls: LiveUrls | StaticUrls = StaticUrls(page.link) if context.is_static else LiveUrls()
     return (
         _environment()
         .get_template(page.template)
@@ -103,13 +103,13 @@ def render(page: Page, setting: RenderContext) -> str:
                 **page.values,
                 "page": page,
                 "url": TemplateUrls(urls),
-                "setting": setting,
-                "visitor": setting.visitor,
-                "live": not setting.is_static,
-                "now": setting.now,
+                "context": context,
+                "visitor": context.visitor,
+                "live": not context.is_static,
+                "now": context.now,
                 "relative_time": formatting.format_date
-                if setting.is_static
-                else partial(formatting.format_relative, now=setting.now),
+                if context.is_static
+                else partial(formatting.format_relative, now=context.now),
                 "assets": (*ASSETS, *page.assets),
                 "treaty_version": treaty.__version__,
                 "static_policy": _STATIC_POLICY,
@@ -139,7 +139,7 @@ class TemplateUrls:
 
 @cache
 def read_asset(name: str) -> bytes:
-    """Return the content of a file that pages need."""
+    """Return the content of an asset."""
     return (files("treaty.catalog") / "assets" / name).read_bytes()
 
 
@@ -152,7 +152,7 @@ def asset_digest(name: str) -> str:
 @cache
 def asset_names() -> frozenset[str]:
     """Return the names of all assets."""
-    return frozenset(one.name for one in (files("treaty.catalog") / "assets").iterdir())
+    return frozenset(file.name for file in (files("treaty.catalog") / "assets").iterdir())
 
 
 @cache
@@ -166,5 +166,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"date": formatting.format_date, "datetime": formatting.format_datetime}
-    environment.globals |= {"pluralize": formatting.pluralize, "is_old": is_stale}
+    environment.globals |= {"pluralize": formatting.pluralize, "is_stale": is_stale}
     return environment

@@ -1,24 +1,23 @@
-"""Where pages get what they draw: a registry, at hand or by its address, which answers both ways alike."""
+"""The registry that pages read: local, or remote over HTTP."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
-from treaty.registry.client import RegistryClient
+from treaty.registry.api import RegistryApi
 from treaty.registry.model import Page
-from treaty.registry.service import Registry
 
 T = TypeVar("T")
-Source: TypeAlias = Registry | RegistryClient
-_MOST = 1_000
+Source: TypeAlias = RegistryApi
+PAGE_SIZE = 1_000
 
 
-def iterate_pages(ask: Callable[[str | None, int], Page[T]]) -> Iterator[T]:
-    """Walk through all pages of a list: `everything(lambda cursor, limit: source.search(wanted, cursor=cursor, …))`."""
+def iterate_pages(fetch: Callable[[str | None, int], Page[T]]) -> Iterator[T]:
+    """Yield the items of every page of a list. `fetch` takes a cursor and a limit."""
     cursor = None
     while True:
-        page = ask(cursor, _MOST)
+        page = fetch(cursor, PAGE_SIZE)
         yield from page.items
         cursor = page.next
         if cursor is None:

@@ -107,7 +107,7 @@ class CatalogPublisher:
     def publish_now(self) -> bool:
         """Bring the site up to date, or log why it is not; return False if another process is building it."""
         try:
-            built = publish(self._registry, self._publishing, tell=self._check_stop)
+            built = publish(self._registry, self._publishing, on_progress=self._check_stop)
         except FolderBusy:
             return False
         except _Stopped:

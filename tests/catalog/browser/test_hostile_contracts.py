@@ -93,5 +93,5 @@ def test_nothing_that_a_contract_says_becomes_markup(place: Link, width: int, ho
 def test_a_search_for_markup_finds_words(hostile: str, visit: Visit) -> None:
     page = visit(hostile + LiveUrls().url(links.contracts(q="<script>")))
 
-    assert page.get_by_label("Words in names, fields, owners and meanings").input_value() == "<script>"
+    assert page.get_by_label("Search names, fields, owners and descriptions").input_value() == "<script>"
     assert page.locator("main script").count() == 0

@@ -40,7 +40,7 @@ def test_from_a_search_to_acting_on_what_was_found(own_registry: Registry, visit
 
 
 def _find_a_field(page: Page) -> None:
-    page.get_by_label("Words in names, fields, owners and meanings").fill("gross_sale_amount")
+    page.get_by_label("Search names, fields, owners and descriptions").fill("gross_sale_amount")
     expect(page.locator("#results tbody tr")).to_have_count(1)
     page.get_by_role("link", name="Finance recognized sale").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Finance recognized sale")
@@ -63,13 +63,13 @@ def _trace_the_graph(page: Page, address: str) -> None:
     page.goto(address + _AT(links.graph(FINANCE)))
     page.locator("svg a").filter(has_text="group-ledger").focus()
     expect(page.locator("svg.tracing")).to_have_count(1)
-    expect(page.locator("svg .lit").filter(has_text="Finance recognized sale").first).to_be_visible()
+    expect(page.locator("svg .highlighted").filter(has_text="Finance recognized sale").first).to_be_visible()
 
 
 def _check_a_breaking_change(page: Page, address: str, registry: Registry) -> None:
     kept = [one.version for one in registry.history(TIMELINE).items]
     page.goto(address + _AT(links.check_contract(TIMELINE)))
-    box = page.get_by_label("The contract, as ODCS or in the short form, YAML or JSON")
+    box = page.get_by_label("Contract (ODCS or short form, YAML or JSON)")
     document = yaml.safe_load(box.input_value())
     (rows,) = document["schema"]
     rows["properties"] = [one for one in rows["properties"] if one["name"] != "entry_headline"]
@@ -85,8 +85,8 @@ def _subscribe(page: Page, address: str, registry: Registry) -> None:
     page.goto(address + _AT(links.consumers(TIMELINE)))
     page.get_by_text("Subscribe to this line").first.click()
     page.get_by_role("link", name=re.compile("^Subscribe")).first.click()
-    page.locator("#entry-consumer").fill("returns-desk")
-    page.locator("#entry-consumer_class").select_option("operational_reporting")
+    page.locator("#field-consumer").fill("returns-desk")
+    page.locator("#field-consumer_class").select_option("operational_reporting")
     page.get_by_label("entry_headline").check()
     page.get_by_role("button", name="Subscribe").click()
     expect(page.locator("main")).to_contain_text("returns-desk")
@@ -97,7 +97,7 @@ def _subscribe(page: Page, address: str, registry: Registry) -> None:
 def _deprecate(page: Page, address: str, registry: Registry) -> None:
     page.goto(address + _AT(links.versions(TIMELINE)))
     page.get_by_role("link", name=re.compile("^Deprecate")).first.click()
-    page.locator("#entry-deprecation_uri").fill("https://contracts.example.com/guides/timeline-2")
+    page.locator("#field-deprecation_uri").fill("https://contracts.example.com/guides/timeline-2")
     page.get_by_role("button", name=re.compile("^Deprecate")).click()
     expect(page.locator("main")).to_contain_text("deprecated")
     assert {one.status for one in registry.lines(TIMELINE)} == {"deprecated"}
@@ -106,7 +106,7 @@ def _deprecate(page: Page, address: str, registry: Registry) -> None:
 def test_the_list_is_searched_without_a_server_too(static_site: Path, visit: Visit) -> None:
     page = visit((static_site / "index.html").as_uri())
 
-    page.get_by_label("Words in names, fields, owners and meanings").fill("quantity_to_pick")
+    page.get_by_label("Search names, fields, owners and descriptions").fill("quantity_to_pick")
 
     expect(page.locator("#results tbody tr:visible")).to_have_count(1)
     page.get_by_role("link", name="Fulfillment order ready").click()

@@ -1,4 +1,4 @@
-"""The steps of a version's or a line's life."""
+"""Lifecycle actions of versions and lines: activate, deprecate, retire, archive."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from treaty.registry.not_found import no_line
 _SHOWN = 12
 
 
-def _one(source: Source, given: FormValues) -> tuple[DocumentAnswer, Line]:
-    found = source.get(given.needed("contract", "the contract"), given.needed("version", "the version"))
+def _one(source: Source, values: FormValues) -> tuple[DocumentAnswer, Line]:
+    found = source.get(values.required("contract", "The contract"), values.required("version", "The version"))
     return found, parse_line(found.line)
 
 
-def version(source: Source, given: FormValues) -> ActionSubject:
-    """Return a version as it stands."""
-    found, of = _one(source, given)
-    return _subject(source, found, of, f"{found.contract} {found.version}", (("Status now", found.status),))
+def version(source: Source, values: FormValues) -> ActionSubject:
+    """Return a version as the subject of an action."""
+    found, of = _one(source, values)
+    return _subject(source, found, of, f"{found.contract} {found.version}", (("Status", found.status),))
 
 
-def leaving_version(source: Source, given: FormValues) -> ActionSubject:
-    """Return a version with what stands against ending it."""
-    subject = version(source, given)
-    found, _ = _one(source, given)
-    return _with_objections(source, subject, found.line, found.version)
+def version_to_retire(source: Source, values: FormValues) -> ActionSubject:
+    """Return a version with the reasons that block its retirement."""
+    subject = version(source, values)
+    found, _ = _one(source, values)
+    return _with_blockers(source, subject, found.line, found.version)
 
 
-def line(source: Source, given: FormValues) -> ActionSubject:
-    """Return a line as it stands."""
-    named = parse_line(given.needed("line", "the line"))
+def line(source: Source, values: FormValues) -> ActionSubject:
+    """Return a line as the subject of an action."""
+    named = parse_line(values.required("line", "The line"))
     here = next((one for one in source.lines(named.contract) if one.line == str(named)), None)
     if here is None:
         raise no_line(named)
     found = source.get(named.contract, here.latest)
-    facts = (("Status now", here.status), ("Versions", str(here.versions)))
+    facts = (("Status", here.status), ("Versions", str(here.versions)))
     return _subject(source, found, named, str(named), facts)
 
 
-def leaving_line(source: Source, given: FormValues) -> ActionSubject:
-    """Return a line with what stands against ending it."""
-    return _with_objections(source, line(source, given), given.text("line"), None)
+def line_to_retire(source: Source, values: FormValues) -> ActionSubject:
+    """Return a line with the reasons that block its retirement."""
+    return _with_blockers(source, line(source, values), values.text("line"), None)
 
 
 def _subject(
@@ -68,147 +68,145 @@ def _subject(
         action,
         Resource("contract", found.contract, teams),
         links.versions(found.contract),
-        (*facts, ("Owned by", ", ".join(sorted(teams)) or "nobody"), ("Who reads the line", shown or "nobody")),
+        (*facts, ("Owners", ", ".join(sorted(teams)) or "none"), ("Consumers of the line", shown or "none")),
     )
 
 
-def _with_objections(source: Source, subject: ActionSubject, line: str, version: str | None) -> ActionSubject:
+def _with_blockers(source: Source, subject: ActionSubject, line: str, version: str | None) -> ActionSubject:
     decision = source.consumers.can_i_retire(line, version=version)
     return replace(subject, warnings=tuple(reason.message for reason in decision.reasons))
 
 
-_PLAN = FormField(
+_MIGRATION_PLAN = FormField(
     "deprecation_uri",
-    "Where the migration plan stands",
+    "Migration plan",
     "url",
     required=True,
-    hint="A page that tells consumers what replaces it and how to move; it is sent to all of them.",
+    hint="URL of a page that says what replaces it and how to migrate. It is sent to all consumers.",
 )
-_SUNSET = FormField(
+_SUNSET_DATE = FormField(
     "sunset_on",
-    "Sunset on",
+    "Sunset date",
     "date",
-    hint="The day from which nobody new may read it; left empty, the least period holds.",
+    hint="No new subscriptions from this date on. If empty, the minimum period applies.",
 )
 _OVERRIDE = FormField(
     "override",
-    "Why it is done although something stands against it",
+    "Reason for override",
     "long",
-    hint="For stewards only, and noted in the audit log. Leave it empty to be refused where somebody would be hurt.",
+    hint="For stewards only; recorded in the audit log. If empty, the action is refused when it would break consumers.",
 )
 
 
-def _activate(source: Source, given: FormValues) -> str:
-    done = source.activate(given.text("contract"), given.text("version"))
+def _activate(source: Source, values: FormValues) -> str:
+    done = source.activate(values.text("contract"), values.text("version"))
     return f"{done.contract} {done.version} is {done.status}."
 
 
-def _deprecate(source: Source, given: FormValues) -> str:
+def _deprecate(source: Source, values: FormValues) -> str:
     done = source.deprecate(
-        given.text("contract"),
-        given.text("version"),
-        deprecation_uri=given.text("deprecation_uri"),
-        sunset_on=given.day("sunset_on", "the sunset"),
+        values.text("contract"),
+        values.text("version"),
+        deprecation_uri=values.text("deprecation_uri"),
+        sunset_on=values.day("sunset_on", "The sunset date"),
     )
-    said = f"{done.contract} {done.version} is {done.status}; its sunset is on {done.sunset_on}."
-    return f"{said} Everybody who reads it is told."
+    return f"{done.contract} {done.version} is {done.status}; sunset on {done.sunset_on}. Consumers are notified."
 
 
-def _deprecate_line(source: Source, given: FormValues) -> str:
+def _deprecate_line(source: Source, values: FormValues) -> str:
     done = source.deprecate_line(
-        given.text("line"),
-        deprecation_uri=given.text("deprecation_uri"),
-        sunset_on=given.day("sunset_on", "the sunset"),
+        values.text("line"),
+        deprecation_uri=values.text("deprecation_uri"),
+        sunset_on=values.day("sunset_on", "The sunset date"),
     )
-    return f"{pluralize(len(done), 'version')} of {given.text('line')} deprecated. Everybody who reads it is told."
+    return f"{pluralize(len(done), 'version')} of {values.text('line')} deprecated. Consumers are notified."
 
 
-def _retire(source: Source, given: FormValues) -> str:
-    done = source.retire(given.text("contract"), given.text("version"), override=given.optional("override"))
+def _retire(source: Source, values: FormValues) -> str:
+    done = source.retire(values.text("contract"), values.text("version"), override=values.optional("override"))
     return f"{done.contract} {done.version} is {done.status}."
 
 
-def _retire_line(source: Source, given: FormValues) -> str:
-    done = source.retire_line(given.text("line"), override=given.optional("override"))
-    return f"{pluralize(len(done), 'version')} of {given.text('line')} retired."
+def _retire_line(source: Source, values: FormValues) -> str:
+    done = source.retire_line(values.text("line"), override=values.optional("override"))
+    return f"{pluralize(len(done), 'version')} of {values.text('line')} retired."
 
 
-def _archive(source: Source, given: FormValues) -> str:
-    done = source.archive(given.text("contract"), given.text("version"), override=given.optional("override"))
+def _archive(source: Source, values: FormValues) -> str:
+    done = source.archive(values.text("contract"), values.text("version"), override=values.optional("override"))
     return f"{done.contract} {done.version} is {done.status}."
 
 
-_OF_VERSION, _OF_LINE = ("contract", "version"), ("line",)
-_STEP = Action.ADVANCE
+_VERSION_FIELDS, _LINE_FIELDS = ("contract", "version"), ("line",)
+_PERMISSION = Action.ADVANCE
 
 LIFECYCLE_ACTIONS = (
     PageAction(
         "activate",
         "Activate",
-        "Let consumers read this version, or take its deprecation back.",
+        "Make this version available to consumers, or undo its deprecation.",
         "Activate",
-        _STEP,
-        _OF_VERSION,
+        _PERMISSION,
+        _VERSION_FIELDS,
         version,
         _activate,
     ),
     PageAction(
         "deprecate",
         "Deprecate",
-        "Announce that this version goes away. It can be read until its sunset and beyond; "
-        "owners and consumers are told.",
+        "Announce the end of this version. It stays available until it is retired; owners and consumers are notified.",
         "Deprecate",
-        _STEP,
-        _OF_VERSION,
+        _PERMISSION,
+        _VERSION_FIELDS,
         version,
         _deprecate,
-        (_PLAN, _SUNSET),
+        (_MIGRATION_PLAN, _SUNSET_DATE),
     ),
     PageAction(
         "deprecate-line",
-        "Deprecate the line",
-        "Announce that every version of this line goes away; owners and consumers are told.",
-        "Deprecate the line",
-        _STEP,
-        _OF_LINE,
+        "Deprecate line",
+        "Announce the end of every version of this line. Owners and consumers are notified.",
+        "Deprecate line",
+        _PERMISSION,
+        _LINE_FIELDS,
         line,
         _deprecate_line,
-        (_PLAN, _SUNSET),
+        (_MIGRATION_PLAN, _SUNSET_DATE),
     ),
     PageAction(
         "retire",
         "Retire",
-        "End this version for good, once its day has come and nobody reads it.",
-        "Retire for good",
-        _STEP,
-        _OF_VERSION,
-        leaving_version,
+        "End this version permanently. It must be past its retirement date and have no consumers.",
+        "Retire permanently",
+        _PERMISSION,
+        _VERSION_FIELDS,
+        version_to_retire,
         _retire,
         (_OVERRIDE,),
-        "I know that a retired version never comes back.",
+        "I understand that a retired version cannot be restored.",
     ),
     PageAction(
         "retire-line",
-        "Retire the line",
-        "End every version of this line, together or not at all.",
-        "Retire the line for good",
-        _STEP,
-        _OF_LINE,
-        leaving_line,
+        "Retire line",
+        "End every version of this line permanently. All versions are retired, or none.",
+        "Retire line permanently",
+        _PERMISSION,
+        _LINE_FIELDS,
+        line_to_retire,
         _retire_line,
         (_OVERRIDE,),
-        "I know that a retired line never comes back.",
+        "I understand that a retired line cannot be restored.",
     ),
     PageAction(
         "archive",
         "Archive",
-        "Take this version out of use for good; its history stays.",
-        "Archive for good",
-        _STEP,
-        _OF_VERSION,
+        "Take this version out of use permanently. Its history is kept.",
+        "Archive permanently",
+        _PERMISSION,
+        _VERSION_FIELDS,
         version,
         _archive,
         (_OVERRIDE,),
-        "I know that an archived version never comes back.",
+        "I understand that an archived version cannot be restored.",
     ),
 )

@@ -1,4 +1,4 @@
-"""What consumers say to a migration, and going on without one."""
+"""Actions on migrations (acknowledge, move, waive) and on proposals (approve, decline)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from treaty.registry.access.permissions import Action, Resource
 from treaty.registry.model import BoardAnswer, MigrationConsumerAnswer, ProposalAnswer
 
 
-def _standing(source: Source, given: FormValues) -> tuple[BoardAnswer, MigrationConsumerAnswer]:
-    board = source.migrations.get(given.number("migration"))
-    name = given.needed("consumer", "the consumer")
+def _find_consumer(source: Source, values: FormValues) -> tuple[BoardAnswer, MigrationConsumerAnswer]:
+    board = source.migrations.get(values.number("migration"))
+    name = values.required("consumer", "The consumer")
     found = next((one for one in board.consumers if one.consumer == name), None)
     if found is None:
-        raise NotFound(f"{name!r} has no part in the migration from {board.before} to {board.after}")
+        raise NotFound(f"{name!r} is not part of the migration from {board.before} to {board.after}")
     return board, found
 
 
-def _speaking(source: Source, given: FormValues) -> ActionSubject:
-    board, one = _standing(source, given)
+def _consumer_subject(source: Source, values: FormValues) -> ActionSubject:
+    board, one = _find_consumer(source, values)
     team = one.team or one.consumer
     return _subject(board, one, Action.SUBSCRIBE, Resource("subscription", one.consumer, frozenset({team})))
 
 
-def _waiving(source: Source, given: FormValues) -> ActionSubject:
-    board, one = _standing(source, given)
+def _waiver_subject(source: Source, values: FormValues) -> ActionSubject:
+    board, one = _find_consumer(source, values)
     return _subject(board, one, Action.WAIVE, Resource("migration", board.before))
 
 
@@ -35,102 +35,108 @@ def _subject(board: BoardAnswer, one: MigrationConsumerAnswer, action: Action, r
     facts = (
         ("Migration", f"{board.before} → {board.after}"),
         ("Consumer", one.consumer),
-        ("Where it stands", one.state),
-        ("What the change does to it", one.effect),
-        ("Reads", ", ".join(one.fields) or "unknown fields"),
-        ("Ends on", str(board.ends_on) if board.ends_on else "no day is set"),
+        ("State", one.state),
+        ("Effect", one.effect),
+        ("Fields", ", ".join(one.fields) or "not specified"),
+        ("Ends on", str(board.ends_on) if board.ends_on else "not set"),
     )
     return ActionSubject(
         f"{one.consumer}, {board.before} → {board.after}", action, resource, links.migration(board.id), facts
     )
 
 
-def _acknowledge(source: Source, given: FormValues) -> str:
-    source.migrations.acknowledge(given.number("migration"), given.text("consumer"), note=given.optional("note"))
-    return f"{given.text('consumer')} knows of the change."
+def _acknowledge(source: Source, values: FormValues) -> str:
+    source.migrations.acknowledge(values.number("migration"), values.text("consumer"), note=values.optional("note"))
+    return f"{values.text('consumer')} has acknowledged the change."
 
 
-def _move(source: Source, given: FormValues) -> str:
+def _move(source: Source, values: FormValues) -> str:
     board = source.migrations.move(
-        given.number("migration"), given.text("consumer"), fields=list(given.listed("fields")) or None
+        values.number("migration"), values.text("consumer"), fields=list(values.items("fields")) or None
     )
-    return f"{given.text('consumer')} reads {board.after} now."
+    return f"{values.text('consumer')} now uses {board.after}."
 
 
-def _waive(source: Source, given: FormValues) -> str:
-    until = given.day("until", "the day")
+def _waive(source: Source, values: FormValues) -> str:
+    until = values.day("until", "The end date")
     if until is None:
-        raise InvalidDocument("a waiver ends on a day; give one")
+        raise InvalidDocument("a waiver needs an end date")
     source.migrations.waive(
-        given.number("migration"), given.text("consumer"), reason=given.needed("reason", "the reason"), until=until
+        values.number("migration"), values.text("consumer"), reason=values.required("reason", "The reason"), until=until
     )
-    return f"The migration goes on without {given.text('consumer')} until {until}."
+    return f"{values.text('consumer')} is waived until {until}."
 
 
-_ABOUT = ("migration", "consumer")
+_SUBJECT_FIELDS = ("migration", "consumer")
 
 MIGRATION_ACTIONS = (
     PageAction(
         "acknowledge",
         "Acknowledge",
-        "Say that this consumer knows of the change. Where the new version waits for "
-        "that word, the last one lets it in.",
+        "Confirm that this consumer knows of the change. If the new version requires acknowledgements, "
+        "it is registered with the last one.",
         "Acknowledge",
         Action.SUBSCRIBE,
-        _ABOUT,
-        _speaking,
+        _SUBJECT_FIELDS,
+        _consumer_subject,
         _acknowledge,
-        (FormField("note", "What you have to say to it", "long", hint="Such as when you will move."),),
+        (FormField("note", "Note", "long", hint="For example, when the consumer will move."),),
     ),
     PageAction(
         "move",
         "Move to the new line",
-        "Say that this consumer reads the new line instead of the old one.",
+        "Move the subscription of this consumer from the old line to the new one.",
         "Move to the new line",
         Action.SUBSCRIBE,
-        _ABOUT,
-        _speaking,
+        _SUBJECT_FIELDS,
+        _consumer_subject,
         _move,
         (
             FormField(
                 "fields",
-                "The fields it reads there",
+                "Fields on the new line",
                 "long",
-                hint="By path, one a line; left empty, those that its old fields became.",
+                hint="Paths, one per line. If empty, the fields that replace its current ones.",
             ),
         ),
     ),
     PageAction(
         "waive",
-        "Go on without this consumer",
-        "Let the migration go on although this consumer has not moved.",
-        "Go on without it",
+        "Waive this consumer",
+        "Continue the migration although this consumer has not moved.",
+        "Waive",
         Action.WAIVE,
-        _ABOUT,
-        _waiving,
+        _SUBJECT_FIELDS,
+        _waiver_subject,
         _waive,
         (
-            FormField("reason", "Why", "long", required=True, hint="It is kept in the audit log."),
-            FormField("until", "Until", "date", required=True, hint="From the next day on, it is waited for again."),
+            FormField("reason", "Reason", "long", required=True, hint="Recorded in the audit log."),
+            FormField(
+                "until",
+                "Until",
+                "date",
+                required=True,
+                hint="After this date, the migration waits for the consumer again.",
+            ),
         ),
-        "I know that this consumer may break.",
+        "I understand that this consumer may break.",
     ),
 )
 
 
-def _deciding(source: Source, given: FormValues) -> ActionSubject:
-    one, teams = _proposal(source, given.number("proposal"))
+def _proposal_subject(source: Source, values: FormValues) -> ActionSubject:
+    one, teams = _proposal(source, values.number("proposal"))
     facts = (
         ("Contract", one.contract),
         ("Version", one.version),
         ("Proposed by", one.proposed_by),
         ("Proposed on", f"{format_datetime(one.proposed_at)} UTC"),
-        ("Where it stands", one.state),
+        ("State", one.state),
     )
     name = f"{one.contract} {one.version}"
     waiting = source.migrations.list(contract=one.contract, state="proposed", limit=100).items
-    silent = [consumer for it in waiting if it.proposal == one.id for consumer in it.missing]
-    warnings = (f"It waits for the word of {', '.join(silent)}.",) if silent else ()
+    missing = [consumer for it in waiting if it.proposal == one.id for consumer in it.missing]
+    warnings = (f"Waiting for acknowledgement by {', '.join(missing)}.",) if missing else ()
     return ActionSubject(
         name,
         Action.APPROVE,
@@ -138,7 +144,7 @@ def _deciding(source: Source, given: FormValues) -> ActionSubject:
         links.proposals(),
         facts,
         warnings,
-        may_be_anybody=True,  # one's own may be taken back, and a steward may override: the registry tells
+        checked_on_submit=True,  # proposers may decline their own, stewards may override: only the registry knows
     )
 
 
@@ -146,54 +152,54 @@ def _proposal(source: Source, identity: int) -> tuple[ProposalAnswer, frozenset[
     still = iterate_pages(lambda cursor, limit: source.governance.proposals(state="open", cursor=cursor, limit=limit))
     found = next((one for one in still if one.id == identity), None)
     if found is None:
-        raise NotFound(f"no proposal {identity} is open; see the open ones on the page of proposals")
+        raise NotFound(f"no proposal {identity} is open")
     lines = source.lines(found.contract)
     owners = source.get(found.contract, lines[0].latest).owners if lines else []
     return found, frozenset(owner.team for owner in owners)
 
 
-def _approve(source: Source, given: FormValues) -> str:
+def _approve(source: Source, values: FormValues) -> str:
     done = source.governance.approve(
-        given.number("proposal"), reason=given.optional("reason"), override=given.text("override") == "yes"
+        values.number("proposal"), reason=values.optional("reason"), override=values.text("override") == "yes"
     )
     return f"{done.contract} {done.version} is approved and registered."
 
 
-def _decline(source: Source, given: FormValues) -> str:
-    done = source.governance.decline(given.number("proposal"), reason=given.optional("reason"))
+def _decline(source: Source, values: FormValues) -> str:
+    done = source.governance.decline(values.number("proposal"), reason=values.optional("reason"))
     return f"{done.contract} {done.version} is declined."
 
 
-_REASON = FormField("reason", "Why", "long", hint="Whoever proposed it reads this; it is kept in the audit log.")
+_REASON = FormField("reason", "Reason", "long", hint="Shown to the proposer and recorded in the audit log.")
 
 PROPOSAL_ACTIONS = (
     PageAction(
         "approve",
         "Approve",
-        "Register the proposed version. It breaks consumers: look at whom before you say yes.",
+        "Register the proposed version. It breaks consumers: check which ones before you approve.",
         "Approve and register",
         Action.APPROVE,
         ("proposal",),
-        _deciding,
+        _proposal_subject,
         _approve,
         (
             _REASON,
             FormField(
                 "override",
-                "Override: it is my own, or somebody it waits for has not spoken",
+                "Override: approve my own proposal, or without missing acknowledgements",
                 "tick",
-                hint="For stewards only; it needs a reason.",
+                hint="For stewards only. Requires a reason.",
             ),
         ),
     ),
     PageAction(
         "decline",
         "Decline",
-        "Turn the proposed version down, or take your own back.",
+        "Decline the proposed version, or withdraw your own.",
         "Decline",
         Action.REGISTER,
         ("proposal",),
-        _deciding,
+        _proposal_subject,
         _decline,
         (_REASON,),
     ),

@@ -1,4 +1,4 @@
-"""The shape of an act: what it asks for, whom it is for, what it does."""
+"""What an action on a page consists of: its subject, its form fields and the call to the registry."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from treaty.catalog.source import Source
 from treaty.errors import InvalidDocument
 from treaty.registry.access.permissions import Action, Resource
 
-_LARGEST = 2**63
+_MAX_ID = 2**63
 
 
 @dataclass(frozen=True)
 class FormField:
-    """One thing that somebody fills in."""
+    """One field of a form."""
 
     name: str
     label: str
@@ -29,57 +29,57 @@ class FormField:
 
 @dataclass(frozen=True)
 class FormValues:
-    """What a form or an address says: every name with its texts."""
+    """Values of a submitted form or a query string, by field name."""
 
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def whole(self, name: str) -> str:
-        """Return what stands under a name, exactly as it was sent."""
+    def raw(self, name: str) -> str:
+        """Return the first value of a field, unchanged; empty if it is missing."""
         return self.texts.get(name, ("",))[0]
 
     def text(self, name: str) -> str:
-        """Return what stands under a name, without blanks around it; nothing where it is left out."""
-        return self.whole(name).strip()
+        """Return the first value of a field without surrounding whitespace; empty if it is missing."""
+        return self.raw(name).strip()
 
     def optional(self, name: str) -> str | None:
-        """Return what stands under a name, if anything does."""
+        """Return the value of a field, or None if it is empty."""
         return self.text(name) or None
 
-    def needed(self, name: str, label: str) -> str:
-        """Return what must stand under a name."""
-        if found := self.text(name):
-            return found
-        raise InvalidDocument(f"{label} is missing; fill it in")
+    def required(self, name: str, label: str) -> str:
+        """Return the value of a field. Raises InvalidDocument if it is empty."""
+        if value := self.text(name):
+            return value
+        raise InvalidDocument(f"{label} is required")
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Return everything that was ticked under a name."""
-        return tuple(one for one in self.texts.get(name, ()) if one)
+        """Return all checked values of a field."""
+        return tuple(value for value in self.texts.get(name, ()) if value)
 
-    def listed(self, name: str) -> tuple[str, ...]:
-        """Return what is listed in one text, by commas or line breaks."""
-        return tuple(one.strip() for one in self.whole(name).replace(",", "\n").splitlines() if one.strip())
+    def items(self, name: str) -> tuple[str, ...]:
+        """Return the items of a text separated by commas or line breaks."""
+        return tuple(item.strip() for item in self.raw(name).replace(",", "\n").splitlines() if item.strip())
 
     def number(self, name: str) -> int:
-        """Return a number under a name."""
-        found = self.text(name)
-        if found.isascii() and found.isdigit() and 0 < int(found[:19]) < _LARGEST and len(found) < 20:
-            return int(found)
-        raise InvalidDocument(f"{name} {found[:40]!r} is no number; follow the link on the page")
+        """Return the value of a field as a positive integer."""
+        value = self.text(name)
+        if value.isascii() and value.isdigit() and 0 < int(value[:19]) < _MAX_ID and len(value) < 20:
+            return int(value)
+        raise InvalidDocument(f"{name} {value[:40]!r} is not a valid id")
 
     def day(self, name: str, label: str) -> date | None:
-        """Return a day, if one is given."""
-        found = self.text(name)
-        if not found:
+        """Return the value of a field as a date, or None if it is empty."""
+        value = self.text(name)
+        if not value:
             return None
         try:
-            return date.fromisoformat(found)
+            return date.fromisoformat(value)
         except ValueError:
-            raise InvalidDocument(f"{label} {found[:40]!r} is not a date; write it like 2026-12-31") from None
+            raise InvalidDocument(f"{label} {value[:40]!r} is not a date; use the format 2026-12-31") from None
 
 
 @dataclass(frozen=True)
 class ActionSubject:
-    """What an act is about, as it stands now, and who may do it."""
+    """What an action applies to, its current state, and the permission that the action needs."""
 
     name: str
     action: Action
@@ -88,24 +88,24 @@ class ActionSubject:
     facts: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     choices: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """What there is to choose from, by entry, where the subject decides that."""
-    may_be_anybody: bool = False
-    """Whether only the filled-in form tells whose it is, so that the registry itself says who may."""
+    """Choices of form fields that depend on the subject."""
+    checked_on_submit: bool = False
+    """Whether the permission depends on the submitted form, so that only the registry can check it."""
 
 
 @dataclass(frozen=True)
 class PageAction:
-    """One thing that can be done from a page."""
+    """An action that users start from a page."""
 
     name: str
     title: str
-    meaning: str
+    description: str
     button: str
     action: Action
-    about: tuple[str, ...]
-    """The names in the address that say what it is about."""
-    look: Callable[[Source, FormValues], ActionSubject]
+    subject_fields: tuple[str, ...]
+    """The query parameters that identify the subject."""
+    load_subject: Callable[[Source, FormValues], ActionSubject]
     run: Callable[[Source, FormValues], str]
-    entries: tuple[FormField, ...] = ()
-    care: str | None = None
-    """What somebody must tick before it is done, because it cannot be taken back or hurts somebody."""
+    fields: tuple[FormField, ...] = ()
+    confirmation: str | None = None
+    """Text of a checkbox that users must check, for actions that cannot be undone or that break consumers."""

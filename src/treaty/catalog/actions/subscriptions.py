@@ -1,4 +1,4 @@
-"""Who reads what: beginning and ending a subscription."""
+"""Actions to subscribe and unsubscribe consumers."""
 
 from __future__ import annotations
 
@@ -15,127 +15,131 @@ from treaty.registry.access.permissions import Action, Resource
 from treaty.registry.model import LineAnswer, SubscriptionAnswer
 from treaty.registry.not_found import no_line, not_reading
 
-_MOST_TICKS = 400
+_MAX_CHECKBOXES = 400
 
 
-def _reading(source: Source, given: FormValues) -> ActionSubject:
-    line = parse_line(given.needed("line", "the line"))
-    here = _line_of(source, line.contract, str(line))
-    contract = contract_from(source.get(line.contract, here.latest).document)
+def _line_subject(source: Source, values: FormValues) -> ActionSubject:
+    line = parse_line(values.required("line", "The line"))
+    line_answer = _find_line(source, line.contract, str(line))
+    contract = contract_from(source.get(line.contract, line_answer.latest).document)
     named = (str(path) for path, field, _ in locate_fields(contract) if field.name)
-    ticks = tuple((path, path) for path in islice(named, _MOST_TICKS + 1))
-    latest = f"{here.latest}, {here.status}" + (f", sunset on {here.sunset_on}" if here.sunset_on else "")
+    checkboxes = tuple((path, path) for path in islice(named, _MAX_CHECKBOXES + 1))
+    latest = f"{line_answer.latest}, {line_answer.status}" + (
+        f", sunset on {line_answer.sunset_on}" if line_answer.sunset_on else ""
+    )
     return ActionSubject(
         str(line),
         Action.SUBSCRIBE,
         Resource("subscription", str(line)),
         links.consumers(line.contract),
-        (("Line", str(line)), ("Latest version", latest), ("Read by", str(here.consumers))),
-        choices={"fields": ticks if len(ticks) <= _MOST_TICKS else ()},
-        may_be_anybody=True,
+        (("Line", str(line)), ("Latest version", latest), ("Consumers", str(line_answer.consumers))),
+        choices={"fields": checkboxes if len(checkboxes) <= _MAX_CHECKBOXES else ()},
+        checked_on_submit=True,
     )
 
 
-def _ending(source: Source, given: FormValues) -> ActionSubject:
-    line = parse_line(given.needed("line", "the line"))
-    here = _subscription(source, given.needed("consumer", "the consumer"), str(line))
-    team = here.team or here.consumer
+def _subscription_subject(source: Source, values: FormValues) -> ActionSubject:
+    line = parse_line(values.required("line", "The line"))
+    subscription = _find_subscription(source, values.required("consumer", "The consumer"), str(line))
+    team = subscription.team or subscription.consumer
     return ActionSubject(
-        f"{here.consumer} → {here.line}",
+        f"{subscription.consumer} → {subscription.line}",
         Action.SUBSCRIBE,
-        Resource("subscription", here.consumer, frozenset({team})),
+        Resource("subscription", subscription.consumer, frozenset({team})),
         links.consumers(line.contract),
-        (("Consumer", here.consumer), ("Reads", ", ".join(here.fields) or "unknown fields"), ("Team", team)),
+        (
+            ("Consumer", subscription.consumer),
+            ("Fields", ", ".join(subscription.fields) or "not specified"),
+            ("Team", team),
+        ),
     )
 
 
-def _line_of(source: Source, contract: str, line: str) -> LineAnswer:
+def _find_line(source: Source, contract: str, line: str) -> LineAnswer:
     found = next((one for one in source.lines(contract) if one.line == line), None)
     if found is None:
         raise no_line(parse_line(line))
     return found
 
 
-def _subscription(source: Source, consumer: str, line: str) -> SubscriptionAnswer:
-    listed = source.consumers.subscriptions(consumer=consumer, limit=1_000).items
-    found = next((one for one in listed if one.line == line), None)
+def _find_subscription(source: Source, consumer: str, line: str) -> SubscriptionAnswer:
+    subscriptions = source.consumers.subscriptions(consumer=consumer, limit=1_000).items
+    found = next((one for one in subscriptions if one.line == line), None)
     if found is None:
         raise not_reading(consumer, line)
     return found
 
 
-def _subscribe(source: Source, given: FormValues) -> str:
+def _subscribe(source: Source, values: FormValues) -> str:
     done = source.consumers.subscribe(
-        given.needed("consumer", "the name of the consumer"),
-        given.text("line"),
-        consumer_class=given.needed("consumer_class", "what rests on it"),
-        fields=list(dict.fromkeys((*given.all("fields"), *given.listed("more_fields")))),
-        purpose=given.optional("purpose"),
-        latency=given.optional("latency"),
-        contact=given.optional("contact"),
-        team=given.optional("team"),
+        values.required("consumer", "The consumer"),
+        values.text("line"),
+        consumer_class=values.required("consumer_class", "The class"),
+        fields=list(dict.fromkeys((*values.all("fields"), *values.items("more_fields")))),
+        purpose=values.optional("purpose"),
+        latency=values.optional("latency"),
+        contact=values.optional("contact"),
+        team=values.optional("team"),
     )
-    warned = "".join(f" Mind: {one}." for one in done.warnings)
-    return f"{done.consumer} reads {done.line} now; it is told of every change.{warned}"
+    warnings = "".join(f" Warning: {warning}." for warning in done.warnings)
+    return f"{done.consumer} is subscribed to {done.line} and notified of changes.{warnings}"
 
 
-def _unsubscribe(source: Source, given: FormValues) -> str:
-    done = source.consumers.unsubscribe(given.text("consumer"), given.text("line"))
-    return f"{done.consumer} no longer reads {done.line}."
+def _unsubscribe(source: Source, values: FormValues) -> str:
+    done = source.consumers.unsubscribe(values.text("consumer"), values.text("line"))
+    return f"{done.consumer} is no longer subscribed to {done.line}."
 
 
 SUBSCRIPTION_ACTIONS = (
     PageAction(
         "subscribe",
         "Subscribe",
-        "Say that something of yours reads this line. You are told of every change that hits you before it happens, "
-        "and nobody can retire the line under your feet.",
+        "Register a consumer of this line. It is notified before changes that affect it, "
+        "and the line cannot be retired while it is subscribed.",
         "Subscribe",
         Action.SUBSCRIBE,
         ("line",),
-        _reading,
+        _line_subject,
         _subscribe,
         (
             FormField(
                 "consumer",
-                "What reads it",
+                "Consumer",
                 required=True,
-                hint="The name of a report, model, service or job, such as finance.daily-revenue.",
+                hint="Name of a report, model, service or job, such as finance.daily-revenue.",
             ),
             FormField(
                 "consumer_class",
-                "What rests on it",
+                "Class",
                 "choice",
                 required=True,
                 choices=tuple((one.value, f"{one.value.replace('_', ' ')}: {one.words}") for one in ConsumerClass),
             ),
-            FormField(
-                "fields", "The fields it reads", "ticks", hint="Without any, no change is taken to be safe for you."
-            ),
+            FormField("fields", "Fields", "ticks", hint="If no field is selected, any change may affect the consumer."),
             FormField(
                 "more_fields",
-                "Further fields",
+                "More fields",
                 "long",
-                hint="By path, one a line, such as customer.email or lines[].sku.",
+                hint="Paths, one per line, such as customer.email or lines[].sku.",
             ),
-            FormField("purpose", "What for", hint="In a sentence, for whoever wants to change the data."),
-            FormField("latency", "How soon it is needed", hint="Such as 24h."),
-            FormField("contact", "Where to reach you", hint="A channel or address, such as #finance-data."),
+            FormField("purpose", "Purpose", hint="One sentence for the owners of the contract."),
+            FormField("latency", "Latency needed", hint="For example 24h."),
+            FormField("contact", "Contact", hint="A channel or address, such as #finance-data."),
             FormField(
                 "team",
-                "Your team",
-                hint="Who may change or end this subscription; the consumer's name where it is empty.",
+                "Team",
+                hint="The team that can change or end this subscription. Defaults to the name of the consumer.",
             ),
         ),
     ),
     PageAction(
         "unsubscribe",
-        "End the subscription",
-        "Say that this consumer reads the line no more. It is told nothing about it from then on.",
-        "End the subscription",
+        "Unsubscribe",
+        "End the subscription. The consumer is no longer notified of changes to the line.",
+        "Unsubscribe",
         Action.SUBSCRIBE,
         ("consumer", "line"),
-        _ending,
+        _subscription_subject,
         _unsubscribe,
     ),
 )

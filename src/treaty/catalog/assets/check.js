@@ -1,28 +1,28 @@
-// A file that is dropped on the box, or chosen, is put into it, so that it can be edited before it is checked.
+// Loads a dropped or selected file into the text area, so that users can edit it before the check.
 const fill = async (box, file) => {
-  // What the server would refuse as too large is left to the server, which says so in words.
+  // Files that are too large are sent to the server, which explains the limit.
   if (!file || file.size > 3_000_000) return false;
   box.value = await file.text();
   box.focus();
   box.setSelectionRange(0, 0);
-  document.getElementById("announcements").textContent = `${file.name} is in the box`;
+  document.getElementById("announcements").textContent = `${file.name} loaded`;
   return true;
 };
 for (const hint of document.querySelectorAll("[data-scripted]")) hint.hidden = false;
 for (const box of document.querySelectorAll("textarea[data-drop]")) {
-  const over = (event) => { event.preventDefault(); box.classList.add("over"); };
-  box.addEventListener("dragenter", over);
-  box.addEventListener("dragover", over);
-  box.addEventListener("dragleave", () => box.classList.remove("over"));
+  const markTarget = (event) => { event.preventDefault(); box.classList.add("drop-target"); };
+  box.addEventListener("dragenter", markTarget);
+  box.addEventListener("dragover", markTarget);
+  box.addEventListener("dragleave", () => box.classList.remove("drop-target"));
   box.addEventListener("drop", (event) => {
     event.preventDefault();
-    box.classList.remove("over");
+    box.classList.remove("drop-target");
     fill(box, event.dataTransfer.files[0]);
   });
 }
 for (const input of document.querySelectorAll("input[data-file]")) {
   input.addEventListener("change", async () => {
-    // The box is what is sent from now on: the file itself would hide what is edited in it.
+    // Clear the file input: the server prefers a file over the edited text.
     if (await fill(document.getElementById(input.dataset.file), input.files[0])) input.value = "";
   });
 }

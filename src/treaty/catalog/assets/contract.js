@@ -1,15 +1,15 @@
-// What makes the pages of a contract nicer to use; every one of them can be read without it.
+// Enhancements of the contract pages. All pages work without JavaScript.
 (() => {
   const all = (query, within = document) => [...within.querySelectorAll(query)];
 
-  // Fields inside a field can be put away. Rows stand flat in the table; their depth says what is inside what.
-  const inside = (row) => {
+  // Nested fields can be collapsed. The table is flat; data-depth gives the nesting.
+  const childRows = (row) => {
     const found = [];
     for (let next = row.nextElementSibling; next && +next.dataset.depth > +row.dataset.depth; next = next.nextElementSibling) found.push(next);
     return found;
   };
-  // A row is away if any field around it is closed; walking once from the top keeps what is closed further in.
-  const arrange = (table) => {
+  // A row is hidden if any parent is collapsed. One pass from the top keeps the state of nested rows.
+  const updateRows = (table) => {
     let closedAt = Infinity;
     for (const row of table.tBodies[0].rows) {
       const depth = +row.dataset.depth;
@@ -21,11 +21,11 @@
   };
   for (const button of all(".tree .fold")) {
     const row = button.closest("tr");
-    if (inside(row).length === 0) continue; // deeper than rows are told apart
+    if (childRows(row).length === 0) continue; // deeper than the indentation shows
     button.hidden = false;
     button.addEventListener("click", () => {
       button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
-      arrange(row.closest("table"));
+      updateRows(row.closest("table"));
     });
   }
   for (const tools of all(".tree-tools")) tools.hidden = false;
@@ -36,19 +36,19 @@
     button.addEventListener("click", () => {
       const open = folds.every((one) => one.getAttribute("aria-expanded") === "false");
       for (const one of folds) one.setAttribute("aria-expanded", String(open));
-      for (const table of all("table.tree", where)) arrange(table);
+      for (const table of all("table.tree", where)) updateRows(table);
       button.textContent = open ? "Collapse all" : "Expand all";
     });
   }
 
-  // While somebody filters, what is closed counts for nothing, and a field shows what it stands in.
+  // While filtering, collapsed rows are shown and fields show their full path.
   for (const input of all("input[data-filter='trees']")) {
     input.addEventListener("input", () => {
       document.getElementById("trees").classList.toggle("filtering", input.value.trim() !== "");
     });
   }
 
-  // A link to a field inside a closed one opens what is around it; a link to a kind opens its page.
+  // A link to a nested field expands its parents; a link to a kind opens its details.
   const reveal = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
@@ -60,13 +60,13 @@
       depth = +row.dataset.depth;
       row.querySelector(".fold")?.setAttribute("aria-expanded", "true");
     }
-    arrange(target.closest("table"));
+    updateRows(target.closest("table"));
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
 
-  // Between two versions, what did not change is put away until it is asked for.
+  // Unchanged fields of a comparison are hidden until requested.
   for (const button of all("[data-unchanged]")) {
     const table = document.getElementById(button.dataset.unchanged);
     const label = button.textContent;
@@ -74,9 +74,9 @@
     button.setAttribute("aria-pressed", "false");
     table.classList.add("only-changes");
     button.addEventListener("click", () => {
-      const away = table.classList.toggle("only-changes");
-      button.setAttribute("aria-pressed", String(!away));
-      button.textContent = away ? label : "Show only what changed";
+      const isHidden = table.classList.toggle("only-changes");
+      button.setAttribute("aria-pressed", String(!isHidden));
+      button.textContent = isHidden ? label : "Show only changes";
     });
   }
 })();

@@ -1,32 +1,32 @@
-// Graphs: trace what a box rests on and carries, and look closer. Without this they scroll, and their links work.
+// Graphs: highlight the dependencies of a node, and zoom. Without JavaScript, graphs scroll and links work.
 (() => {
-  const LEAST = 0.25;
-  const MOST = 2.5;
-  const READABLE = 0.66; // smaller than this, texts cannot be read: then it scrolls instead
-  const SCROLLED = 0.8;
-  const STEP = 1.25;
+  const MIN_SCALE = 0.25;
+  const MAX_SCALE = 2.5;
+  const MIN_READABLE_SCALE = 0.66; // below this, text is unreadable and the graph scrolls instead
+  const SCROLLING_SCALE = 0.8;
+  const ZOOM_STEP = 1.25;
 
-  // Who feeds whom; a box with rows is left from its rows, too.
+  // Edges by node in both directions. Edges from a row also count for its node.
   const linksOf = (svg) => {
-    const onward = new Map();
-    const back = new Map();
+    const downstream = new Map();
+    const upstream = new Map();
     const put = (map, key, value) => map.set(key, [...(map.get(key) ?? []), value]);
     for (const arrow of svg.querySelectorAll("[data-from]")) {
       const { from, to } = arrow.dataset;
-      put(onward, from, { to, arrow });
-      if (from.includes(".")) put(onward, from.split(".")[0], { to, arrow, row: from });
-      put(back, to, { to: from, arrow });
+      put(downstream, from, { to, arrow });
+      if (from.includes(".")) put(downstream, from.split(".")[0], { to, arrow, row: from });
+      put(upstream, to, { to: from, arrow });
     }
-    return { onward, back };
+    return { downstream, upstream };
   };
 
-  const walk = (links, start, lit) => {
+  const walk = (links, start, highlighted) => {
     const waiting = [start];
     const seen = new Set(waiting);
     while (waiting.length) {
       const here = waiting.pop();
       for (const { to, arrow, row } of links.get(here) ?? []) {
-        lit.add(arrow);
+        highlighted.add(arrow);
         for (const node of [to, to.split(".")[0], row]) {
           if (!node || seen.has(node)) continue;
           seen.add(node);
@@ -42,37 +42,37 @@
     if (!svg) continue;
     const view = svg.parentElement;
 
-    const { onward, back } = linksOf(svg);
+    const { downstream, upstream } = linksOf(svg);
     const nodes = new Map([...svg.querySelectorAll("[data-node]")].map((one) => [one.dataset.node, one]));
     const clear = () => {
       svg.classList.remove("tracing");
-      for (const one of svg.querySelectorAll(".lit")) one.classList.remove("lit");
+      for (const one of svg.querySelectorAll(".highlighted")) one.classList.remove("highlighted");
     };
     const trace = (name) => {
       clear();
-      const lit = new Set();
-      const upstreamFrom = name.split(".")[0]; // a field rests on whatever its box rests on
-      for (const node of [...walk(onward, name, lit), ...walk(back, upstreamFrom, lit)]) lit.add(nodes.get(node));
-      for (const one of lit) one?.classList.add("lit");
+      const highlighted = new Set();
+      const upstreamFrom = name.split(".")[0]; // a field has the sources of its node
+      for (const node of [...walk(downstream, name, highlighted), ...walk(upstream, upstreamFrom, highlighted)]) highlighted.add(nodes.get(node));
+      for (const one of highlighted) one?.classList.add("highlighted");
       svg.classList.add("tracing");
     };
     const nodeAt = (event) => event.target.closest?.("[data-node]");
-    const settle = () => {
-      const kept = svg.contains(document.activeElement) ? document.activeElement.closest("[data-node]") : null;
-      if (kept && kept.matches(":focus-visible")) trace(kept.dataset.node); else clear();
+    const traceFocused = () => {
+      const focused = svg.contains(document.activeElement) ? document.activeElement.closest("[data-node]") : null;
+      if (focused && focused.matches(":focus-visible")) trace(focused.dataset.node); else clear();
     };
-    svg.addEventListener("pointerover", (event) => { const node = nodeAt(event); if (node) trace(node.dataset.node); else settle(); });
-    svg.addEventListener("pointerleave", settle);
-    // Not on the drawing itself: browsers let Tab stop at an SVG that listens to focus.
+    svg.addEventListener("pointerover", (event) => { const node = nodeAt(event); if (node) trace(node.dataset.node); else traceFocused(); });
+    svg.addEventListener("pointerleave", traceFocused);
+    // Not on the SVG itself: browsers add an SVG with focus listeners to the tab order.
     view.addEventListener("focusin", (event) => { const node = nodeAt(event); if (node) trace(node.dataset.node); });
     view.addEventListener("focusout", clear);
 
-    // Looking closer changes the size of the drawing; its view scrolls, so arrow keys move it as everywhere.
+    // Zooming changes the size of the SVG. Its container scrolls, so arrow keys work as usual.
     const width = Number(svg.getAttribute("width"));
     const height = Number(svg.getAttribute("height"));
     let scale = 1;
     const zoom = (wanted, x = view.clientWidth / 2, y = view.clientHeight / 2) => {
-      const next = Math.min(MOST, Math.max(LEAST, wanted));
+      const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, wanted));
       const before = svg.getBoundingClientRect();
       const frame = view.getBoundingClientRect();
       const at = { x: (x + frame.left - before.left) / before.width, y: (y + frame.top - before.top) / before.height };
@@ -83,11 +83,11 @@
       view.scrollBy(after.left + at.x * after.width - frame.left - x, after.top + at.y * after.height - frame.top - y);
     };
     const fit = () => zoom(Math.min(1, (view.clientWidth - 2) / width, Math.max(view.clientHeight - 2, 320) / height));
-    const ways = { in: () => zoom(scale * STEP), out: () => zoom(scale / STEP), fit };
+    const zoomActions = { in: () => zoom(scale * ZOOM_STEP), out: () => zoom(scale / ZOOM_STEP), fit };
     const bar = graph.querySelector("[data-graph-bar]");
     bar.hidden = false;
-    bar.addEventListener("click", (event) => ways[event.target.closest("[data-zoom]")?.dataset.zoom]?.());
-    const keys = { "+": ways.in, "=": ways.in, "-": ways.out, "−": ways.out, 0: fit };
+    bar.addEventListener("click", (event) => zoomActions[event.target.closest("[data-zoom]")?.dataset.zoom]?.());
+    const keys = { "+": zoomActions.in, "=": zoomActions.in, "-": zoomActions.out, "−": zoomActions.out, 0: fit };
     graph.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
       if (!view.contains(event.target) && !bar.contains(event.target)) return;
@@ -102,12 +102,12 @@
     }, { passive: false });
 
     const first = Math.min(1, (view.clientWidth - 2) / width);
-    if (first < 1) zoom(first < READABLE ? SCROLLED : first);
+    if (first < 1) zoom(first < MIN_READABLE_SCALE ? SCROLLING_SCALE : first);
     const leftmost = () => [...svg.querySelectorAll(".box")]
       .reduce((one, other) => (one.getBoundingClientRect().left <= other.getBoundingClientRect().left ? one : other));
     const box = (svg.querySelector(".origin") ?? leftmost()).getBoundingClientRect();
     const frame = view.getBoundingClientRect();
-    const above = Math.max((frame.height - box.height) / 2, 16); // of what is higher than the view, the heading counts
+    const above = Math.max((frame.height - box.height) / 2, 16); // if the node is taller than the view, show its heading
     view.scrollBy(box.left + box.width / 2 - frame.left - frame.width / 2, box.top - frame.top - above);
   }
 })();

@@ -1,20 +1,20 @@
-// The list of contracts in a static site: without a server, what is searched stands in files beside the pages.
-// They are scripts and no data, because a page opened from a folder may not fetch anything; each calls treatySearch.
-const MOST_ROWS = 200;
+// Search of the list of contracts in a static site. The search entries are in scripts next to the pages, because
+// a page opened from a folder cannot fetch data; each script calls treatySearch.
+const MAX_ROWS = 200;
 
 for (const form of document.querySelectorAll("form[data-static-search]")) {
   const results = document.getElementById(form.dataset.staticSearch);
   const summary = results.querySelector("[data-summary]");
   const rows = results.querySelector("tbody");
   const parts = results.querySelector("nav.parts");
-  const asShown = { summary: summary.textContent, rows: [...rows.children] };
+  const initial = { summary: summary.textContent, rows: [...rows.children] };
   const files = form.dataset.files.split(" ").filter(Boolean);
   const known = new Array(files.length);
   let loading = null;
 
   globalThis.treatySearch = (number, entries) => { known[number - 1] = entries; };
 
-  // Loaded with the first thing that is looked for: a list that is only read needs none of it.
+  // Loaded on the first search.
   const load = () => loading ??= Promise.all(files.map((file) => new Promise((loaded, failed) => {
     const script = document.createElement("script");
     script.src = file;
@@ -23,48 +23,48 @@ for (const form of document.querySelectorAll("form[data-static-search]")) {
     document.head.append(script);
   })));
 
-  const say = (words) => {
-    summary.textContent = words;
+  const announceSummary = (text) => {
+    summary.textContent = text;
     const live = document.getElementById("announcements");
-    if (live) live.textContent = words;
+    if (live) live.textContent = text;
   };
 
-  const show = (found) => {
-    // Rows were drawn, and everything in them escaped, by what drew this page.
-    const drawn = document.createElement("template");
-    drawn.innerHTML = found.slice(0, MOST_ROWS).map((entry) => entry[2]).join("");
-    rows.replaceChildren(drawn.content);
-    if (found.length === 0) say("Nothing fits. Try fewer words.");
-    else if (found.length > MOST_ROWS) say(`${found.length} contracts fit; the first ${MOST_ROWS} are shown. Add a word to see fewer.`);
-    else say(found.length === 1 ? "1 contract fits." : `${found.length} contracts fit.`);
+  const show = (matches) => {
+    // The rows were rendered and escaped together with this page.
+    const template = document.createElement("template");
+    template.innerHTML = matches.slice(0, MAX_ROWS).map((entry) => entry[2]).join("");
+    rows.replaceChildren(template.content);
+    if (matches.length === 0) announceSummary("No matching contracts.");
+    else if (matches.length > MAX_ROWS) announceSummary(`${matches.length} matching contracts; the first ${MAX_ROWS} are shown.`);
+    else announceSummary(matches.length === 1 ? "1 matching contract." : `${matches.length} matching contracts.`);
   };
 
-  const narrow = async () => {
-    const asked = Object.fromEntries(new FormData(form));
-    // The words were folded, which writes ß as ss.
-    const words = asked.q.toLowerCase().replaceAll("ß", "ss").split(/\s+/).filter(Boolean);
-    const chosen = Object.entries(asked).filter(([name, value]) => name !== "q" && value);
+  const search = async () => {
+    const query = Object.fromEntries(new FormData(form));
+    // The entries are case-folded, which turns ß into ss.
+    const words = query.q.toLowerCase().replaceAll("ß", "ss").split(/\s+/).filter(Boolean);
+    const chosen = Object.entries(query).filter(([name, value]) => name !== "q" && value);
     const isAll = words.length === 0 && chosen.length === 0;
     if (parts) parts.hidden = !isAll;
     if (isAll) {
-      rows.replaceChildren(...asShown.rows);
-      say(asShown.summary);
+      rows.replaceChildren(...initial.rows);
+      announceSummary(initial.summary);
       return;
     }
     try {
       await load();
     } catch {
-      say("What is searched could not be loaded: the site is not whole. Build it again.");
+      announceSummary("The search index could not be loaded. Build the site again.");
       return;
     }
     const now = Object.fromEntries(new FormData(form));
-    if (JSON.stringify(now) !== JSON.stringify(asked)) return; // somebody typed on: a later call answers
-    show(known.flat().filter(([said, has]) => words.every((word) => said.includes(word))
-      && chosen.every(([name, value]) => [has[name]].flat().includes(value))));
+    if (JSON.stringify(now) !== JSON.stringify(query)) return; // outdated: a later call shows the result
+    show(known.flat().filter(([text, values]) => words.every((word) => text.includes(word))
+      && chosen.every(([name, value]) => [values[name]].flat().includes(value))));
   };
 
   form.hidden = false;
-  form.addEventListener("input", narrow);
-  form.addEventListener("submit", (event) => { event.preventDefault(); narrow(); });
-  if ([...new FormData(form).values()].some(Boolean)) narrow(); // a browser keeps fields for who comes back
+  form.addEventListener("input", search);
+  form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+  if ([...new FormData(form).values()].some(Boolean)) search(); // browsers restore form fields
 }

@@ -1,4 +1,4 @@
-// Loaded before the page is drawn, so that a chosen theme never flashes.
+// Loaded before the page is rendered, so that the theme does not flash.
 (() => {
   let chosen = null;
   try { chosen = localStorage.getItem("treaty-theme"); } catch { /* storage may be forbidden */ }

@@ -1,26 +1,26 @@
-// What makes pages nicer to use; every page can be read without it.
+// Enhancements of all pages. Pages work without JavaScript.
 const byQuery = (query, within = document) => [...within.querySelectorAll(query)];
 
-// The theme: the system's, until somebody chooses.
+// Theme: the system setting, unless the user selects one.
 const root = document.documentElement;
-const darkNow = () => root.dataset.theme
+const isDark = () => root.dataset.theme
   ? root.dataset.theme === "dark"
   : matchMedia("(prefers-color-scheme: dark)").matches;
 for (const button of byQuery("[data-theme-switch]")) {
-  const say = () => button.setAttribute("aria-pressed", String(darkNow()));
+  const updateButton = () => button.setAttribute("aria-pressed", String(isDark()));
   button.hidden = false;
-  say();
+  updateButton();
   button.addEventListener("click", () => {
-    root.dataset.theme = darkNow() ? "light" : "dark";
-    try { localStorage.setItem("treaty-theme", root.dataset.theme); } catch { /* then it holds for this page */ }
-    say();
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("treaty-theme", root.dataset.theme); } catch { /* the choice then applies to this page only */ }
+    updateButton();
   });
 }
 
-// A button beside something worth copying: data-copy names the element whose text it is.
-const announce = (words) => {
+// Copy buttons: data-copy is the id of the element to copy.
+const announce = (text) => {
   const live = document.getElementById("announcements");
-  if (live) live.textContent = words;
+  if (live) live.textContent = text;
 };
 for (const button of byQuery("[data-copy]")) {
   button.hidden = false;
@@ -39,7 +39,7 @@ for (const button of byQuery("[data-copy]")) {
   });
 }
 
-// A field that narrows the rows of a table: data-filter names the table; rows say in data-words what they are about.
+// Filter fields: data-filter is the id of the table, data-words is the text of a row to search.
 for (const input of byQuery("input[data-filter]")) {
   input.closest("[hidden]")?.removeAttribute("hidden");
   input.hidden = false;
@@ -47,47 +47,47 @@ for (const input of byQuery("input[data-filter]")) {
   const none = document.getElementById(`${input.dataset.filter}-none`);
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let left = 0;
+    let shown = 0;
     for (const row of rows) {
-      const fits = words.every((word) => row.dataset.words.includes(word));
-      row.hidden = !fits;
-      left += fits ? 1 : 0;
+      const matches = words.every((word) => row.dataset.words.includes(word));
+      row.hidden = !matches;
+      shown += matches ? 1 : 0;
     }
-    if (none) none.hidden = left > 0;
-    announce(`${left} of ${rows.length} shown`);
+    if (none) none.hidden = shown > 0;
+    announce(`${shown} of ${rows.length} shown`);
   });
 }
 
-// The list of contracts answers while one types: the server draws the results, this puts them in place.
+// Search while typing: the server renders the results, and this script replaces them.
 for (const form of byQuery("form[data-search]")) {
   const results = document.getElementById(form.dataset.search);
   let running = null;
   let timer = null;
-  const ask = async () => {
+  const search = async () => {
     running?.abort();
     running = new AbortController();
-    const asked = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (value) asked.append(name, value);
-    const address = `${form.getAttribute("action")}?${asked}`;
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value) query.append(name, value);
+    const url = `${form.getAttribute("action")}?${query}`;
     try {
-      const answer = await fetch(address, { headers: { Accept: "text/html" }, signal: running.signal });
+      const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       results.replaceChildren(...page.getElementById(results.id).childNodes);
-      history.replaceState(null, "", address);
+      history.replaceState(null, "", url);
       announce(results.querySelector("[data-summary]")?.textContent ?? "");
     } catch (error) {
       if (error.name !== "AbortError") form.submit();
     }
   };
-  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
-  form.addEventListener("change", ask);
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });
+  form.addEventListener("change", search);
 }
 
-// "/" goes to the search, as people of this trade expect.
+// "/" focuses the search field.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^(input|textarea|select)$/i.test(event.target.tagName) || event.target.isContentEditable) return;
-  const search = document.querySelector("[data-search-field]");
-  if (search) { event.preventDefault(); search.focus(); search.select(); }
+  const field = document.querySelector("[data-search-field]");
+  if (field) { event.preventDefault(); field.focus(); field.select(); }
 });

@@ -1,4 +1,4 @@
-"""The page of an act: what it does, what it is about, and its form; or who may do it, for those who may not."""
+"""The form of an action, or the reason why the visitor is not allowed to use it."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from treaty.registry.access.permissions import RULES, objection
 
 def action_page(
     source: Source,
-    act: PageAction,
-    given: FormValues,
+    action: PageAction,
+    values: FormValues,
     visitor: Visitor,
     problem: Message | None = None,
     status: int = 200,
 ) -> Page:
-    """Return the page of an act on what an address or a form names."""
-    subject = act.look(source, given)
-    about = {name: given.text(name) for name in act.about}
-    here = links.action(act.name, **about)
-    against = _against(act, visitor) if subject.may_be_anybody else None
-    if visitor.actor is not None and not subject.may_be_anybody:
-        against = objection(visitor.actor, subject.action, subject.resource)
+    """Return the page of an action for the subject that the query or form names."""
+    subject = action.load_subject(source, values)
+    subject_fields = {name: values.text(name) for name in action.subject_fields}
+    link = links.action(action.name, **subject_fields)
+    denial = _role_denial(action, visitor) if subject.checked_on_submit else None
+    if visitor.actor is not None and not subject.checked_on_submit:
+        denial = objection(visitor.actor, subject.action, subject.resource)
     return Page(
-        here,
-        "actions/act.html",
-        f"{act.title}: {subject.name}",
+        link,
+        "actions/action.html",
+        f"{action.title}: {subject.name}",
         "",
         {
-            "act": act,
+            "action": action,
             "subject": subject,
-            "given": given,
-            "about": about,
-            "against": against,
-            "there": LiveUrls().url(here),
+            "values": values,
+            "subject_fields": subject_fields,
+            "denial": denial,
+            "return_to": LiveUrls().url(link),
             "problem": problem,
         },
         ("actions.css",),
-        status if against is None or problem else 403,
+        status if denial is None or problem else 403,
     )
 
 
-def _against(act: PageAction, visitor: Visitor) -> str | None:
-    """Say who could never do this, whatever they fill in."""
-    actor, rule = visitor.actor, RULES[act.action]
+def _role_denial(action: PageAction, visitor: Visitor) -> str | None:
+    """Return why the roles or scopes of a visitor rule out this action, whatever they enter."""
+    actor, rule = visitor.actor, RULES[action.action]
     if actor is None or (
         {one.role for one in actor.grants} & (rule.anywhere | rule.in_team) and rule.scope in actor.scopes
     ):
         return None
     roles = ", ".join(sorted(rule.anywhere | rule.in_team))
-    return f"{actor.name} may not do this; it takes one of the roles {roles}, and a token with the scope {rule.scope}"
+    return f"{actor.name} needs one of the roles {roles} and a token with the scope {rule.scope}"

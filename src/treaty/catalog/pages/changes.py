@@ -1,4 +1,4 @@
-"""What is changing: moves under way, days that are near, and what happened, by day."""
+"""Open migrations, upcoming dates, and activity by day."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from treaty.catalog.source import Source
 from treaty.errors import NotFound
 from treaty.registry.model import ActivityAnswer, UpcomingAnswer
 
-_SHOWN = 50
-_SHOWN_AT_ONCE = 200
-_MOVES = 100
-_AHEAD = 60
-_MOST_COUNTED = 500
+_PAGE_SIZE = 50
+_STATIC_ENTRIES = 200
+_MAX_MIGRATIONS = 100
+DAYS_AHEAD = 60
+_MAX_COUNTED = 500
 ACTIVITY_KINDS = {
     "registration": "Registrations",
     "refusal": "Refusals",
-    "lifecycle": "Deprecations and ends",
-    "migration": "Moves",
+    "lifecycle": "Lifecycle",
+    "migration": "Migrations",
     "proposal": "Proposals",
     "subscription": "Consumers",
     "waiver": "Waivers",
-    "breach": "Broken promises",
+    "breach": "Breaches",
 }
-"""What one may narrow the feed to."""
+"""Kinds of activity that the page can be filtered by."""
 
-_MONTH = {
+_MONTH_SUMMARY = {
     ("registration", "registered"): ("version registered", "versions registered"),
     ("refusal", "refused"): ("version refused", "versions refused"),
     ("proposal", "proposed"): ("breaking version proposed", "breaking versions proposed"),
     ("lifecycle", "deprecated"): ("version deprecated", "versions deprecated"),
     ("lifecycle", "sunset"): ("version in sunset", "versions in sunset"),
     ("lifecycle", "retired"): ("version retired", "versions retired"),
-    ("migration", "opened"): ("move opened", "moves opened"),
-    ("migration", "acknowledged"): ("move acknowledged", "moves acknowledged"),
+    ("migration", "opened"): ("migration opened", "migrations opened"),
+    ("migration", "acknowledged"): ("acknowledgement", "acknowledgements"),
     ("migration", "moved"): ("consumer moved", "consumers moved"),
-    ("subscription", "subscribed"): ("subscription made", "subscriptions made"),
+    ("subscription", "subscribed"): ("new subscription", "new subscriptions"),
     ("subscription", "unsubscribed"): ("subscription ended", "subscriptions ended"),
-    ("breach", "breached"): ("promise broken", "promises broken"),
+    ("breach", "breached"): ("breach", "breaches"),
 }
-"""What a month is summed up by."""
+"""What the summary of the month counts."""
 
 
 @dataclass(frozen=True)
 class ActivityFilter:
-    """What somebody wants to see of what happened, as the address says it."""
+    """Filter of the activity, from the query string."""
 
     kind: str | None = None
     contract: str | None = None
@@ -60,99 +60,109 @@ class ActivityFilter:
     cursor: str | None = None
 
     @property
-    def is_anything(self) -> bool:
-        """Whether nothing narrows the feed."""
+    def is_empty(self) -> bool:
+        """Whether nothing is filtered."""
         return not (self.kind or self.contract or self.team)
 
 
 @dataclass(frozen=True)
-class Near:
-    """A day that is near, with an address that is safe to follow."""
+class UpcomingDate:
+    """An upcoming date, with a link if its address is safe."""
 
-    one: UpcomingAnswer
+    entry: UpcomingAnswer
     address: str | None
     is_late: bool
 
 
 @dataclass(frozen=True)
-class Happened:
-    """One thing that happened; a version that never came in has no page."""
+class ActivityEntry:
+    """An activity. Contracts that were never registered have no page."""
 
-    one: ActivityAnswer
+    entry: ActivityAnswer
     has_page: bool
 
 
-def changes_page(source: Source, today: date, wanted: ActivityFilter | None = None, *, shown: int = _SHOWN) -> Page:
-    """Return the page of what is changing; a static site shows more at once, having no next page."""
-    wanted = wanted or ActivityFilter()
+def changes_page(
+    source: Source, today: date, activity_filter: ActivityFilter | None = None, *, limit: int = _PAGE_SIZE
+) -> Page:
+    """Return the page of changes. A static site shows more entries, because it has no next page."""
+    activity_filter = activity_filter or ActivityFilter()
     teams = known_teams(source)
-    found = source.activity(
-        contract=wanted.contract, team=wanted.team, kind=wanted.kind, cursor=wanted.cursor, limit=shown
+    activity = source.activity(
+        contract=activity_filter.contract,
+        team=activity_filter.team,
+        kind=activity_filter.kind,
+        cursor=activity_filter.cursor,
+        limit=limit,
     )
-    asked = asdict(wanted)
+    query = asdict(activity_filter)
     return Page(
-        links.changes(**asked),
+        links.changes(**query),
         "changes.html",
         "Changes",
         "changes",
         {
-            "wanted": wanted,
+            "filter": activity_filter,
             "kinds": ACTIVITY_KINDS,
             "teams": sorted(teams),
             "known_teams": teams,
-            "moves": _moves(source, today, teams),
-            "near": near(source.upcoming(days=_AHEAD).items, today),
-            "ahead": _AHEAD,
-            "month": _month(source, today),
+            "migrations": _open_migrations(source, today, teams),
+            "upcoming": upcoming_dates(source.upcoming(days=DAYS_AHEAD).items, today),
+            "days_ahead": DAYS_AHEAD,
+            "month": _month_summary(source, today),
             "today": today,
-            "days": tuple((day, tuple(some)) for day, some in _by_day(source, found.items)),
-            "onward": links.changes(**(asked | {"cursor": found.next})) if found.next else None,
-            "newest": links.changes(**asdict(replace(wanted, cursor=None))),
+            "days": tuple((day, tuple(entries)) for day, entries in _by_day(source, activity.items)),
+            "next_page": links.changes(**(query | {"cursor": activity.next})) if activity.next else None,
+            "first_page": links.changes(**asdict(replace(activity_filter, cursor=None))),
         },
         assets=("changes.css",),
     )
 
 
 def static_changes_page(source: Source, today: date) -> Page:
-    """Return the page for a static site, which cannot be asked for more."""
-    return changes_page(source, today, shown=_SHOWN_AT_ONCE)
+    """Return the page for a static site."""
+    return changes_page(source, today, limit=_STATIC_ENTRIES)
 
 
-def near(found: Iterable[UpcomingAnswer], today: date) -> tuple[Near, ...]:
-    """Return days that are near as pages draw them."""
-    return tuple(Near(one, safe_address(one.link), one.on < today) for one in found)
+def upcoming_dates(answers: Iterable[UpcomingAnswer], today: date) -> tuple[UpcomingDate, ...]:
+    """Return upcoming dates for the page."""
+    return tuple(UpcomingDate(one, safe_address(one.link), one.on < today) for one in answers)
 
 
-def _moves(source: Source, today: date, teams: frozenset[str]) -> tuple[MigrationSummary, ...]:
-    """Return the moves that are not over, the most pressing first."""
-    live = [one for state in ("open", "proposed") for one in source.migrations.list(state=state, limit=_MOVES).items]
+def _open_migrations(source: Source, today: date, teams: frozenset[str]) -> tuple[MigrationSummary, ...]:
+    """Return open and proposed migrations, most urgent first."""
+    answers = [
+        one
+        for state in ("open", "proposed")
+        for one in source.migrations.list(state=state, limit=_MAX_MIGRATIONS).items
+    ]
     urgency = {"failing": 0, "warning": 1}
-    drawn = [summarize_migration(one, today, teams) for one in live]
-    return tuple(sorted(drawn, key=lambda one: (urgency.get(one.window.state, 2), one.window.ends_on or date.max)))
+    migrations = [summarize_migration(one, today, teams) for one in answers]
+    return tuple(sorted(migrations, key=lambda one: (urgency.get(one.window.state, 2), one.window.ends_on or date.max)))
 
 
-def _month(source: Source, today: date) -> tuple[tuple[str, str], ...]:
-    """Count what happened this month."""
-    found = source.activity(since=today.replace(day=1), limit=_MOST_COUNTED)
-    counts: Counter[tuple[str, str]] = Counter((one.kind, one.did) for one in found.items)
-    more = "+" if found.next else ""
-    summed = ((counts[step], one, many) for step, (one, many) in _MONTH.items() if counts[step])
-    return tuple((f"{count:,}{more}", one if count == 1 else many) for count, one, many in summed)
+def _month_summary(source: Source, today: date) -> tuple[tuple[str, str], ...]:
+    """Count the activity of this month."""
+    activity = source.activity(since=today.replace(day=1), limit=_MAX_COUNTED)
+    counts: Counter[tuple[str, str]] = Counter((one.kind, one.did) for one in activity.items)
+    more = "+" if activity.next else ""
+    totals = ((counts[step], one, many) for step, (one, many) in _MONTH_SUMMARY.items() if counts[step])
+    return tuple((f"{count:,}{more}", one if count == 1 else many) for count, one, many in totals)
 
 
-def _by_day(source: Source, found: list[ActivityAnswer]) -> Iterable[tuple[date, Iterable[Happened]]]:
-    waived = {one.contract for one in found if one.kind == "waiver" and one.contract}
+def _by_day(source: Source, answers: list[ActivityAnswer]) -> Iterable[tuple[date, Iterable[ActivityEntry]]]:
+    waived = {one.contract for one in answers if one.kind == "waiver" and one.contract}
     missing = {name for name in waived if not _is_registered(source, name)}
-    happened = (Happened(one, one.contract not in missing and not _never_came(one)) for one in found)
-    return groupby(happened, key=lambda one: one.one.at.date())
+    entries = (ActivityEntry(one, one.contract not in missing and not _was_never_registered(one)) for one in answers)
+    return groupby(entries, key=lambda it: it.entry.at.date())
 
 
-def _never_came(one: ActivityAnswer) -> bool:
+def _was_never_registered(one: ActivityAnswer) -> bool:
     return one.kind == "refusal" and one.line is None
 
 
 def _is_registered(source: Source, contract: str) -> bool:
-    """Tell whether a contract has a page; a rule may be waived for one before it is registered."""
+    """Return whether a contract is registered. Waivers can name contracts before they are."""
     try:
         source.latest(contract)
     except NotFound:

@@ -1,4 +1,4 @@
-"""The page where a contract is judged before it is registered; nothing that is pasted there is kept."""
+"""The page that checks a contract before it is registered. Submissions are not stored."""
 
 from __future__ import annotations
 
@@ -18,48 +18,50 @@ from treaty.registry.documents import YAML
 from treaty.registry.model import ContractAnswer
 from treaty.registry.model.contract_answers import Query
 
-_OFFERED = 8
-_LOOKED_AT = 100
+_MAX_EXAMPLES = 8
+_EXAMPLE_CANDIDATES = 100
 _MODES = {
-    Mode.BACKWARD: "backward: tomorrow's readers can read today's data",
-    Mode.FORWARD: "forward: today's readers can read tomorrow's data",
-    Mode.FULL: "full: both ways",
-    Mode.BACKWARD_TRANSITIVE: "backward, against every earlier version",
-    Mode.FORWARD_TRANSITIVE: "forward, against every earlier version",
-    Mode.FULL_TRANSITIVE: "full, against every earlier version",
-    Mode.NONE: "none: nothing is protected",
+    Mode.BACKWARD: "Backward: new consumers can read old data",
+    Mode.FORWARD: "Forward: existing consumers can read new data",
+    Mode.FULL: "Full: backward and forward",
+    Mode.BACKWARD_TRANSITIVE: "Backward, against all earlier versions",
+    Mode.FORWARD_TRANSITIVE: "Forward, against all earlier versions",
+    Mode.FULL_TRANSITIVE: "Full, against all earlier versions",
+    Mode.NONE: "None: no compatibility check",
 }
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What somebody pasted or uploaded, and the mode they ask for."""
+    """A pasted or uploaded contract and the compatibility mode."""
 
     content: bytes
     mode: str | None = None
 
 
 def check_page(source: Source, contract: str | None = None, version: str | None = None) -> Page:
-    """Return the empty page, or one with a registered contract to try something on."""
-    return _page(source, _text_of(source, contract, version) if contract else "", None, None, contract=contract)
+    """Return the empty form, or the form filled with a registered contract."""
+    return _page(source, _document_text(source, contract, version) if contract else "", None, None, contract=contract)
 
 
-def check_result_page(source: Source, handed: Submission, grading: Grading, today: date) -> Page:
-    """Return the page with the verdict on what was handed over, or with why it cannot be read."""
-    text = handed.content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+def check_result_page(source: Source, submission: Submission, grading: Grading, today: date) -> Page:
+    """Return the form with the result of the check, or with the reasons why the document is invalid."""
+    text = submission.content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     try:
-        found: CheckResult | InvalidSubmission = check_document(source, handed.content, handed.mode, grading, today)
+        result: CheckResult | InvalidSubmission = check_document(
+            source, submission.content, submission.mode, grading, today
+        )
     except InvalidDocument as error:
-        found = explain_invalid(error, text)
-    status = 422 if isinstance(found, InvalidSubmission) else 200
-    return _page(source, text, handed.mode, found, status)
+        result = explain_invalid(error, text)
+    status = 422 if isinstance(result, InvalidSubmission) else 200
+    return _page(source, text, submission.mode, result, status)
 
 
 def _page(
     source: Source,
     text: str,
     mode: str | None,
-    found: CheckResult | InvalidSubmission | None,
+    result: CheckResult | InvalidSubmission | None,
     status: int = 200,
     contract: str | None = None,
 ) -> Page:
@@ -69,12 +71,12 @@ def _page(
         "Check a contract",
         "check",
         {
-            "text": Markup(escape(text)),  # exactly what was pasted: it is edited and sent again  # noqa: S704
+            "text": Markup(escape(text)),  # unchanged, because users edit and submit it again  # noqa: S704
             "mode": mode,
-            "modes": tuple((one.value, words) for one, words in _MODES.items()),
-            "judged": found if isinstance(found, CheckResult) else None,
-            "unreadable": found if isinstance(found, InvalidSubmission) else None,
-            "offered": [] if found or contract else _offered(source),
+            "modes": tuple((mode.value, label) for mode, label in _MODES.items()),
+            "result": result if isinstance(result, CheckResult) else None,
+            "invalid": result if isinstance(result, InvalidSubmission) else None,
+            "examples": [] if result or contract else _examples(source),
             "contract": contract,
         },
         ("check.css", "check.js"),
@@ -82,14 +84,14 @@ def _page(
     )
 
 
-def _offered(source: Source) -> list[ContractAnswer]:
-    """Return a few contracts to try something on, those that most consumers read first."""
-    found = source.search(Query(), limit=_LOOKED_AT).items
-    return sorted(found, key=lambda one: -one.consumers)[:_OFFERED]
+def _examples(source: Source) -> list[ContractAnswer]:
+    """Return a few contracts to try, most consumers first."""
+    contracts = source.search(Query(), limit=_EXAMPLE_CANDIDATES).items
+    return sorted(contracts, key=lambda one: -one.consumers)[:_MAX_EXAMPLES]
 
 
-def _text_of(source: Source, contract: str, version: str | None) -> str:
-    """Return a registered contract as somebody would edit it."""
-    meant = version or source.lines(contract)[0].latest
-    content, media = source.given(contract, meant)
-    return content.decode() if media == YAML else write_yaml(source.get(contract, meant).document)
+def _document_text(source: Source, contract: str, version: str | None) -> str:
+    """Return a registered contract as YAML."""
+    number = version or source.lines(contract)[0].latest
+    content, media = source.given(contract, number)
+    return content.decode() if media == YAML else write_yaml(source.get(contract, number).document)

@@ -24,105 +24,105 @@ from treaty.registry.documents import JSON, YAML, prepare_reading
 from treaty.registry.model import AffectedAnswer, DecisionAnswer, ImpactAnswer, ReasonAnswer
 from treaty.registry.report import CompatibilityReport
 
-_INSTEAD = "Instead: "
-_RANK = {"error": 0, "warning": 1, "info": 2}
-_LONGEST = 200
+_FIX_PREFIX = "Instead: "
+_SEVERITY_ORDER = {"error": 0, "warning": 1, "info": 2}
+_MAX_VALUE_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One change, as people ask about it."""
+    """A change in the table."""
 
     kind: str
     severity: str
-    where: str
+    path: str
     before: str
     after: str
     message: str
     breaks: tuple[str, ...]
     bump: str
-    mend: str | None
+    fix: str | None
     consumers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class IssueRow:
-    """One thing that stands against a version as a whole."""
+    """A problem of the document that no change explains."""
 
     kind: str
     severity: str
-    where: str | None
+    path: str | None
     message: str
-    mend: str | None
+    fix: str | None
 
 
 def change_rows(verdict: Verdict, impact: ImpactAnswer) -> tuple[ChangeRow, ...]:
-    """Return every change, the gravest first."""
-    readers = {one.name: frozenset(one.fields) for one in impact.having("hit", "unknown", "exposed")}
-    rows = [_row(item, readers) for item in verdict.judged]
-    return tuple(sorted(rows, key=lambda row: (_RANK[row.severity], row.where, row.kind)))
+    """Return all changes, most severe first."""
+    fields_by_consumer = {one.name: frozenset(one.fields) for one in impact.having("hit", "unknown", "exposed")}
+    rows = [_row(item, fields_by_consumer) for item in verdict.judged]
+    return tuple(sorted(rows, key=lambda row: (_SEVERITY_ORDER[row.severity], row.path, row.kind)))
 
 
 def issue_rows(report: CompatibilityReport, changes: Iterable[ChangeRow]) -> tuple[IssueRow, ...]:
-    """Return what is said besides the changes."""
-    said = {(row.kind, row.message) for row in changes}
+    """Return the issues of a report that no change explains."""
+    explained = {(row.kind, row.message) for row in changes}
     return tuple(
-        IssueRow(one.kind, one.severity, one.field, one.message, instead(one.kind))
+        IssueRow(one.kind, one.severity, one.field, one.message, suggested_fix(one.kind))
         for one in report.issues
-        if (one.kind, one.message) not in said
+        if (one.kind, one.message) not in explained
     )
 
 
-def instead(kind: str) -> str | None:
-    """Return what the page of a kind advises."""
+def suggested_fix(kind: str) -> str | None:
+    """Return the advice on the page of a kind, or None."""
     known = KINDS.get(kind)
     paragraphs = known.page.split("\n\n") if known else []
-    found = next((one for one in paragraphs if one.startswith(_INSTEAD)), None)
-    if found is None:
+    advice = next((one for one in paragraphs if one.startswith(_FIX_PREFIX)), None)
+    if advice is None:
         return None
-    words = " ".join(found.removeprefix(_INSTEAD).split()).replace("`", "")
-    return words[:1].upper() + words[1:]
+    text = " ".join(advice.removeprefix(_FIX_PREFIX).split()).replace("`", "")
+    return text[:1].upper() + text[1:]
 
 
-def _row(item: JudgedChange, readers: dict[str, frozenset[str]]) -> ChangeRow:
+def _row(item: JudgedChange, fields_by_consumer: dict[str, frozenset[str]]) -> ChangeRow:
     change = item.change
-    hit = [name for name, fields in readers.items() if change.field is not None and change.field in fields]
+    hit = [name for name, fields in fields_by_consumer.items() if change.field is not None and change.field in fields]
     return ChangeRow(
         change.kind,
         item.severity.value,
-        change.path or "the contract",
-        _written(change.before),
-        _written(change.after),
+        change.path or "contract",
+        _format_value(change.before),
+        _format_value(change.after),
         item.message,
         tuple(BROKEN_PARTIES[one] for one in sorted(item.breaks)),
         str(item.grade.bump),
-        instead(change.kind) if item.severity.value != "info" else None,
+        suggested_fix(change.kind) if item.severity.value != "info" else None,
         tuple(hit),
     )
 
 
-def _written(value: Any) -> str:
-    return "—" if value is None else abbreviate(thaw(value))[:_LONGEST]
+def _format_value(value: Any) -> str:
+    return "—" if value is None else abbreviate(thaw(value))[:_MAX_VALUE_LENGTH]
 
 
-_SOURCE = "the contract"
-_WEIGHT = {"hit": 0, "unknown": 1, "exposed": 2, "safe": 3}
+_SOURCE_NAME = "the contract"
+_EFFECT_ORDER = {"hit": 0, "unknown": 1, "exposed": 2, "safe": 3}
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict in one sentence, and how it looks."""
+    """The result in one sentence and the next step."""
 
     state: str
     """healthy, warning, failing or none."""
     kind: str
-    words: str
-    next: str
+    text: str
+    next_step: str
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Everything the registry has to say to a contract."""
+    """Result of checking a contract."""
 
     headline: Headline
     contract: str
@@ -139,20 +139,20 @@ class CheckResult:
     renames: Sequence[RenameSuggestion] = ()
 
     @property
-    def hit(self) -> int:
-        """How many consumers it hits, or may hit."""
+    def consumers_affected(self) -> int:
+        """Number of consumers that are or may be affected."""
         return sum(1 for one in self.affected if one.effect in ("hit", "unknown") and one.kind == "consumer")
 
     @property
-    def remarks(self) -> tuple[Finding, ...]:
-        """What lint found."""
+    def lint_findings(self) -> tuple[Finding, ...]:
+        """Findings of the linter."""
         return self.lint.findings
 
 
 def check_document(source: Source, content: bytes, mode: str | None, grading: Grading, today: date) -> CheckResult:
-    """Judge a contract as registering it would, and keep nothing; raise InvalidDocument where it cannot be read."""
+    """Check a contract as registration would, without storing it. Raises InvalidDocument if it is not valid."""
     if not content.strip():
-        raise InvalidDocument("there is nothing to check; paste a contract or choose a file")
+        raise InvalidDocument("paste a contract or choose a file")
     reading, media = _read(content)
     prepared = prepare_reading(reading, media, content)
     report = source.check(prepared, compatibility=mode)
@@ -162,7 +162,7 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
     verdict = _verdict(before, prepared.contract, report, grading)
     rows = change_rows(verdict, impact) if verdict else ()
     known = {issue.message for issue in report.issues}
-    named = {one.name for one in impact.affected}  # each has a row of its own
+    named = {one.name for one in impact.affected}  # they have their own rows
     return CheckResult(
         _headline(report, impact, rows, decision),
         prepared.contract.id,
@@ -177,7 +177,7 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
             for one in decision.reasons
             if one.message not in known and not any(one.message.startswith(f"{name} ") for name in named)
         ),
-        tuple(sorted(impact.affected, key=lambda one: (_WEIGHT[one.effect], one.name))),
+        tuple(sorted(impact.affected, key=lambda one: (_EFFECT_ORDER[one.effect], one.name))),
         impact.more,
         lint(parse(reading), LintSettings(), today),
         suggest_renames(before, prepared.contract) if before else (),
@@ -185,11 +185,11 @@ def check_document(source: Source, content: bytes, mode: str | None, grading: Gr
 
 
 def _read(content: bytes) -> tuple[ParsedDocument, str]:
-    """Read a document; one that begins with a brace may be JSON or YAML."""
+    """Parse a document. One that begins with a brace can be JSON or YAML."""
     if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):
-            return read_json(content, _SOURCE), JSON
-    return read_document(content, _SOURCE), YAML
+            return read_json(content, _SOURCE_NAME), JSON
+    return read_document(content, _SOURCE_NAME), YAML
 
 
 def _before(source: Source, impact: ImpactAnswer) -> Contract | None:
@@ -200,7 +200,7 @@ def _before(source: Source, impact: ImpactAnswer) -> Contract | None:
 
 
 def _verdict(before: Contract | None, after: Contract, report: CompatibilityReport, grading: Grading) -> Verdict | None:
-    """Judge the changes themselves, to have each with what it was before."""
+    """Judge the changes again, because the report lacks their previous values."""
     if before is None:
         return None
     return judge(diff(before, after), parse_mode(report.mode) if report.mode else DEFAULT_MODE, grading)
@@ -211,43 +211,41 @@ def _headline(
 ) -> Headline:
     if impact.before is None:
         if report.admissible:
-            return Headline("healthy", "good", "A new contract, and it may be registered", "Nobody reads it yet.")
-        return Headline("failing", "bad", "A new contract that lacks something", "Mend what is listed below.")
+            return Headline("healthy", "good", "New contract, can be registered", "It has no consumers yet.")
+        return Headline("failing", "bad", "New contract with problems", "Fix the problems below.")
     if not rows and impact.before == impact.after:
-        words = f"Nothing changed: this is {impact.contract} {impact.before} as it is registered"
-        return Headline("none", "", words, "Change something below, such as removing a field, and check again.")
+        text = f"No changes: this is {impact.contract} {impact.before} as registered"
+        return Headline("none", "", text, "Edit the contract below, for example remove a field, and check again.")
     if report.admissible and decision.waits:
-        words = "Breaking, and others have a say: it would be proposed first"
-        return Headline("warning", "warn", words, "It is registered once everybody it waits for has spoken.")
+        text = "Breaking: it would be proposed for approval"
+        return Headline("warning", "warn", text, "It is registered after all required approvals and acknowledgements.")
     if report.admissible and report.compatible:
-        return Headline("healthy", "good", "Compatible: it may be registered", "Nobody has to do anything.")
+        return Headline("healthy", "good", "Compatible: can be registered", "Consumers do not have to do anything.")
     if report.admissible:
-        words = "Breaking, but with a plan: it may be registered as a new line"
-        return Headline("warning", "warn", words, "Consumers move to the new line in their own time.")
+        text = "Breaking, with a migration plan: can be registered as a new line"
+        return Headline("warning", "warn", text, "Consumers get time to move to the new line.")
     if report.compatible:
-        return Headline("warning", "warn", "Compatible, but not as it is", "Mend what is listed below.")
-    return Headline(
-        "failing", "bad", "Breaking: it would be refused as it is", "See what breaks, whom, and how to mend it."
-    )
+        return Headline("warning", "warn", "Compatible, but with problems", "Fix the problems below.")
+    return Headline("failing", "bad", "Breaking: cannot be registered", "See below what breaks and how to fix it.")
 
 
-_SHOWN = 25
-_AROUND = 2
-_LONGEST_LINE = 160
+_MAX_PROBLEMS = 25
+_CONTEXT_LINES = 2
+_MAX_LINE_LENGTH = 160
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """One line of what was pasted."""
+    """A line of the submitted text."""
 
     number: int
     text: str
-    is_meant: bool
+    is_marked: bool
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that cannot be read, and where."""
+    """A problem with the document, with an excerpt around its line."""
 
     message: str
     hint: str | None = None
@@ -257,28 +255,28 @@ class Problem:
 
 @dataclass(frozen=True)
 class InvalidSubmission:
-    """Everything that stands against reading a document."""
+    """Problems of a document that is not a valid contract."""
 
-    troubles: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
     more: int = 0
 
 
 def explain_invalid(error: InvalidDocument, text: str) -> InvalidSubmission:
-    """Put each problem beside its line."""
+    """Return the problems of a document with excerpts."""
     lines = text.split("\n")
-    found = [_trouble(one, lines) for one in error.findings] or [Problem(str(error))]
-    return InvalidSubmission(tuple(found[:_SHOWN]), max(0, len(found) - _SHOWN))
+    problems = [_problem(one, lines) for one in error.findings] or [Problem(str(error))]
+    return InvalidSubmission(tuple(problems[:_MAX_PROBLEMS]), max(0, len(problems) - _MAX_PROBLEMS))
 
 
-def _trouble(finding: Finding, lines: list[str]) -> Problem:
+def _problem(finding: Finding, lines: list[str]) -> Problem:
     number = finding.place.line if finding.place else None
     where = f"{finding.path}: " if finding.path and finding.path not in finding.message else ""
     return Problem(f"{where}{finding.message}", finding.hint, number, _excerpt(lines, number) if number else ())
 
 
 def _excerpt(lines: list[str], number: int) -> tuple[TextLine, ...]:
-    first, last = max(1, number - _AROUND), min(len(lines), number + _AROUND)
-    return tuple(TextLine(one, lines[one - 1][:_LONGEST_LINE], one == number) for one in range(first, last + 1))
+    first, last = max(1, number - _CONTEXT_LINES), min(len(lines), number + _CONTEXT_LINES)
+    return tuple(TextLine(one, lines[one - 1][:_MAX_LINE_LENGTH], one == number) for one in range(first, last + 1))
 
 
 __all__ = [

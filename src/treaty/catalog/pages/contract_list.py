@@ -1,4 +1,4 @@
-"""The list of contracts: found by words, narrowed by what they are."""
+"""The list of contracts with search and filters."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.registry.model.contract_answers import Query
 
-_SHOWN = 50
+_PAGE_SIZE = 50
 _FIRST_COMMANDS = (
     ("Write a contract", "treaty init"),
     ("Register it", "treaty register contracts/orders.yaml"),
-    ("Say that you depend on it", "treaty subscribe my-team.report orders@1 --class operational_reporting"),
+    ("Subscribe a consumer", "treaty subscribe my-team.report orders@1 --class operational_reporting"),
 )
 
 
 @dataclass(frozen=True)
 class ContractListFilter:
-    """What somebody looks for in the list, as the address says it."""
+    """Search and filters of the list, from the query string."""
 
     q: str | None = None
     domain: str | None = None
@@ -30,42 +30,42 @@ class ContractListFilter:
     cursor: str | None = None
 
     @property
-    def is_anything(self) -> bool:
-        """Whether nothing narrows the list."""
+    def is_empty(self) -> bool:
+        """Whether nothing is filtered."""
         return not any((self.q, self.domain, self.tier, self.status, self.owner, self.health))
 
 
-def contract_list_page(source: Source, wanted: ContractListFilter | None = None, limit: int = _SHOWN) -> Page:
-    """Return a part of the contracts that fit."""
-    wanted = wanted or ContractListFilter()
+def contract_list_page(source: Source, list_filter: ContractListFilter | None = None, limit: int = _PAGE_SIZE) -> Page:
+    """Return one page of the matching contracts."""
+    list_filter = list_filter or ContractListFilter()
     query = Query(
-        text=wanted.q,
-        domain=wanted.domain,
-        tier=wanted.tier,
-        status=wanted.status,
-        owner=wanted.owner,
-        health=wanted.health,
+        text=list_filter.q,
+        domain=list_filter.domain,
+        tier=list_filter.tier,
+        status=list_filter.status,
+        owner=list_filter.owner,
+        health=list_filter.health,
     )
-    found = source.search(query, cursor=wanted.cursor, limit=limit)
+    matches = source.search(query, cursor=list_filter.cursor, limit=limit)
     overview = source.overview()
-    onward = replace(wanted, cursor=found.next)
+    next_filter = replace(list_filter, cursor=matches.next)
     return Page(
-        links.contracts(**asdict(wanted)),
+        links.contracts(**asdict(list_filter)),
         "contracts.html",
         "Contracts",
         "contracts",
         {
-            "wanted": wanted,
-            "found": found.items,
+            "filter": list_filter,
+            "contracts": matches.items,
             "overview": overview,
-            "choices": {
+            "facets": {
                 "domain": overview.domains,
                 "tier": overview.tiers,
                 "status": overview.statuses,
                 "owner": overview.owners,
                 "health": overview.health if overview.health.keys() - {"none"} else {},
             },
-            "onward": links.contracts(**asdict(onward)) if found.next else None,
+            "next_page": links.contracts(**asdict(next_filter)) if matches.next else None,
             "first_commands": _FIRST_COMMANDS,
         },
     )

@@ -1,4 +1,4 @@
-"""How promises are kept: every contract day by day, and where to look first."""
+"""Health of all contracts: summary tiles, daily status, contracts that need attention, quarantine and exceptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 from treaty.catalog import links
 from treaty.catalog.formatting import format_date, pluralize
-from treaty.catalog.pages.contract.service_levels import DAYS, Chart, anchor_of, chart_of
+from treaty.catalog.pages.contract.service_levels import DAYS, Chart, chart_anchor, measure_chart
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.observability import formatting, measures
@@ -18,15 +18,15 @@ from treaty.registry.model import ContractAnswer, DayAnswer, GridRowAnswer, Meas
 from treaty.registry.model.contract_answers import Query
 
 ROWS = 60
-"""So many contracts in one heat map: what an eye takes in."""
+"""Contracts per page of the daily status."""
 
-_LABELLED = 5
-_FIRST = 3
+_LABEL_EVERY_DAYS = 5
+_MAX_ATTENTION = 3
 
 
 @dataclass(frozen=True)
 class HealthFilter:
-    """Which contracts the heat map shows, as the address says it."""
+    """Filter of the page, from the query string."""
 
     domain: str | None = None
     cursor: str | None = None
@@ -34,7 +34,7 @@ class HealthFilter:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One day of the heat map; every few days it is written above."""
+    """A day in the daily status. Some days have a label."""
 
     day: date
     label: str | None
@@ -42,15 +42,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How one day went for one contract."""
+    """State of a contract on one day."""
 
     state: str
-    words: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One contract of the heat map."""
+    """A contract in the daily status."""
 
     contract: str
     name: str
@@ -59,34 +59,34 @@ class Row:
 
 
 def health_page(
-    source: Source, wanted: HealthFilter | None = None, now: datetime | None = None, limit: int = ROWS
+    source: Source, health_filter: HealthFilter | None = None, now: datetime | None = None, limit: int = ROWS
 ) -> Page:
-    """Return how promises are kept, the worst first."""
-    wanted, moment = wanted or HealthFilter(), now or datetime.now(UTC)
+    """Return the health page, worst contracts first."""
+    health_filter, moment = health_filter or HealthFilter(), now or datetime.now(UTC)
     days = days_until(moment.date(), DAYS)
-    found = source.measures.grid(since=days[0], domain=wanted.domain, cursor=wanted.cursor, limit=limit)
+    grid = source.measures.grid(since=days[0], domain=health_filter.domain, cursor=health_filter.cursor, limit=limit)
     overview = source.overview()
     measured = sum(number for health, number in overview.health.items() if health != "none")
-    onward = links.health(domain=wanted.domain, cursor=found.next) if found.next else None
-    newest = newest_of(source, moment)
-    rows = sorted(found.items, key=_worst_first)
-    tiles: Sequence[Tile] = tiles_of(overview, newest) if found.items else ()
+    next_page = links.health(domain=health_filter.domain, cursor=grid.next) if grid.next else None
+    latest = latest_measures(source, moment)
+    rows = sorted(grid.items, key=_worst_first)
+    tiles: Sequence[Tile] = summary_tiles(overview, latest) if grid.items else ()
     return Page(
-        links.health(**asdict(wanted)),
+        links.health(**asdict(health_filter)),
         "health/health.html",
         "Health",
         "health",
         {
-            "wanted": wanted,
+            "filter": health_filter,
             "overview": overview,
             "measured": measured,
-            "is_filled": bool(found.items) or wanted != HealthFilter(),
+            "has_measures": bool(grid.items) or health_filter != HealthFilter(),
             "columns": _columns(days),
             "rows": tuple(_row(one, days) for one in rows),
-            "onward": onward,
+            "next_page": next_page,
             "tiles": tiles,
-            "first": look_first(source, _first(rows), moment) if not wanted.cursor else (),
-            "waiting": waiting(newest) if not wanted.cursor else (),
+            "attention": attention_cards(source, _worst_rows(rows), moment) if not health_filter.cursor else (),
+            "backlog": backlog_rows(latest) if not health_filter.cursor else (),
         },
         ("health.css",),
     )
@@ -95,7 +95,7 @@ def health_page(
 def _columns(days: Sequence[date]) -> tuple[Column, ...]:
     last = len(days) - 1
     return tuple(
-        Column(one, format_date(one).rpartition(" ")[0] if (last - number) % _LABELLED == 0 else None)
+        Column(one, format_date(one).rpartition(" ")[0] if (last - number) % _LABEL_EVERY_DAYS == 0 else None)
         for number, one in enumerate(days)
     )
 
@@ -116,7 +116,7 @@ def _cell(one: DayState) -> Cell:
     if one.state is State.HEALTHY:
         return Cell(one.state.value, f"{when}: healthy")
     return Cell(
-        one.state.value, f"{when}: {one.state} by {', '.join(measure_kind(name).title.lower() for name in one.by)}"
+        one.state.value, f"{when}: {one.state}, {', '.join(measure_kind(name).title.lower() for name in one.by)}"
     )
 
 
@@ -126,19 +126,19 @@ def _worst_first(row: GridRowAnswer) -> tuple[int, int, int, str]:
     return -now, -states.count("failing"), -states.count("warning"), row.name or row.contract
 
 
-def _first(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
-    """Return those that are not well now; where all are, the one that had the worst days."""
-    return [one for one in rows if one.health in ("failing", "warning")][:_FIRST] or list(rows[:1])
+def _worst_rows(rows: Sequence[GridRowAnswer]) -> list[GridRowAnswer]:
+    """Return the contracts that fail or warn now, or else the one with the worst days."""
+    return [one for one in rows if one.health in ("failing", "warning")][:_MAX_ATTENTION] or list(rows[:1])
 
 
-_MOST = 1_000
-_LISTED = 20
-_DRAWN = (measures.FRESHNESS, measures.VOLUME)
+_MAX_MEASURES = 1_000
+_MAX_BACKLOG = 20
+_DEFAULT_CHARTS = (measures.FRESHNESS, measures.VOLUME)
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number about all contracts, and the contract that it is mostly about."""
+    """A summary of all contracts, with the worst contract."""
 
     name: str
     value: str
@@ -148,8 +148,8 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A contract with rows in quarantine or exceptions that are open."""
+class BacklogRow:
+    """A contract with rows in quarantine or open exceptions."""
 
     contract: str
     quarantined: int
@@ -160,20 +160,20 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A contract to look at: what is wrong, who answers for it, how many read it, and how it went."""
+class AttentionCard:
+    """A contract that needs attention, with its problems, owners and charts."""
 
     contract: str
     name: str
     state: str
-    broken: tuple[str, ...]
-    about: ContractAnswer | None
+    problems: tuple[str, ...]
+    contract_info: ContractAnswer | None
     charts: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
-    """What was last measured of all contracts, as far as one page can speak of it."""
+class LatestMeasures:
+    """Latest measures of all contracts. `is_all` is false if there are more than one page."""
 
     freshness: tuple[MeasureAnswer, ...]
     quarantined: tuple[MeasureAnswer, ...]
@@ -182,115 +182,123 @@ class Newest:
     is_all: bool
 
 
-def newest_of(source: Source, now: datetime) -> Newest:
-    """Ask what was last measured; how old data was days ago says nothing, but what waited then waits still."""
+def latest_measures(source: Source, now: datetime) -> LatestMeasures:
+    """Load the latest measures. Old freshness values are dropped; old quarantine and exception counts still hold."""
     kinds = (measures.FRESHNESS, measures.QUARANTINED, measures.QUARANTINED_SHARE, measures.EXCEPTIONS)
-    pages = [source.measures.current(name=name, limit=_MOST) for name in kinds]
+    pages = [source.measures.current(name=name, limit=_MAX_MEASURES) for name in kinds]
     fresh, quarantined, shares, exceptions = (tuple(page.items) for page in pages)
     fresh = tuple(one for one in fresh if not is_stale(one.at, now))
-    return Newest(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
+    return LatestMeasures(fresh, quarantined, shares, exceptions, all(page.next is None for page in pages))
 
 
-def tiles_of(overview: OverviewAnswer, newest: Newest) -> tuple[Tile, ...]:
-    """Return how all contracts are, in a few numbers."""
-    found = (
-        _late(newest.freshness),
-        _quarantine(newest.quarantined, newest.shares),
-        _total(newest.exceptions, "Exceptions", "open exception", "every key is settled"),
+def summary_tiles(overview: OverviewAnswer, latest: LatestMeasures) -> tuple[Tile, ...]:
+    """Return the summary tiles."""
+    tiles = (
+        _freshness_tile(latest.freshness),
+        _quarantine_tile(latest.quarantined, latest.shares),
+        _count_tile(latest.exceptions, "Exceptions", "open exception", "all keys are resolved"),
     )
-    return (_kept(overview), *(one if newest.is_all or not one.contract else _at_least(one) for one in found))
+    return (_promise_tile(overview), *(one if latest.is_all or not one.contract else _at_least(one) for one in tiles))
 
 
-def waiting(newest: Newest) -> tuple[Waiting, ...]:
-    """Return the contracts where rows or keys wait for somebody, the most first."""
-    shares = {one.contract: one for one in newest.shares}
-    rows = {one.contract: one for one in newest.quarantined if one.value}
-    exceptions = {one.contract: one for one in newest.exceptions if one.value}
-    found = [
-        _waiting(name, rows.get(name), shares.get(name), exceptions.get(name))
+def backlog_rows(latest: LatestMeasures) -> tuple[BacklogRow, ...]:
+    """Return the contracts with quarantined rows or open exceptions, most first."""
+    shares = {one.contract: one for one in latest.shares}
+    rows = {one.contract: one for one in latest.quarantined if one.value}
+    exceptions = {one.contract: one for one in latest.exceptions if one.value}
+    backlog = [
+        _backlog_row(name, rows.get(name), shares.get(name), exceptions.get(name))
         for name in sorted(rows.keys() | exceptions.keys())
     ]
-    return tuple(sorted(found, key=lambda one: (-(one.exceptions or 0) - one.quarantined, one.contract))[:_LISTED])
+    return tuple(
+        sorted(backlog, key=lambda one: (-(one.exceptions or 0) - one.quarantined, one.contract))[:_MAX_BACKLOG]
+    )
 
 
-def look_first(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> tuple[Look, ...]:
-    """Return contracts with what is wrong about them, drawn over time."""
-    return tuple(_look(source, number, row, now) for number, row in enumerate(rows, 1))
+def attention_cards(source: Source, rows: Iterable[GridRowAnswer], now: datetime) -> tuple[AttentionCard, ...]:
+    """Return contracts with their problems and charts."""
+    return tuple(_attention_card(source, number, row, now) for number, row in enumerate(rows, 1))
 
 
-def _look(source: Source, number: int, row: GridRowAnswer, now: datetime) -> Look:
-    newest = source.measures.current(contract=row.contract, limit=_MOST).items
-    current = [one for one in newest if not is_stale(one.at, now)]
-    wrong = sorted((one for one in current if one.state in ("failing", "warning")), key=_badness, reverse=True)
-    names = dict.fromkeys([*_DRAWN, *(one.name for one in wrong)])
-    drawn = (chart_of(source, row.contract, name, now, f"{anchor_of(name)}-{number}") for name in names)
-    charts = tuple(one for one in drawn if one)[:3]
-    about = next(
+def _attention_card(source: Source, number: int, row: GridRowAnswer, now: datetime) -> AttentionCard:
+    measures = source.measures.current(contract=row.contract, limit=_MAX_MEASURES).items
+    current = [one for one in measures if not is_stale(one.at, now)]
+    problems = sorted((one for one in current if one.state in ("failing", "warning")), key=_severity, reverse=True)
+    names = dict.fromkeys([*_DEFAULT_CHARTS, *(one.name for one in problems)])
+    candidates = (measure_chart(source, row.contract, name, now, f"{chart_anchor(name)}-{number}") for name in names)
+    charts = tuple(one for one in candidates if one)[:3]
+    contract = next(
         (one for one in source.search(Query(name=row.contract), limit=50).items if one.id == row.contract), None
     )
-    return Look(row.contract, row.name or row.contract, row.health or "none", tuple(map(_said, wrong)), about, charts)
+    return AttentionCard(
+        row.contract,
+        row.name or row.contract,
+        row.health or "none",
+        tuple(map(_describe_problem, problems)),
+        contract,
+        charts,
+    )
 
 
-def _said(one: MeasureAnswer) -> str:
-    """Say how a promise is broken, or nearly."""
+def _describe_problem(one: MeasureAnswer) -> str:
+    """Describe a violated or nearly violated promise."""
     kind = measure_kind(one.name, one.unit)
     if one.name == measures.RUN:
-        return "the last run did not come through"
+        return "the last run failed"
     promised = f", promised {formatting.format_promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
     return f"{kind.title.lower()} {formatting.format_measured(kind, one.value, one.unit)}{promised}"
 
 
-def _badness(one: MeasureAnswer) -> int:
+def _severity(one: MeasureAnswer) -> int:
     return RANKS[State(one.state) if one.state else None]
 
 
-def _kept(overview: OverviewAnswer) -> Tile:
+def _promise_tile(overview: OverviewAnswer) -> Tile:
     counts = {health: number for health, number in overview.health.items() if health != "none"}
     state = worst(State(health) for health in counts)
-    kept = sum(number for health, number in counts.items() if health != State.FAILING)
+    met = sum(number for health, number in counts.items() if health != State.FAILING)
     unmeasured = overview.health.get("none", 0)
-    note = "contracts keep what they promise" + (f"; {unmeasured:,} not measured" if unmeasured else "")
-    return Tile("Promises", f"{kept:,} of {sum(counts.values()):,}", note, state or "none")
+    note = "contracts meet their service levels" + (f"; {unmeasured:,} not measured" if unmeasured else "")
+    return Tile("Service levels", f"{met:,} of {sum(counts.values()):,}", note, state or "none")
 
 
-def _late(found: Sequence[MeasureAnswer]) -> Tile:
-    late = [one for one in found if one.state == "failing"]
-    state = worst(State(one.state) for one in found if one.state)
+def _freshness_tile(measures: Sequence[MeasureAnswer]) -> Tile:
+    late = [one for one in measures if one.state == "failing"]
+    state = worst(State(one.state) for one in measures if one.state)
     if not late:
-        note = "nothing is older than promised" if state else "no promise was measured lately"
-        return Tile("Freshness", "in time" if state else "—", note, state or "none")
-    most = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
-    kind = measure_kind(most.name, most.unit)
-    promised = (
-        f", promised {formatting.format_promise(kind, most.promise, most.unit)}" if most.promise is not None else ""
-    )
-    note = f"the worst is {formatting.format_measured(kind, most.value, most.unit)} old{promised}"
-    return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", most.contract)
+        note = "all data is as fresh as promised" if state else "no recent measures"
+        return Tile("Freshness", "on time" if state else "—", note, state or "none")
+    worst_late = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
+    kind = measure_kind(worst_late.name, worst_late.unit)
+    promise = worst_late.promise
+    promised = f", promised {formatting.format_promise(kind, promise, worst_late.unit)}" if promise is not None else ""
+    note = f"oldest: {formatting.format_measured(kind, worst_late.value, worst_late.unit)}{promised}"
+    return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", worst_late.contract)
 
 
-def _quarantine(rows: Sequence[MeasureAnswer], shares: Sequence[MeasureAnswer]) -> Tile:
-    """Count the rows; whether they are too many is judged by their share of what arrived."""
-    tile = _total(rows, "Quarantine", "row", "the last runs put nothing there")
+def _quarantine_tile(rows: Sequence[MeasureAnswer], shares: Sequence[MeasureAnswer]) -> Tile:
+    """Return the number of quarantined rows. The state depends on their share of the input."""
+    tile = _count_tile(rows, "Quarantine", "row", "no rows in the latest runs")
     there = {one.contract for one in rows if one.value}
     state = worst(State(one.state) for one in shares if one.state and one.contract in there)
     return replace(tile, state=state or tile.state)
 
 
-def _total(found: Sequence[MeasureAnswer], name: str, noun: str, nothing: str) -> Tile:
-    most = max(found, key=lambda one: one.value, default=None)
+def _count_tile(measures: Sequence[MeasureAnswer], name: str, noun: str, none_note: str) -> Tile:
+    most = max(measures, key=lambda one: one.value, default=None)
     if most is None:
-        return Tile(name, "—", "not measured yet")
-    total = round(sum(one.value for one in found))
+        return Tile(name, "—", "no measures yet")
+    total = round(sum(one.value for one in measures))
     if not total:
-        return Tile(name, "none", nothing, "healthy")
-    where = sum(one.value > 0 for one in found)
+        return Tile(name, "none", none_note, "healthy")
+    where = sum(one.value > 0 for one in measures)
     return Tile(name, pluralize(total, noun), f"in {pluralize(where, 'contract')}", "warning", most.contract)
 
 
-def _waiting(
+def _backlog_row(
     name: str, rows: MeasureAnswer | None, share: MeasureAnswer | None, exceptions: MeasureAnswer | None
-) -> Waiting:
-    return Waiting(
+) -> BacklogRow:
+    return BacklogRow(
         name,
         round(rows.value) if rows else 0,
         formatting.format_amount(share.value, share.unit) if share and rows else None,

@@ -1,4 +1,4 @@
-"""One migration: who stands where, what was proven, and what to run next."""
+"""Pages of migrations and open proposals, and the migration summary that other pages show."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from treaty.catalog.contacts import Contact, make_contact, safe_address
 from treaty.catalog.formatting import pluralize
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
-from treaty.catalog.svg.charts import Part, share, stacked_bar
+from treaty.catalog.svg.charts import Part, filled_share, stacked_bar
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationConsumerAnswer
 
 EFFECTS = {
-    "hit": ("failing", "hit: a field it reads changes"),
-    "unknown": ("warning", "unknown: it names no fields"),
-    "safe": ("healthy", "safe: it reads none of what changes"),
+    "hit": ("failing", "affected: a field it uses changes"),
+    "unknown": ("warning", "unknown: no fields specified"),
+    "safe": ("healthy", "not affected"),
 }
-_WAYS = {"back": "the old shape, from new rows", "forward": "the new shape, from old rows"}
-_MOST_FIELDS = 30
+_SHIM_LABELS = {"back": "old shape from new rows", "forward": "new shape from old rows"}
+_MAX_FIELDS = 30
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where one consumer stands, as the page draws it."""
+class ConsumerStatus:
+    """A consumer in the table of a migration."""
 
-    one: MigrationConsumerAnswer
+    entry: MigrationConsumerAnswer
     is_missing: bool
     effect_state: str
-    effect_words: str
+    effect_label: str
     contact: Contact | None
     fields: tuple[str, ...]
     more_fields: int
@@ -40,125 +40,134 @@ class Standing:
 
 @dataclass(frozen=True)
 class Shim:
-    """What running one shim on rows showed."""
+    """Result of running one shim on rows."""
 
-    words: str
+    label: str
     object: str
     holds: bool
     rows: str
-    trouble: tuple[str, ...]
+    problems: tuple[str, ...]
 
 
 def migration_page(source: Source, number: int, today: date) -> Page:
     """Return the page of one migration."""
-    board = source.migrations.get(number)
+    status = source.migrations.get(number)
     teams = known_teams(source)
-    order = {name: place for place, name in enumerate(reversed(STANDINGS))}
-    consumers = sorted(board.consumers, key=lambda one: (order[one.state], not one.critical, one.consumer))
+    order = {name: position for position, name in enumerate(reversed(CONSUMER_STATES))}
+    consumers = sorted(status.consumers, key=lambda one: (order[one.state], not one.critical, one.consumer))
     return Page(
         links.migration(number),
         "migration.html",
-        f"{board.before} → {board.after}",
+        f"{status.before} → {status.after}",
         "changes",
         {
-            "move": summarize_migration(board, today, teams),
+            "migration": summarize_migration(status, today, teams),
             "known_teams": teams,
-            "board": board,
-            "standings": STANDINGS,
-            "meanings": MEANINGS,
-            "consumers": tuple(_standing(one, board.missing) for one in consumers),
-            "shims": tuple(_shims(board.proof or {})),
-            "proof_at": _text((board.proof or {}).get("at")),
-            "commands": tuple(_commands(board)),
+            "status": status,
+            "states": CONSUMER_STATES,
+            "meanings": STATE_MEANINGS,
+            "consumers": tuple(_consumer_status(one, status.missing) for one in consumers),
+            "shims": tuple(_shims(status.proof or {})),
+            "proof_at": _text((status.proof or {}).get("at")),
+            "commands": tuple(_commands(status)),
         },
         assets=("changes.css", "actions.css"),
     )
 
 
-def _standing(one: MigrationConsumerAnswer, missing: list[str]) -> Standing:
-    state, words = EFFECTS[one.effect]
-    call = make_contact(one.team or one.consumer, one.contact) if one.contact else None
-    more = max(0, len(one.fields) - _MOST_FIELDS)
-    return Standing(one, one.consumer in missing, state, words, call, tuple(one.fields[:_MOST_FIELDS]), more)
+def _consumer_status(one: MigrationConsumerAnswer, missing: list[str]) -> ConsumerStatus:
+    state, label = EFFECTS[one.effect]
+    contact = make_contact(one.team or one.consumer, one.contact) if one.contact else None
+    more = max(0, len(one.fields) - _MAX_FIELDS)
+    return ConsumerStatus(one, one.consumer in missing, state, label, contact, tuple(one.fields[:_MAX_FIELDS]), more)
 
 
-def _commands(board: BoardAnswer) -> Iterator[tuple[str, str]]:
-    """Yield what somebody may run next, with a consumer who is still to act as the example."""
-    waiting = [one.consumer for one in board.consumers if one.state == "waiting"]
-    left = waiting + [one.consumer for one in board.consumers if one.state == "acknowledged"]
-    silent = [name for name in board.missing if name in waiting] or waiting
-    between = f"{quote(f'{board.contract}@{board.before_version}')} {quote(f'{board.contract}@{board.after_version}')}"
-    if board.state in ("proposed", "open") and silent:
-        yield "Say that a consumer knows of the change", f"treaty migrate acknowledge {board.id} {quote(silent[0])}"
-    if board.state == "open":
+def _commands(status: BoardAnswer) -> Iterator[tuple[str, str]]:
+    """Yield useful commands, with a consumer that still has to act as the example."""
+    waiting = [one.consumer for one in status.consumers if one.state == "waiting"]
+    left = waiting + [one.consumer for one in status.consumers if one.state == "acknowledged"]
+    acknowledge_next = [name for name in status.missing if name in waiting] or waiting
+    between = (
+        f"{quote(f'{status.contract}@{status.before_version}')} {quote(f'{status.contract}@{status.after_version}')}"
+    )
+    if status.state in ("proposed", "open") and acknowledge_next:
+        yield (
+            "Acknowledge the change for a consumer",
+            f"treaty migrate acknowledge {status.id} {quote(acknowledge_next[0])}",
+        )
+    if status.state == "open":
         of = f" --consumer {quote(left[0])}" if left else ""
-        yield "See what changes for a consumer, and the old shape as a view", f"treaty migrate plan {between}{of}"
+        yield "Show the changes for a consumer and the view with the old shape", f"treaty migrate plan {between}{of}"
         if left:
-            yield "Move a consumer to the new line", f"treaty migrate move {board.id} {quote(left[0])}"
-        yield "Try the shims on rows, and keep the proof here", f"treaty migrate prove {between} --record"
-    yield "See the same board in a terminal", f"treaty migrate status {board.id}"
+            yield "Move a consumer to the new line", f"treaty migrate move {status.id} {quote(left[0])}"
+        yield "Run the shims on data and record the proof", f"treaty migrate prove {between} --record"
+    yield "Show the status in a terminal", f"treaty migrate status {status.id}"
 
 
 def _shims(proof: dict[str, Any]) -> Iterator[Shim]:
-    """Yield what a proof says; it came from outside, so nothing is taken for granted."""
-    listed = proof.get("shims")
-    for one in listed if isinstance(listed, list) else ():
+    """Yield the results of a proof. It comes from a client, so its shape is not trusted."""
+    shims = proof.get("shims")
+    for one in shims if isinstance(shims, list) else ():
         if not isinstance(one, dict):
             continue
-        way = str(one.get("way"))
+        direction = str(one.get("way"))
         yield Shim(
-            _WAYS.get(way, way[:40]), str(one.get("object"))[:200], one.get("holds") is True, _rows(one), _trouble(one)
+            _SHIM_LABELS.get(direction, direction[:40]),
+            str(one.get("object"))[:200],
+            one.get("holds") is True,
+            _rows(one),
+            _problems(one),
         )
 
 
 def _rows(shim: dict[str, Any]) -> str:
     rows = shim.get("rows")
     if not isinstance(rows, dict):
-        return "no rows: no view can be made"
+        return "no view could be created"
     used, conforming = rows.get("used"), rows.get("conforming")
-    return f"{conforming} of {used} rows keep the contract ({str(rows.get('origin'))[:80]})"
+    return f"{conforming} of {used} rows are valid ({str(rows.get('origin'))[:80]})"
 
 
-def _trouble(shim: dict[str, Any]) -> tuple[str, ...]:
+def _problems(shim: dict[str, Any]) -> tuple[str, ...]:
     fields = shim.get("fields")
-    found = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
-    said = [
+    entries = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    problems = [
         f"{str(one.get('field'))[:120]}: {one.get('fidelity')}" + (f", {one['reason']}" if one.get("reason") else "")
-        for one in found
+        for one in entries
         if one.get("holds") is not True or one.get("fidelity") != "exact"
     ]
     blocked = shim.get("blocked")
-    return tuple([*map(str, blocked if isinstance(blocked, list) else ()), *said][:50])
+    return tuple([*map(str, blocked if isinstance(blocked, list) else ()), *problems][:50])
 
 
 def _text(value: object) -> str | None:
     return value[:40] if isinstance(value, str) else None
 
 
-STANDINGS = ("moved", "waived", "acknowledged", "waiting")
-"""Where a consumer may stand, from what is done to what is to be done."""
+CONSUMER_STATES = ("moved", "waived", "acknowledged", "waiting")
+"""States of a consumer, from done to open."""
 
-MEANINGS = {
-    "moved": "reads the new line",
-    "waived": "is not waited for, until a day",
-    "acknowledged": "knows of it, still reads the old line",
-    "waiting": "has said nothing yet",
+STATE_MEANINGS = {
+    "moved": "uses the new line",
+    "waived": "exempt until a date",
+    "acknowledged": "confirmed, still on the old line",
+    "waiting": "not confirmed yet",
 }
-_SOON = 14
-_MOST_TEAMS = 1_000
-_PROOFS = {
-    None: ("none", "not tried on rows"),
-    True: ("healthy", "proven on rows"),
-    False: ("failing", "shims failed on rows"),
+_WARNING_DAYS = 14
+_MAX_TEAMS = 1_000
+_PROOF_LABELS = {
+    None: ("none", "not run on data"),
+    True: ("healthy", "proven on data"),
+    False: ("failing", "shims failed"),
 }
 
 
 @dataclass(frozen=True)
 class Window:
-    """The time a move has: how much of it is gone, and whether that is a worry."""
+    """Time window of a migration: how much has elapsed, and its state."""
 
     state: str
-    words: str
+    label: str
     ends_on: date | None
     filled: float
     note: str | None = None
@@ -166,7 +175,7 @@ class Window:
 
 @dataclass(frozen=True)
 class MigrationSummary:
-    """One migration, ready to be drawn."""
+    """A migration for tables and its own page."""
 
     id: int
     contract: str
@@ -177,7 +186,7 @@ class MigrationSummary:
     state: str
     owner: str | None
     is_team: bool
-    """Whether the owner is known as a team, and has a page."""
+    """Whether the owner is a team with a page."""
     guide: str | None
     guide_address: str | None
     parts: tuple[Part, ...]
@@ -186,19 +195,19 @@ class MigrationSummary:
     missing: tuple[str, ...]
     window: Window
     proof_state: str
-    proof_words: str
+    proof_label: str
 
 
 def known_teams(source: Source) -> frozenset[str]:
-    """Return the teams that have a page, as far as one question tells."""
-    return frozenset(one.team for one in source.teams(limit=_MOST_TEAMS).items)
+    """Return the teams that have a page (the first 1,000)."""
+    return frozenset(one.team for one in source.teams(limit=_MAX_TEAMS).items)
 
 
 def summarize_migration(one: MigrationAnswer, today: date, teams: frozenset[str] = frozenset()) -> MigrationSummary:
-    """Return a migration as boards draw it."""
-    counts = {name: one.counts.get(name, 0) for name in STANDINGS}
+    """Return the summary of a migration."""
+    counts = {name: one.counts.get(name, 0) for name in CONSUMER_STATES}
     left = counts["waiting"] + counts["acknowledged"]
-    proof_state, proof_words = _PROOFS[one.proven]
+    proof_state, proof_label = _PROOF_LABELS[one.proven]
     return MigrationSummary(
         id=one.id,
         contract=one.contract,
@@ -217,31 +226,33 @@ def summarize_migration(one: MigrationAnswer, today: date, teams: frozenset[str]
         missing=tuple(one.missing),
         window=_window(one, today, left),
         proof_state=proof_state,
-        proof_words=proof_words,
+        proof_label=proof_label,
     )
 
 
 def _window(one: MigrationAnswer, today: date, left: int) -> Window:
     if one.state == "proposed":
-        note = f"{one.window} to move once it is" if one.window else None
-        return Window("warning" if one.missing else "none", "not let in yet", None, 0.0, note)
+        note = f"{one.window} to migrate after approval" if one.window else None
+        return Window("warning" if one.missing else "none", "not approved yet", None, 0.0, note)
     if one.state in ("closed", "withdrawn"):
         return Window("none", one.state, one.ends_on, 100.0)
     if one.ends_on is None:
-        return Window("none", "no end is set", None, 0.0)
-    begun = one.opened_at.date()
+        return Window("none", "no end date", None, 0.0)
+    opened_on = one.opened_at.date()
     days = (one.ends_on - today).days
-    filled = share((today - begun).days, (one.ends_on - begun).days)
+    filled = filled_share((today - opened_on).days, (one.ends_on - opened_on).days)
     if days < 0:
-        said = f"ended {pluralize(-days, 'day')} ago"
-        return Window("failing" if left else "healthy", said, one.ends_on, 100.0)
-    said = "ends today" if days == 0 else f"{pluralize(days, 'day')} left"
-    return Window("warning" if left and days <= _SOON else "healthy", said, one.ends_on, filled)
+        label = f"ended {pluralize(-days, 'day')} ago"
+        return Window("failing" if left else "healthy", label, one.ends_on, 100.0)
+    label = "ends today" if days == 0 else f"{pluralize(days, 'day')} left"
+    return Window("warning" if left and days <= _WARNING_DAYS else "healthy", label, one.ends_on, filled)
 
 
 def proposals_page(source: Source) -> Page:
     """Return the open proposals."""
-    still = iterate_pages(lambda cursor, limit: source.governance.proposals(state="open", cursor=cursor, limit=limit))
+    proposals = iterate_pages(
+        lambda cursor, limit: source.governance.proposals(state="open", cursor=cursor, limit=limit)
+    )
     waiting = iterate_pages(lambda cursor, limit: source.migrations.list(state="proposed", cursor=cursor, limit=limit))
     return Page(
         links.proposals(),
@@ -249,7 +260,7 @@ def proposals_page(source: Source) -> Page:
         "Proposals",
         "changes",
         {
-            "proposals": list(still),
+            "proposals": list(proposals),
             "migrations": {one.proposal: one for one in waiting if one.proposal is not None},
         },
     )

@@ -1,4 +1,4 @@
-"""Teams: what each owns, what it depends on, and what is coming at it."""
+"""Teams: owned contracts, dependencies, and upcoming changes that affect them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, make_contact
-from treaty.catalog.pages.changes import near
+from treaty.catalog.pages.changes import DAYS_AHEAD, upcoming_dates
 from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summarize_migration
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
@@ -22,80 +22,79 @@ from treaty.registry.model import (
 )
 from treaty.registry.model.contract_answers import Query
 
-_TEAMS = 200
-_OWNED = 200
-_READ = 500
-_LOOKED_INTO = 50
-_UPSTREAM = 200
-_MOVES = 25
-_PROPOSALS = 1_000
-_AHEAD = 60
-_MOST_FIELDS = 12
-_CALLS = 20
+_PAGE_SIZE = 200
+_MAX_OWNED = 200
+_MAX_SUBSCRIPTIONS = 500
+_MAX_LINEAGE_LOOKUPS = 50
+_MAX_SOURCES = 200
+_MAX_MIGRATIONS = 25
+_MAX_PROPOSALS = 1_000
+_MAX_FIELDS = 12
+_MAX_CONTACTS = 20
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What one of a team's consumers reads."""
+class TeamSubscription:
+    """A subscription of a consumer of the team."""
 
-    one: SubscriptionAnswer
+    subscription: SubscriptionAnswer
     contract: str
     fields: tuple[str, ...]
     more_fields: int
 
 
 @dataclass(frozen=True)
-class MadeFrom:
-    """What one of a team's own contracts is made from."""
+class ContractSource:
+    """A source of a contract that the team owns."""
 
     line: str
     contract: str
     is_known: bool
-    """Whether it is registered, and has a page."""
-    by: str
-    by_contract: str
+    """Whether it is registered and has a page."""
+    used_by: str
+    used_by_contract: str
     fields: tuple[str, ...]
     more_fields: int
 
 
 @dataclass(frozen=True)
-class Coming:
-    """A move that consumers of a team have a part in, and where they stand."""
+class TeamMigration:
+    """A migration and the consumers of the team in it."""
 
-    move: MigrationSummary
-    ours: tuple[MigrationConsumerAnswer, ...]
+    migration: MigrationSummary
+    consumers: tuple[MigrationConsumerAnswer, ...]
 
     @property
     def left(self) -> int:
-        """How many of them are still to move."""
-        return sum(one.state in ("waiting", "acknowledged") for one in self.ours)
+        """Number of consumers that still have to move."""
+        return sum(one.state in ("waiting", "acknowledged") for one in self.consumers)
 
 
-def teams_page(source: Source, cursor: str | None = None, limit: int = _TEAMS) -> Page:
+def teams_page(source: Source, cursor: str | None = None, limit: int = _PAGE_SIZE) -> Page:
     """Return the list of teams."""
-    found = source.teams(cursor=cursor, limit=limit)
+    teams = source.teams(cursor=cursor, limit=limit)
     return Page(
         links.teams(cursor),
         "teams.html",
         "Teams",
         "teams",
         {
-            "teams": tuple(found.items),
+            "teams": tuple(teams.items),
             "is_first": cursor is None,
-            "onward": links.teams(found.next) if found.next else None,
+            "next_page": links.teams(teams.next) if teams.next else None,
         },
         assets=("changes.css",),
     )
 
 
 def team_page(source: Source, name: str, today: date) -> Page:
-    """Return the page of a team, or say that nobody knows it."""
-    found = source.search(Query(owner=name), limit=_OWNED)
-    owned = tuple(one for one in found.items if any(owner.team == name for owner in one.owners))
-    read = source.consumers.subscriptions(team=name, limit=_READ)
-    if not owned and not read.items and not found.next:
-        raise NotFound(f"no team {name!r} owns or reads anything here; see the list of teams: /catalog/teams")
-    upcoming = source.upcoming(team=name, days=_AHEAD).items
+    """Return the page of a team. Raises NotFound if it owns and consumes nothing."""
+    matches = source.search(Query(owner=name), limit=_MAX_OWNED)
+    owned = tuple(one for one in matches.items if any(owner.team == name for owner in one.owners))
+    subscriptions = source.consumers.subscriptions(team=name, limit=_MAX_SUBSCRIPTIONS)
+    if not owned and not subscriptions.items and not matches.next:
+        raise NotFound(f"no team {name!r} owns or consumes a contract")
+    upcoming = source.upcoming(team=name, days=DAYS_AHEAD).items
     return Page(
         links.team(name),
         "team.html",
@@ -104,81 +103,83 @@ def team_page(source: Source, name: str, today: date) -> Page:
         {
             "team": name,
             "owned": owned,
-            "more_owned": found.next is not None,
-            "read": tuple(_reading(one) for one in read.items),
-            "more_read": read.next is not None,
-            **_rests_on(source, owned),
-            "consumers": len({one.consumer for one in read.items}),
-            "coming": _coming(source, name, today),
-            "near": near(upcoming, today),
-            "ahead": _AHEAD,
+            "more_owned": matches.next is not None,
+            "subscriptions": tuple(_team_subscription(one) for one in subscriptions.items),
+            "more_subscriptions": subscriptions.next is not None,
+            **_sources(source, owned),
+            "consumers": len({one.consumer for one in subscriptions.items}),
+            "migrations": _team_migrations(source, name, today),
+            "upcoming": upcoming_dates(upcoming, today),
+            "days_ahead": DAYS_AHEAD,
             "today": today,
             "proposals": _proposals(source, owned),
-            "calls": _calls(name, owned, read.items),
+            "contacts": _contacts(name, owned, subscriptions.items),
             "known_teams": known_teams(source) | {name},
         },
         assets=("changes.css",),
     )
 
 
-def _reading(one: SubscriptionAnswer) -> Reading:
-    more = max(0, len(one.fields) - _MOST_FIELDS)
-    return Reading(one, one.line.rpartition("@")[0], tuple(one.fields[:_MOST_FIELDS]), more)
+def _team_subscription(one: SubscriptionAnswer) -> TeamSubscription:
+    more = max(0, len(one.fields) - _MAX_FIELDS)
+    return TeamSubscription(one, one.line.rpartition("@")[0], tuple(one.fields[:_MAX_FIELDS]), more)
 
 
-def _rests_on(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any]:
-    """Return what the team's contracts are made from, and whether that is all."""
-    found = [one for contract in owned[:_LOOKED_INTO] for one in _made_from(source, contract.id)]
+def _sources(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any]:
+    """Return the sources of the contracts that the team owns, and whether there are more."""
+    sources = [one for contract in owned[:_MAX_LINEAGE_LOOKUPS] for one in _contract_sources(source, contract.id)]
     return {
-        "made_from": tuple(found[:_UPSTREAM]),
-        "more_made_from": len(owned) > _LOOKED_INTO or len(found) > _UPSTREAM,
+        "sources": tuple(sources[:_MAX_SOURCES]),
+        "more_sources": len(owned) > _MAX_LINEAGE_LOOKUPS or len(sources) > _MAX_SOURCES,
     }
 
 
-def _made_from(source: Source, contract: str) -> Iterator[MadeFrom]:
-    around = source.consumers.map(contract, hops=1, direction="upstream", limit=_UPSTREAM)
-    nodes = {one.id: one for one in around.nodes}
-    for edge in around.edges:
-        above, own = nodes.get(edge.upstream), nodes.get(edge.downstream)
-        if edge.kind != "made_from" or above is None or own is None or own.contract != contract:
+def _contract_sources(source: Source, contract: str) -> Iterator[ContractSource]:
+    lineage = source.consumers.map(contract, hops=1, direction="upstream", limit=_MAX_SOURCES)
+    nodes = {one.id: one for one in lineage.nodes}
+    for edge in lineage.edges:
+        upstream, own = nodes.get(edge.upstream), nodes.get(edge.downstream)
+        if edge.kind != "made_from" or upstream is None or own is None or own.contract != contract:
             continue
-        fields, more = tuple(edge.fields[:_MOST_FIELDS]), max(0, len(edge.fields) - _MOST_FIELDS)
-        known = above.status is not None
-        yield MadeFrom(above.name, above.contract or above.name, known, own.name, contract, fields, more)
+        fields, more = tuple(edge.fields[:_MAX_FIELDS]), max(0, len(edge.fields) - _MAX_FIELDS)
+        known = upstream.status is not None
+        yield ContractSource(upstream.name, upstream.contract or upstream.name, known, own.name, contract, fields, more)
 
 
-def _coming(source: Source, team: str, today: date) -> tuple[Coming, ...]:
-    """Return the moves that the team's consumers have a part in and that are not over, the most pressing first."""
-    live = [
+def _team_migrations(source: Source, team: str, today: date) -> tuple[TeamMigration, ...]:
+    """Return the open and proposed migrations with consumers of the team, most urgent first."""
+    answers = [
         one
         for state in ("proposed", "open")
-        for one in source.migrations.list(team=team, state=state, limit=_MOVES).items
+        for one in source.migrations.list(team=team, state=state, limit=_MAX_MIGRATIONS).items
     ]
-    found = []
-    for one in live[:_MOVES]:
-        board = source.migrations.get(one.id)
-        ours = tuple(it for it in board.consumers if (it.team or it.consumer) == team)
-        found.append(Coming(summarize_migration(board, today), ours))
-    return tuple(sorted(found, key=lambda one: (one.left == 0, one.move.window.ends_on or date.max)))
+    migrations = []
+    for one in answers[:_MAX_MIGRATIONS]:
+        status = source.migrations.get(one.id)
+        consumers = tuple(it for it in status.consumers if (it.team or it.consumer) == team)
+        migrations.append(TeamMigration(summarize_migration(status, today), consumers))
+    return tuple(sorted(migrations, key=lambda one: (one.left == 0, one.migration.window.ends_on or date.max)))
 
 
 def _proposals(source: Source, owned: tuple[ContractAnswer, ...]) -> tuple[ProposalAnswer, ...]:
-    """Return the breaking changes of the team's contracts that wait for somebody's word."""
+    """Return the open proposals of contracts that the team owns."""
     names = {one.id for one in owned}
     if not names:
         return ()
-    waiting = source.governance.proposals(state="open", limit=_PROPOSALS)
-    return tuple(one for one in waiting.items if one.contract in names)
+    proposals = source.governance.proposals(state="open", limit=_MAX_PROPOSALS)
+    return tuple(one for one in proposals.items if one.contract in names)
 
 
-def _calls(team: str, owned: tuple[ContractAnswer, ...], read: list[SubscriptionAnswer]) -> tuple[Contact, ...]:
-    """Return where the team can be reached, as its contracts and subscriptions say."""
+def _contacts(
+    team: str, owned: tuple[ContractAnswer, ...], subscriptions: list[SubscriptionAnswer]
+) -> tuple[Contact, ...]:
+    """Return the contacts of the team from its contracts and subscriptions."""
     texts: dict[str, str] = {}
     for contract in owned:
         for owner in contract.owners:
             if owner.team == team and owner.contact:
-                texts.setdefault(owner.contact, "as owner")
-    for one in read:
+                texts.setdefault(owner.contact, "owner")
+    for one in subscriptions:
         if one.contact:
             texts.setdefault(one.contact, f"for {one.consumer}")
-    return tuple(make_contact(team, text, note) for text, note in list(texts.items())[:_CALLS])
+    return tuple(make_contact(team, text, note) for text, note in list(texts.items())[:_MAX_CONTACTS])

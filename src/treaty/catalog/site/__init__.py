@@ -1,4 +1,4 @@
-"""The catalog as a folder of files: the pages there are, drawing them, and writing those that changed."""
+"""The catalog as a static site: page groups, rendering, and writing the files that changed."""
 
 from treaty.catalog.site.builder import BuildResult, Progress, build
 from treaty.catalog.site.publisher import PublishTarget, publish

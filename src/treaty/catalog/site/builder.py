@@ -1,4 +1,4 @@
-"""Building a static site: what is drawn is compared with what is there, and what differs is written."""
+"""Build a static site: render pages and write the files that differ."""
 
 from __future__ import annotations
 
@@ -10,38 +10,45 @@ from pathlib import Path
 from treaty.catalog.links import file_path
 from treaty.catalog.rendering import DEFAULT_SITE_NAME, Page, RenderContext, asset_names, read_asset, render
 from treaty.catalog.site.folder import Folder, lock_folder
-from treaty.catalog.site.manifest import Group, Manifest, Written, head_of, newest_of, readers_of, stand_of, today
-from treaty.catalog.site.page_groups import PAGE_GROUPS, UNHEARD, Occasion, PageGroup, RecordingSource, Renewal
-from treaty.catalog.site.search_index import list_pages, search_files, words_of
+from treaty.catalog.site.manifest import (
+    Group,
+    Manifest,
+    WrittenFile,
+    end_of_today,
+    last_change,
+    site_state,
+)
+from treaty.catalog.site.page_groups import ANY_NAME, PAGE_GROUPS, PageGroup, PageInputs, RecordingSource, Renewal
+from treaty.catalog.site.search_index import list_pages, search_files, search_words
 from treaty.catalog.source import Source, iterate_pages
 from treaty.errors import Conflict
 from treaty.registry.model import ContractAnswer
 from treaty.registry.model.contract_answers import Query
 
 FRONT_PAGE = "index.html"
-_FOR_GITHUB_PAGES = ".nojekyll"
-"""Without it GitHub Pages leaves out files whose names begin with an underscore."""
+_NO_JEKYLL = ".nojekyll"
+"""Without this file, GitHub Pages omits files whose names begin with an underscore."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a build is."""
+    """Progress of a build."""
 
     done: int
-    of: int
-    what: str
+    total: int
+    step: str
 
 
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did."""
+    """Result of a build."""
 
     folder: str
     open: str
-    """The address of the front page."""
+    """The file URL of the front page."""
     contracts: int
     written: int
     unchanged: int
@@ -49,113 +56,123 @@ class BuildResult:
     seconds: float
 
 
-def tell_nobody(_: Progress) -> None:
-    """Build in silence."""
+def ignore_progress(_: Progress) -> None:
+    """Ignore progress reports."""
 
 
 def build(
-    source: Source, path: Path, name: str = DEFAULT_SITE_NAME, *, patience: float = 0.0, tell: Tell = tell_nobody
+    source: Source,
+    path: Path,
+    name: str = DEFAULT_SITE_NAME,
+    *,
+    wait_seconds: float = 0.0,
+    on_progress: OnProgress = ignore_progress,
 ) -> BuildResult:
-    """Draw every page, and write those that changed."""
-    with lock_folder(path, patience, lambda: tell(Progress(0, 1, "waiting for another build"))) as folder:
-        return render_site(source, folder, name, lambda _: False, tell)
+    """Render every page, and write those that changed."""
+    with lock_folder(path, wait_seconds, lambda: on_progress(Progress(0, 1, "waiting for another build"))) as folder:
+        return render_site(source, folder, name, lambda _: False, on_progress)
 
 
-def render_site(source: Source, folder: Folder, name: str, holds: Holds, tell: Tell = tell_nobody) -> BuildResult:
-    """Draw the pages of a site, but for groups that hold as they were last drawn."""
+def render_site(
+    source: Source, folder: Folder, name: str, is_current: IsCurrent, on_progress: OnProgress = ignore_progress
+) -> BuildResult:
+    """Render the pages of a site, except groups that are still up to date."""
     began = time.monotonic()
-    head, on = head_of(source), Occasion(source, today(source))
-    stand = stand_of(source, on.now, name, head)
-    drawing = SiteWriter(folder, RenderContext(on.now, is_static=True, name=name), holds)
-    _put_assets(drawing)
-    found = list(iterate_pages(lambda cursor, limit: source.search(Query(), cursor=cursor, limit=limit)))
-    known = known_names(source, found)
-    groups = [(chapter, key) for chapter in PAGE_GROUPS for key in chapter.keys(on)]
-    for done, (chapter, key) in enumerate(groups):
-        tell(Progress(done, len(groups) + 1, f"{chapter.name} {key}".strip()))
-        drawing.draw_group(chapter, key, on, known)
-    tell(Progress(len(groups), len(groups) + 1, "list of contracts"))
-    words = {one.id: (one.version, drawing.words(source, one)) for one in found}
-    files = list(search_files(found, {one: said for one, (_, said) in words.items()}, drawing.setting))
-    for leaf in files:
-        drawing.put(leaf.path, leaf.content)
-    for page in list_pages(source, found, files):
-        is_front = page.place.steps == ("index",)
-        drawing.put_page(page, replace(drawing.setting, as_of=newest_of(head, found) if is_front else None))
-    removed = folder.finish(Manifest(stand, drawing.files, drawing.groups, words))
+    head, inputs = source.head(), PageInputs(source, end_of_today(source))
+    state = site_state(source, inputs.now, name, head)
+    writer = SiteWriter(folder, RenderContext(inputs.now, is_static=True, name=name), is_current)
+    _put_assets(writer)
+    contracts = list(iterate_pages(lambda cursor, limit: source.search(Query(), cursor=cursor, limit=limit)))
+    known = known_names(source, contracts)
+    groups = [(group, key) for group in PAGE_GROUPS for key in group.keys(inputs)]
+    for done, (group, key) in enumerate(groups):
+        on_progress(Progress(done, len(groups) + 1, f"{group.name} {key}".strip()))
+        writer.write_group(group, key, inputs, known)
+    on_progress(Progress(len(groups), len(groups) + 1, "list of contracts"))
+    words = {one.id: (one.version, writer.search_words(source, one)) for one in contracts}
+    files = list(search_files(contracts, {name: text for name, (_, text) in words.items()}, writer.context))
+    for file in files:
+        writer.put(file.path, file.content)
+    for page in list_pages(source, contracts, files):
+        is_front = page.link.steps == ("index",)
+        as_of = last_change(head, contracts) if is_front else None
+        writer.put_page(page, replace(writer.context, as_of=as_of))
+    removed = folder.finish(Manifest(state, writer.files, writer.groups, words))
     return BuildResult(
         folder=str(folder.path),
         open=(folder.path / FRONT_PAGE).absolute().as_uri(),
-        contracts=len(found),
-        written=drawing.written,
-        unchanged=len(drawing.files) - drawing.written,
+        contracts=len(contracts),
+        written=writer.written,
+        unchanged=len(writer.files) - writer.written,
         removed=removed,
         seconds=round(time.monotonic() - began, 2),
     )
 
 
-def known_names(source: Source, found: list[ContractAnswer]) -> frozenset[str]:
-    """Return the names that changes are about: of contracts, and of those who read them."""
-    return frozenset(one.id for one in found) | readers_of(source)
+def known_names(source: Source, contracts: list[ContractAnswer]) -> frozenset[str]:
+    """Return the names that changes can refer to: contracts and consumers."""
+    return frozenset(one.id for one in contracts) | frozenset(source.consumers.names())
 
 
-def _put_assets(drawing: SiteWriter) -> None:
-    drawing.put(_FOR_GITHUB_PAGES, b"")
+def _put_assets(writer: SiteWriter) -> None:
+    writer.put(_NO_JEKYLL, b"")
     for name in sorted(asset_names()):
-        drawing.put(f"assets/{name}", read_asset(name))
+        writer.put(f"assets/{name}", read_asset(name))
 
 
-Holds = Callable[[Group], bool]
-"""Tells whether a group of pages holds as it was last drawn."""
+IsCurrent = Callable[[Group], bool]
+"""Returns whether a group of pages is still up to date."""
 
 
 class SiteWriter:
-    """One build under way: what was drawn or kept so far."""
+    """Writes the files of one build, and records what was written or kept."""
 
-    def __init__(self, folder: Folder, setting: RenderContext, holds: Holds) -> None:
-        self.setting = setting
-        self.files: dict[str, Written] = {}
+    def __init__(self, folder: Folder, context: RenderContext, is_current: IsCurrent) -> None:
+        self.context = context
+        self.files: dict[str, WrittenFile] = {}
         self.groups: dict[str, Group] = {}
         self.written = 0
         self._folder = folder
-        self._holds = holds
+        self._is_current = is_current
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a file, if it differs from what is there."""
+        """Write a file if its content differs."""
         if path in self.files:
-            raise Conflict(f"two pages would stand at {path}")
-        self.files[path] = Written.of(content)
+            raise Conflict(f"two pages have the same path {path}")
+        self.files[path] = WrittenFile.of(content)
         self.written += self._folder.put(path, content)
 
-    def put_page(self, page: Page, setting: RenderContext | None = None) -> str:
-        """Draw a page, and write it if it differs; return its file."""
-        path = file_path(page.place)
-        self.put(path, render(page, setting or self.setting).encode())
+    def put_page(self, page: Page, context: RenderContext | None = None) -> str:
+        """Render a page, write it if it differs, and return its path."""
+        path = file_path(page.link)
+        self.put(path, render(page, context or self.context).encode())
         return path
 
-    def draw_group(self, chapter: PageGroup, key: str, on: Occasion, known: frozenset[str]) -> None:
-        """Draw the pages that belong together, or keep them."""
-        name = f"{chapter.name}:{key}"
+    def write_group(self, group: PageGroup, key: str, inputs: PageInputs, known: frozenset[str]) -> None:
+        """Render the pages of a group, or keep them if they are up to date."""
+        name = f"{group.name}:{key}"
         before = self._folder.before.groups.get(name)
-        if chapter.renewal is Renewal.WITH_NAMES and before is not None and self._kept(before):
+        if group.renewal is Renewal.WITH_NAMES and before is not None and self._keep(before):
             self.groups[name] = before
             return
-        listening = RecordingSource(on.source)
-        pages = chapter.pages(Occasion(listening.as_source(), on.now), key)
+        recorder = RecordingSource(inputs.source)
+        pages = group.pages(PageInputs(recorder.as_source(), inputs.now), key)
         paths = tuple(self.put_page(page) for page in pages)
-        if chapter.renewal is Renewal.WITH_NAMES:
-            self.groups[name] = Group(paths, frozenset(listening.heard) & (known | {UNHEARD}) | {key})
+        if group.renewal is Renewal.WITH_NAMES:
+            self.groups[name] = Group(paths, frozenset(recorder.names) & (known | {ANY_NAME}) | {key})
 
-    def words(self, source: Source, one: ContractAnswer) -> str:
-        """Return the words of a contract; those of a version do not change, and are remembered."""
-        version, said = self._folder.before.words.get(one.id, ("", ""))
-        return said if version == one.version and self._holds(Group((), frozenset({one.id}))) else words_of(source, one)
+    def search_words(self, source: Source, contract: ContractAnswer) -> str:
+        """Return the search words of a contract, from the last build if the version is the same."""
+        version, words = self._folder.before.words.get(contract.id, ("", ""))
+        if version == contract.version and self._is_current(Group((), frozenset({contract.id}))):
+            return words
+        return search_words(source, contract)
 
-    def _kept(self, group: Group) -> bool:
-        written = self._folder.before.files
-        if not self._holds(group) or not all(
-            path in written and self._folder.has(path, written[path]) for path in group.files
+    def _keep(self, group: Group) -> bool:
+        files = self._folder.before.files
+        if not self._is_current(group) or not all(
+            path in files and self._folder.has(path, files[path]) for path in group.files
         ):
             return False
-        self.files |= {path: written[path] for path in group.files}
+        self.files |= {path: files[path] for path in group.files}
         return True

@@ -1,4 +1,4 @@
-"""The folder of a static site: one builder at a time, every file whole, and nothing touched that is not ours."""
+"""The output folder of a static site: locked while building, atomic writes, foreign files are never touched."""
 
 from __future__ import annotations
 
@@ -8,160 +8,160 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from treaty.catalog.site.manifest import MANIFEST, Manifest, Written, read_manifest, stays_within
+from treaty.catalog.site.manifest import MANIFEST, Manifest, WrittenFile, read_manifest, stays_within
 from treaty.errors import Conflict, InvalidDocument, Unavailable
 
 try:
     import fcntl
-except ImportError:  # where there is none, whoever builds sees to it that nobody else does
+except ImportError:  # no file locks on this platform: concurrent builds are not detected
     fcntl = None  # type: ignore[assignment]
 
 _LOCK = ".treaty-site.lock"
 _JOURNAL = ".treaty-site.journal"
-_NEW = ".treaty-new"
-_LOOK = 0.1
+_TEMPORARY_SUFFIX = ".treaty-new"
+_LOCK_POLL_SECONDS = 0.1
 _CAN_LOCK: bool = fcntl is not None
 
 
 class FolderBusy(Conflict):
-    """Somebody else builds here."""
+    """Another process is building in this folder."""
 
 
 class Folder:
-    """A site's folder in the hands of one builder."""
+    """The output folder, locked by one build."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.before = self._remembered()
-        self._known = {*self.before.files, *self._journaled()}
+        self.before = self._read_manifest()
+        self._known = {*self.before.files, *self._read_journal()}
 
     def put(self, path: str, content: bytes) -> bool:
-        """Write a file, if it is not there with this content already; say whether it was written."""
-        there = self.path / path
-        with _in_words(there):
-            if _content(there) == content:
-                self._note(path)
+        """Write a file unless it already has this content. Returns whether it was written."""
+        target = self.path / path
+        with _reporting_errors(target):
+            if _content(target) == content:
+                self._add_to_journal(path)
                 return False
-            if path not in self._known and there.exists():
-                raise Conflict(f"{there} is none of the catalog's files; move it away, or choose another folder")
-            self._note(path)
-            there.parent.mkdir(parents=True, exist_ok=True)
-            new = there.with_name(there.name + _NEW)
-            new.write_bytes(content)
-            new.replace(there)
+            if path not in self._known and target.exists():
+                raise Conflict(f"{target} was not written by the catalog; move it, or choose another folder")
+            self._add_to_journal(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(target.name + _TEMPORARY_SUFFIX)
+            temporary.write_bytes(content)
+            temporary.replace(target)
         return True
 
-    def has(self, path: str, written: Written) -> bool:
-        """Tell whether a file is still there as it was written, by its size."""
+    def has(self, path: str, written: WrittenFile) -> bool:
+        """Return whether a file still has the size that was written."""
         try:
             return (self.path / path).stat().st_size == written.size
         except OSError:
             return False
 
     def finish(self, manifest: Manifest) -> int:
-        """Remove what the site no longer has, remember the rest, and return how many files went."""
-        gone = sorted(self._known - manifest.files.keys())
+        """Remove files that the site no longer has, write the manifest, and return the number of removed files."""
+        obsolete = sorted(self._known - manifest.files.keys())
         removed = 0
-        for path in gone:
+        for path in obsolete:
             removed += self._remove(self.path / path)
-        with _in_words(self.path / MANIFEST):
+        with _reporting_errors(self.path / MANIFEST):
             _write_durably(self.path / MANIFEST, manifest.as_text().encode())
             (self.path / _JOURNAL).unlink(missing_ok=True)
         self._known = set(manifest.files)
         return removed
 
-    def _remove(self, there: Path) -> bool:
-        with _in_words(there):
-            there.with_name(there.name + _NEW).unlink(missing_ok=True)
+    def _remove(self, target: Path) -> bool:
+        with _reporting_errors(target):
+            target.with_name(target.name + _TEMPORARY_SUFFIX).unlink(missing_ok=True)
             try:
-                there.unlink()
+                target.unlink()
             except FileNotFoundError:
                 return False
-            for above in there.relative_to(self.path).parents:
-                if above != Path():
-                    with suppress(OSError):  # somebody else's files are in it
-                        (self.path / above).rmdir()
+            for parent in target.relative_to(self.path).parents:
+                if parent != Path():
+                    with suppress(OSError):  # it has other files
+                        (self.path / parent).rmdir()
         return True
 
-    def _note(self, path: str) -> None:
-        """Note a file before it is written, so that after a crash it is known to be ours."""
+    def _add_to_journal(self, path: str) -> None:
+        """Record a file before it is written, so that it can be removed after a crash."""
         if path not in self._known:
             with (self.path / _JOURNAL).open("a", encoding="utf-8") as journal:
                 journal.write(f"{path}\n")
             self._known.add(path)
 
-    def _remembered(self) -> Manifest:
-        there = self.path / MANIFEST
-        with _in_words(there):
+    def _read_manifest(self) -> Manifest:
+        target = self.path / MANIFEST
+        with _reporting_errors(target):
             try:
-                return read_manifest(there.read_text(encoding="utf-8"), str(there))
+                return read_manifest(target.read_text(encoding="utf-8"), str(target))
             except UnicodeDecodeError:
-                return read_manifest("", str(there))
+                return read_manifest("", str(target))
             except FileNotFoundError:
                 return Manifest()
 
-    def _journaled(self) -> list[str]:
+    def _read_journal(self) -> list[str]:
         try:
             lines = (self.path / _JOURNAL).read_text(encoding="utf-8").splitlines()
         except (FileNotFoundError, UnicodeDecodeError):
             return []
         for path in filter(stays_within, lines):
-            with suppress(OSError):  # the one that was being written
-                (self.path / f"{path}{_NEW}").unlink(missing_ok=True)
+            with suppress(OSError):  # an interrupted write
+                (self.path / f"{path}{_TEMPORARY_SUFFIX}").unlink(missing_ok=True)
         return [path for path in lines if stays_within(path)]
 
 
 @contextmanager
-def lock_folder(path: Path, patience: float = 0.0, on_wait: Callable[[], None] = lambda: None) -> Iterator[Folder]:
-    """Take a folder for a build, making it if there is none; wait for another builder for some seconds."""
-    with _in_words(path):
+def lock_folder(path: Path, wait_seconds: float = 0.0, on_wait: Callable[[], None] = lambda: None) -> Iterator[Folder]:
+    """Create and lock a folder for a build, waiting for another build for some seconds."""
+    with _reporting_errors(path):
         try:
             path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise InvalidDocument(f"{path} is a file, or leads through one; name a folder") from None
-        _check_ours(path)
+            raise InvalidDocument(f"{path} is not a folder") from None
+        _check_owned(path)
         handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        _take(handle, path, patience, on_wait)
+        _acquire_lock(handle, path, wait_seconds, on_wait)
         yield Folder(path)
     finally:
         os.close(handle)
 
 
-def _check_ours(path: Path) -> None:
-    """Refuse a folder with files that nobody knows to be the catalog's; hidden ones, such as .git, may be there."""
+def _check_owned(path: Path) -> None:
+    """Refuse a folder with files that the catalog did not write. Hidden files such as .git are allowed."""
     if (path / MANIFEST).exists() or (path / _JOURNAL).exists():
         return
-    if strangers := sorted(one.name for one in path.iterdir() if not one.name.startswith(".")):
+    if foreign := sorted(file.name for file in path.iterdir() if not file.name.startswith(".")):
         raise Conflict(
-            f"{path} has files that are not the catalog's, such as {strangers[0]!r}; "
+            f"{path} has files that were not written by the catalog, such as {foreign[0]!r}; "
             "choose an empty folder, or empty this one"
         )
 
 
-def _take(handle: int, path: Path, patience: float, on_wait: Callable[[], None]) -> None:
+def _acquire_lock(handle: int, path: Path, wait_seconds: float, on_wait: Callable[[], None]) -> None:
     if not _CAN_LOCK:
         return
-    until = time.monotonic() + patience
+    deadline = time.monotonic() + wait_seconds
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() >= until:
-                raise FolderBusy(f"somebody else builds in {path} just now; try again when that is done") from None
+            if time.monotonic() >= deadline:
+                raise FolderBusy(f"another build is running in {path}; try again later") from None
             on_wait()
-            time.sleep(_LOOK)
+            time.sleep(_LOCK_POLL_SECONDS)
         else:
             return
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    new = path.with_name(path.name + _NEW)
-    with new.open("wb") as file:
+    temporary = path.with_name(path.name + _TEMPORARY_SUFFIX)
+    with temporary.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    new.replace(path)
+    temporary.replace(path)
 
 
 def _content(path: Path) -> bytes | None:
@@ -172,11 +172,11 @@ def _content(path: Path) -> bytes | None:
 
 
 @contextmanager
-def _in_words(path: Path) -> Iterator[None]:
-    """Say what could not be written, and why."""
+def _reporting_errors(path: Path) -> Iterator[None]:
+    """Raise Unavailable with the path and the reason of an OSError."""
     try:
         yield
     except OSError as error:
         raise Unavailable(
-            f"cannot write {path}: {error.strerror}; the pages there stay readable, and the next build puts them right"
+            f"cannot write {path}: {error.strerror}; existing pages stay readable, and the next build repairs them"
         ) from None

@@ -1,4 +1,4 @@
-"""What a folder remembers of its last build: the files that are ours, and what each group of them rests on."""
+"""The manifest of a static site: its files, what they depend on, and the state of the registry they show."""
 
 from __future__ import annotations
 
@@ -12,71 +12,67 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
-
 import treaty
-from treaty.catalog.source import Source, iterate_pages
+from treaty.catalog.source import Source
 from treaty.errors import InvalidDocument
-from treaty.registry.model import ContractAnswer
-from treaty.registry.service import Registry
-from treaty.registry.store.tables import audit, current_measures, subscriptions
+from treaty.registry.model import ContractAnswer, HeadAnswer
 
 MANIFEST = ".treaty-site.json"
-_FORM = 1
+_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A file as it was written: enough to see that it still is what it was."""
+class WrittenFile:
+    """Size and digest of a written file."""
 
     size: int
     digest: str
 
     @classmethod
-    def of(cls, content: bytes) -> Written:
-        """Return what is remembered of a content."""
+    def of(cls, content: bytes) -> WrittenFile:
+        """Return the record of a content."""
         return cls(len(content), sha256(content).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Files that are drawn together, and every name that was asked for or answered while they were."""
+    """Files that were rendered together, and the names that they depend on."""
 
     files: tuple[str, ...]
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
-    """What a whole site was drawn from; where any of it differs, everything is drawn anew."""
+class SiteState:
+    """What a site was built from. A different renderer, day or name requires a full build."""
 
     drawn_with: str
-    """The digest of everything that draws."""
+    """Digest of the code, templates and assets of the catalog."""
     day: str
-    """Pages count days, so that those of yesterday do not hold."""
+    """Pages contain relative dates, so they change every day."""
     name: str
     seq: int | None = None
-    """The last entry of the audit log that was seen; without one, nothing is known of what changed since."""
+    """Number of the last audit entry; None if the registry does not expose it."""
     hash: str | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
-    """When each contract was last measured, which no audit log tells."""
+    """Time of the latest measure per contract. Measures are not in the audit log."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the last build left behind."""
+    """Record of the last build."""
 
-    stand: Stand | None = None
-    files: Mapping[str, Written] = field(default_factory=dict)
+    state: SiteState | None = None
+    files: Mapping[str, WrittenFile] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
     words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Of each contract the version whose words are searched, and those words."""
+    """Version and search words of each contract."""
 
     def as_text(self) -> str:
-        """Write it down."""
+        """Return the manifest as JSON."""
         data = {
-            "form": _FORM,
-            "stand": asdict(self.stand) if self.stand else None,
+            "form": _FORMAT_VERSION,
+            "stand": asdict(self.state) if self.state else None,
             "files": {path: [one.size, one.digest] for path, one in sorted(self.files.items())},
             "groups": {key: [list(one.files), sorted(one.names)] for key, one in sorted(self.groups.items())},
             "words": dict(sorted(self.words.items())),
@@ -85,106 +81,67 @@ class Manifest:
 
 
 def read_manifest(text: str, source: str) -> Manifest:
-    """Read what was written down; paths that lead out of the folder are none that were."""
+    """Parse a manifest. Raises InvalidDocument if it is invalid or has paths outside the folder."""
     try:
         data = json.loads(text)
-        if data["form"] != _FORM:
+        if data["form"] != _FORMAT_VERSION:
             return Manifest(files=_files(data["files"]))
         return Manifest(
-            stand=Stand(**data["stand"]) if data["stand"] else None,
+            state=SiteState(**data["stand"]) if data["stand"] else None,
             files=_files(data["files"]),
             groups={key: Group(tuple(files), frozenset(names)) for key, (files, names) in data["groups"].items()},
             words={name: (version, words) for name, (version, words) in data["words"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InvalidDocument(
-            f"{source} cannot be read, so that it is unknown which files here are the catalog's; "
+            f"{source} is not a valid manifest, so the files of the catalog are not known; "
             "empty the folder, or choose another"
         ) from None
 
 
-def _files(data: Mapping[str, Any]) -> dict[str, Written]:
-    found = {path: Written(size, digest) for path, (size, digest) in data.items()}
-    if wrong := [path for path in found if not stays_within(path)]:
+def _files(data: Mapping[str, Any]) -> dict[str, WrittenFile]:
+    files = {path: WrittenFile(size, digest) for path, (size, digest) in data.items()}
+    if wrong := [path for path in files if not stays_within(path)]:
         raise ValueError(wrong[0])
-    return found
+    return files
 
 
 def stays_within(path: str) -> bool:
-    """Tell whether a path leads to a place below the folder, and to nowhere else."""
+    """Return whether a path stays inside the folder."""
     return "\\" not in path and "\x00" not in path and all(step not in ("", ".", "..") for step in path.split("/"))
 
 
-_DRAWING = (".py", ".html", ".css", ".js", ".svg")
+_RENDERER_SUFFIXES = (".py", ".html", ".css", ".js", ".svg")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The newest change of a registry."""
-
-    seq: int
-    hash: str
-    at: datetime
+def last_change(head: HeadAnswer | None, contracts: list[ContractAnswer]) -> datetime | None:
+    """Return the time of the last change, or of the last registration if the audit log is not known."""
+    return head.at if head else max((one.updated_at for one in contracts), default=None)
 
 
-def head_of(source: Source) -> Head | None:
-    """Return the newest change; a server tells only those who may read its audit log, so that it is not asked."""
-    if not isinstance(source, Registry):
-        return None
-    newest = select(audit.c.seq, audit.c.hash, audit.c.at).order_by(audit.c.seq.desc()).limit(1)
-    with source.context.database.read() as connection:
-        row = connection.execute(newest).one_or_none()
-    return Head(*row) if row else Head(0, "", source.context.database.clock())
+def end_of_today(source: Source) -> datetime:
+    """Return the end of the current day, so that builds of one day give the same pages."""
+    return source.now().astimezone(UTC).replace(hour=23, minute=59, second=59, microsecond=0)
 
 
-def measured(source: Source) -> dict[str, str]:
-    """Return when each contract was last measured, as far as that is known without asking for each."""
-    if not isinstance(source, Registry):
-        return {}
-    newest = select(current_measures.c.contract, func.max(current_measures.c.at)).group_by(current_measures.c.contract)
-    with source.context.database.read() as connection:
-        return {contract: at.isoformat() for contract, at in connection.execute(newest)}
-
-
-def readers_of(source: Source) -> frozenset[str]:
-    """Return the names of all who read something; a list of subscriptions would look up much that is not needed."""
-    if not isinstance(source, Registry):
-        listed = iterate_pages(lambda cursor, limit: source.consumers.subscriptions(cursor=cursor, limit=limit))
-        return frozenset(one.consumer for one in listed)
-    with source.context.database.read() as connection:
-        return frozenset(connection.execute(select(subscriptions.c.consumer).distinct()).scalars())
-
-
-def newest_of(head: Head | None, found: list[ContractAnswer]) -> datetime | None:
-    """Return when the newest change that is shown was made: any, or where that is not told, a registration."""
-    if head is not None:
-        return head.at if head.seq else None
-    return max((one.updated_at for one in found), default=None)
-
-
-def today(source: Source) -> datetime:
-    """Return the day it is, at its last moment: pages count days, are the same all day, and show all of it."""
-    now = source.context.database.clock() if isinstance(source, Registry) else datetime.now(UTC)
-    return now.astimezone(UTC).replace(hour=23, minute=59, second=59, microsecond=0)
-
-
-def stand_of(source: Source, day: datetime, name: str, head: Head | None) -> Stand:
-    """Return what a site is drawn from."""
-    seq, known = (head.seq, hash_of(head.hash)) if head else (None, None)
-    return Stand(drawn_with(), day.date().isoformat(), name, seq, known, measured(source))
+def site_state(source: Source, day: datetime, name: str, head: HeadAnswer | None) -> SiteState:
+    """Return the state that a site is built from."""
+    seq, digest = (head.seq, hash_of(head.hash)) if head else (None, None)
+    measured = {contract: at.isoformat() for contract, at in source.measures.last_measured().items()}
+    return SiteState(renderer_digest(), day.date().isoformat(), name, seq, digest, measured)
 
 
 def hash_of(entry: str) -> str:
-    """Return what is remembered of an entry's hash: a folder that is published does not tell the hash itself."""
+    """Return a digest of an audit hash. The manifest is published, so it must not contain the hash itself."""
     return sha256(entry.encode()).hexdigest()
 
 
 @cache
-def drawn_with() -> str:
-    """Return a digest of everything that draws, so that a newer Treaty draws everything anew."""
-    found = sha256(treaty.__version__.encode())
+def renderer_digest() -> str:
+    """Return a digest of the code, templates and assets, so that a new version of Treaty rebuilds all pages."""
+    digest = sha256(treaty.__version__.encode())
     root = Path(str(files("treaty.catalog")))
-    for file in sorted(one for one in root.rglob("*") if one.suffix in _DRAWING):
-        found.update(file.relative_to(root).as_posix().encode())
-        found.update(file.read_bytes())
-    return found.hexdigest()
+    for file in sorted(one for one in root.rglob("*") if one.suffix in _RENDERER_SUFFIXES):
+        digest.update(file.relative_to(root).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

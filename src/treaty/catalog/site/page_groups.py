@@ -1,4 +1,4 @@
-"""The pages that a static site has, in the order they are drawn; the list of contracts follows, being the index."""
+"""The page groups of a static site, and the names that each group depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from treaty.catalog.pages.changes import static_changes_page
 from treaty.catalog.pages.contract import contract_pages
-from treaty.catalog.pages.graph import around_page, graph_names, wide_pages
+from treaty.catalog.pages.graph import around_page, graph_names, static_graph_pages
 from treaty.catalog.pages.health import health_page
 from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
@@ -22,15 +22,15 @@ from treaty.registry.model.page import LARGEST_PAGE
 
 
 class Renewal(StrEnum):
-    """When pages are drawn anew."""
+    """When a group of pages is rendered again."""
 
-    WITH_NAMES = "when something that they name changed"
+    WITH_NAMES = "when a name on the pages changed"
     ALWAYS = "when anything changed"
 
 
 @dataclass(frozen=True)
-class Occasion:
-    """What pages are made from: a registry, and the day it is."""
+class PageInputs:
+    """What pages are built from: a registry and a time."""
 
     source: Source
     now: datetime
@@ -38,88 +38,93 @@ class Occasion:
 
 @dataclass(frozen=True)
 class PageGroup:
-    """A kind of page: of what there is one, or several that belong together, and how they are made."""
+    """Pages that are rendered together: keys such as contract names, and the pages of each key."""
 
     name: str
     renewal: Renewal
-    keys: Callable[[Occasion], Iterable[str]]
-    pages: Callable[[Occasion, str], Iterable[Page]]
+    keys: Callable[[PageInputs], Iterable[str]]
+    pages: Callable[[PageInputs, str], Iterable[Page]]
 
 
-def _once(_: Occasion) -> tuple[str]:
+def _single_key(_: PageInputs) -> tuple[str]:
     return ("",)
 
 
-def _contracts(on: Occasion) -> Iterator[str]:
-    return iterate_pages(lambda cursor, limit: on.source.datasets(cursor=cursor, limit=limit))
+def _contracts(inputs: PageInputs) -> Iterator[str]:
+    return iterate_pages(lambda cursor, limit: inputs.source.datasets(cursor=cursor, limit=limit))
 
 
-def _in_graphs(on: Occasion) -> Iterator[str]:
-    return graph_names(on.source)
+def _graph_names(inputs: PageInputs) -> Iterator[str]:
+    return graph_names(inputs.source)
 
 
-def _migrations(on: Occasion) -> Iterator[str]:
-    found = iterate_pages(lambda cursor, limit: on.source.migrations.list(cursor=cursor, limit=limit))
-    return (str(one.id) for one in found)
+def _migrations(inputs: PageInputs) -> Iterator[str]:
+    migrations = iterate_pages(lambda cursor, limit: inputs.source.migrations.list(cursor=cursor, limit=limit))
+    return (str(one.id) for one in migrations)
 
 
-def _teams(on: Occasion) -> Iterator[str]:
-    found = iterate_pages(lambda cursor, limit: on.source.teams(cursor=cursor, limit=limit))
-    return (one.team for one in found)
+def _teams(inputs: PageInputs) -> Iterator[str]:
+    teams = iterate_pages(lambda cursor, limit: inputs.source.teams(cursor=cursor, limit=limit))
+    return (one.team for one in teams)
 
 
-def _of_all(on: Occasion, _: str) -> Iterator[Page]:
-    yield from wide_pages(on.source)
-    yield static_changes_page(on.source, on.now.date())
-    yield health_page(on.source, now=on.now)
-    yield teams_page(on.source, limit=LARGEST_PAGE)
+def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
+    yield from static_graph_pages(inputs.source)
+    yield static_changes_page(inputs.source, inputs.now.date())
+    yield health_page(inputs.source, now=inputs.now)
+    yield teams_page(inputs.source, limit=LARGEST_PAGE)
 
 
 PAGE_GROUPS: tuple[PageGroup, ...] = (
-    PageGroup("contract", Renewal.WITH_NAMES, _contracts, lambda on, key: contract_pages(on.source, key, on.now)),
-    PageGroup("graph around", Renewal.WITH_NAMES, _in_graphs, lambda on, key: (around_page(on.source, key),)),
     PageGroup(
-        "migration", Renewal.ALWAYS, _migrations, lambda on, key: (migration_page(on.source, int(key), on.now.date()),)
+        "contract", Renewal.WITH_NAMES, _contracts, lambda inputs, key: contract_pages(inputs.source, key, inputs.now)
     ),
-    PageGroup("team", Renewal.ALWAYS, _teams, lambda on, key: (team_page(on.source, key, on.now.date()),)),
-    PageGroup("overviews", Renewal.ALWAYS, _once, _of_all),
+    PageGroup("graph", Renewal.WITH_NAMES, _graph_names, lambda inputs, key: (around_page(inputs.source, key),)),
+    PageGroup(
+        "migration",
+        Renewal.ALWAYS,
+        _migrations,
+        lambda inputs, key: (migration_page(inputs.source, int(key), inputs.now.date()),),
+    ),
+    PageGroup("team", Renewal.ALWAYS, _teams, lambda inputs, key: (team_page(inputs.source, key, inputs.now.date()),)),
+    PageGroup("overviews", Renewal.ALWAYS, _single_key, _overview_pages),
 )
-"""Every kind of page but the list of contracts."""
+"""All groups except the list of contracts, which is built last."""
 
 
-UNHEARD = "*"
-"""Stands for names that an answer only counts: whatever changes may be about one of them."""
+ANY_NAME = "*"
+"""Marks pages whose answers only count some names, so that any change may affect them."""
 
 
 class RecordingSource:
-    """Passes questions on to a registry, and keeps the names in them and in the answers."""
+    """Wraps a registry and records every name in its calls and answers."""
 
-    def __init__(self, to: Any, heard: set[str] | None = None) -> None:
-        self._to = to
-        self.heard: set[str] = set() if heard is None else heard
+    def __init__(self, target: Any, names: set[str] | None = None) -> None:
+        self._target = target
+        self.names: set[str] = set() if names is None else names
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._to, name)
-        return self._hearing(found) if callable(found) else RecordingSource(found, self.heard)
+        value = getattr(self._target, name)
+        return self._record(value) if callable(value) else RecordingSource(value, self.names)
 
     def as_source(self) -> Source:
-        """Return it as what pages ask."""
+        """Return it with the type that pages expect."""
         return cast(Source, self)
 
-    def _hearing(self, ask: Callable[..., Any]) -> Callable[..., Any]:
-        def answer(*given: Any, **asked: Any) -> Any:
-            self.heard.update(names_in((given, asked)))
-            said = ask(*given, **asked)
-            self.heard.update(names_in(said))
-            if getattr(said, "more", 0):
-                self.heard.add(UNHEARD)
-            return said
+    def _record(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.names.update(names_in((args, kwargs)))
+            answer = method(*args, **kwargs)
+            self.names.update(names_in(answer))
+            if getattr(answer, "more", 0):
+                self.names.add(ANY_NAME)
+            return answer
 
-        return answer
+        return call
 
 
 def names_in(value: Any) -> Iterable[str]:
-    """Yield every text in a value, and of a line, such as orders@1, the contract too."""
+    """Yield every string in a value, and for a line such as orders@1 also its contract."""
     pending = [value]
     while pending:
         one = pending.pop()

@@ -1,4 +1,4 @@
-"""The list of contracts as a folder holds it: in parts, each with a file of what is searched."""
+"""The list of contracts in a static site: pages of rows, and a search file for each page."""
 
 from __future__ import annotations
 
@@ -14,60 +14,62 @@ from treaty.catalog.source import Source
 from treaty.registry.documents import prepare, searched
 from treaty.registry.model import ContractAnswer
 
-_IN_A_PART = 250
-"""So many rows make a page that opens at once, however many contracts there are."""
+PAGE_ROWS = 250
+"""Contracts per page, which keeps pages fast for any number of contracts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """A file of the site that is no page."""
+class SearchFile:
+    """A JavaScript file with search entries."""
 
     path: str
     content: bytes
 
 
-def words_of(source: Source, one: ContractAnswer) -> str:
-    """Return the words that a contract is found by, each once: those that a registry searches, too."""
-    contract = prepare(source.get(one.id, one.version).document).contract
-    said = " ".join((*searched(contract).values(), (one.summary or "").casefold()))
-    return " ".join(dict.fromkeys(said.split()))
+def search_words(source: Source, contract: ContractAnswer) -> str:
+    """Return the search words of a contract, the same that the registry searches, each once."""
+    document = prepare(source.get(contract.id, contract.version).document).contract
+    text = " ".join((*searched(document).values(), (contract.summary or "").casefold()))
+    return " ".join(dict.fromkeys(text.split()))
 
 
-def search_files(found: Sequence[ContractAnswer], words: Mapping[str, str], setting: RenderContext) -> Iterator[Leaf]:
-    """Write what is searched: of each contract its words, what narrows the list, and its row."""
-    for number, part in enumerate(_parts(found), start=1):
-        entries = [[words[one.id], _narrowed_by(one), _row(one, setting)] for one in part]
+def search_files(
+    contracts: Sequence[ContractAnswer], words: Mapping[str, str], context: RenderContext
+) -> Iterator[SearchFile]:
+    """Return the search files: for each contract its words, filter values and table row."""
+    for number, part in enumerate(_split(contracts), start=1):
+        entries = [[words[one.id], _filter_values(one), _row(one, context)] for one in part]
         text = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        yield Leaf(f"search/{number}.js", f"treatySearch({number},{text});\n".encode())
+        yield SearchFile(f"search/{number}.js", f"treatySearch({number},{text});\n".encode())
 
 
-def list_pages(source: Source, found: Sequence[ContractAnswer], files: Sequence[Leaf]) -> Iterator[Page]:
-    """Make the pages of the list, the front page last: it stands for the whole."""
+def list_pages(source: Source, contracts: Sequence[ContractAnswer], files: Sequence[SearchFile]) -> Iterator[Page]:
+    """Return the pages of the list. The front page comes last."""
     page = contract_list_page(source, limit=1)
-    parts = _parts(found) or [()]
+    parts = _split(contracts) or [()]
     addresses = [f"{one.path}?{sha256(one.content).hexdigest()[:12]}" for one in files]
     for number in reversed(range(1, len(parts) + 1)):
         yield replace(
             page,
-            place=links.contracts_part(number),
+            link=links.contracts_part(number),
             values={
                 **page.values,
-                "found": parts[number - 1],
-                "onward": None,
+                "contracts": parts[number - 1],
+                "next_page": None,
                 "part": number,
                 "parts_of_list": len(parts),
-                "searched": addresses,
+                "search_files": addresses,
             },
             assets=(*page.assets, "static-search.js"),
         )
 
 
-def _parts(found: Sequence[ContractAnswer]) -> list[Sequence[ContractAnswer]]:
-    return [found[start : start + _IN_A_PART] for start in range(0, len(found), _IN_A_PART)]
+def _split(contracts: Sequence[ContractAnswer]) -> list[Sequence[ContractAnswer]]:
+    return [contracts[start : start + PAGE_ROWS] for start in range(0, len(contracts), PAGE_ROWS)]
 
 
-def _narrowed_by(one: ContractAnswer) -> dict[str, str | list[str] | None]:
-    """Return what a contract has of everything that the list can be narrowed by, under the names of the form."""
+def _filter_values(one: ContractAnswer) -> dict[str, str | list[str] | None]:
+    """Return the values of a contract for the filters of the form."""
     return {
         "domain": one.domain,
         "tier": one.tier,
@@ -77,6 +79,6 @@ def _narrowed_by(one: ContractAnswer) -> dict[str, str | list[str] | None]:
     }
 
 
-def _row(one: ContractAnswer, setting: RenderContext) -> str:
+def _row(one: ContractAnswer, context: RenderContext) -> str:
     row = Page(links.contracts(), "contract-row.html", one.id, "contracts", {"one": one})
-    return " ".join(render(row, setting).split())
+    return " ".join(render(row, context).split())

@@ -1,1 +1,1 @@
-"""Drawings: values with every coordinate in them, which templates write as SVG."""
+"""Charts and graphs as values with coordinates, which templates write as SVG."""

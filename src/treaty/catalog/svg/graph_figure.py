@@ -1,4 +1,4 @@
-"""A graph as a figure: boxes at their places, arrows as curves, and the same once more as a list."""
+"""A graph as a figure: positioned nodes and edges for the SVG, and the same content as table rows."""
 
 from __future__ import annotations
 
@@ -11,247 +11,247 @@ from treaty.catalog.links import Link
 from treaty.catalog.svg.graph_layout import Arrow, Layout, Size, compute_layout, curve_and_tip
 
 WIDTH, HEIGHT = 244.0, 54.0
+ROW_HEIGHT = HEIGHT / 2
+_TEXT_OFFSET = {True: 40.0, False: 16.0}
+"""Left edge of the text in a node with and without a state icon."""
+
+_HEADING_SIZE, _NOTE_SIZE, _ROW_SIZE = 12.5, 11.0, 11.5
+_HEADER_ROWS = 2
+_NARROW = frozenset("iIjl.,:;'|!()[]{}frt ·")
+_WIDE = frozenset("mwMWÄÖÜ@%—…")
+_ELLIPSIS = "…"
+_MIN_SEGMENT = 4
+"""A segment of a dotted name that is cut to fewer characters is dropped."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One field within a box, and how many are known to read it."""
+    """One field within a node, and the number of consumers that use it."""
 
     name: str
-    readers: int
-    place: Link
+    consumers: int
+    link: Link
 
     @property
-    def words(self) -> str:
-        """What is said of it beside the drawing."""
-        return f"{self.name}, read by {self.readers}" if self.readers else self.name
+    def label(self) -> str:
+        """Text for screen readers and tooltips."""
+        return f"{self.name}, used by {self.consumers}" if self.consumers else self.name
 
     @property
-    def short(self) -> str:
-        """Its name as it fits."""
-        return shorten_text(self.name, WIDTH - 52, 11.5)
+    def short_name(self) -> str:
+        """The name, shortened to fit."""
+        return shorten_text(self.name, WIDTH - 52, _ROW_SIZE)
 
 
 @dataclass(frozen=True)
 class Node:
-    """What one box says: a heading and a note in it, everything in words beside it."""
+    """A line, consumer or domain: the heading and note in its box, and a description for screen readers."""
 
     id: str
     kind: str
     name: str
     heading: str
     note: str
-    words: str
-    place: Link
+    description: str
+    link: Link
     state: str | None = None
     is_origin: bool = False
     rows: tuple[Row, ...] = ()
-    unseen: int = 0  # dependences with what is not drawn
+    hidden_edges: int = 0
+    """Dependencies on nodes that are not in the graph."""
 
     @property
-    def saying(self) -> str:
-        """Everything that is said of it beside the drawing."""
-        return f"{self.words}, {pluralize(self.unseen, 'dependence')} not drawn" if self.unseen else self.words
+    def label(self) -> str:
+        """Text for screen readers and tooltips."""
+        if not self.hidden_edges:
+            return self.description
+        return f"{self.description}, {pluralize(self.hidden_edges, 'dependency', 'dependencies')} not shown"
 
 
 @dataclass(frozen=True)
 class Edge:
-    """One arrow from a piece to another; it may begin at one of the rows. Without fields it is unknown which."""
+    """An arrow from a node, or one of its rows, to another node. No fields means that they are not known."""
 
     tail: str
     head: str
     kind: str
     fields: tuple[str, ...] = ()
     row: int | None = None
-    words: str = ""
-
-
-_NARROW = frozenset("iIjl.,:;'|!()[]{}frt ·")
-_WIDE = frozenset("mwMWÄÖÜ@%—…")
-_DOTS = "…"
-_STUMP = 4
-"""Signs of a step that are too few to say anything."""
-
-
-def shorten_text(text: str, width: float, size: float) -> str:
-    """Return as much of a text as fits; of a dotted name the end says more than the beginning."""
-    plain = " ".join(str(show_hidden_characters(text)).split())
-    if _wide(plain, size) <= width:
-        return plain
-    room = width - _wide(_DOTS, size)
-    if "." in plain and " " not in plain:
-        end = _fitting(plain[::-1], room, size)[::-1]
-        stump, _, whole = end.partition(".")
-        return _DOTS + (whole if len(stump) < _STUMP and whole else end)
-    return _fitting(plain, room, size).rstrip(" .·") + _DOTS
-
-
-def _fitting(text: str, room: float, size: float) -> str:
-    for position, sign in enumerate(text):
-        room -= _of(sign) * size
-        if room < 0:
-            return text[:position]
-    return text
-
-
-def _wide(text: str, size: float) -> float:
-    return sum(map(_of, text)) * size
-
-
-def _of(sign: str) -> float:
-    """Estimate how wide a sign is, in the size of its font; rather too wide than too narrow."""
-    if sign in _NARROW:
-        return 0.42
-    if unicodedata.combining(sign):
-        return 0.0
-    if sign in _WIDE or unicodedata.east_asian_width(sign) in "WF":
-        return 1.02
-    return 0.78 if sign.isupper() else 0.66
-
-
-ROW = HEIGHT / 2
-_TEXT_AT = {True: 40.0, False: 16.0}  # beside a sign, or without one
-_HEADING, _NOTE = 12.5, 11.0
-_HEADER_ROWS = 2
+    label: str = ""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A piece where it stands."""
+    """A node with its position."""
 
     number: int
     x: float
     y: float
-    piece: Node
+    node: Node
 
     @property
     def height(self) -> float:
-        """How high it is."""
-        return _height(self.piece)
+        """Height in pixels."""
+        return _height(self.node)
 
     @property
     def width(self) -> float:
-        """How wide it is, as all of them are."""
+        """Width in pixels, the same for all nodes."""
         return WIDTH
 
     @property
-    def text_at(self) -> float:
-        """Where its text begins."""
-        return _TEXT_AT[self.piece.state is not None]
+    def text_offset(self) -> float:
+        """Distance of the text from the left edge."""
+        return _TEXT_OFFSET[self.node.state is not None]
 
     @property
     def heading(self) -> str:
-        """Its heading as it fits."""
-        return shorten_text(self.piece.heading, WIDTH - self.text_at - 12, _HEADING)
+        """The heading, shortened to fit."""
+        return shorten_text(self.node.heading, WIDTH - self.text_offset - 12, _HEADING_SIZE)
 
     @property
     def note(self) -> str:
-        """Its note as it fits."""
-        return shorten_text(self.piece.note, WIDTH - self.text_at - 12, _NOTE)
+        """The note, shortened to fit."""
+        return shorten_text(self.node.note, WIDTH - self.text_offset - 12, _NOTE_SIZE)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """An arrow where it goes; its ends name boxes, or a row of one."""
+    """An edge with its SVG path. `tail` and `head` are box numbers, `tail` with a row if the edge starts at one."""
 
     tail: str
     head: str
     path: str
     tip: str
-    tie: Edge
+    edge: Edge
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A piece in the list: what it rests on, and whom it feeds."""
+class TableRow:
+    """A node in the table, with its sources and the nodes that use it."""
 
-    piece: Node
-    before: tuple[tuple[Node, Edge], ...]
-    after: tuple[tuple[Node, Edge], ...]
+    node: Node
+    sources: tuple[tuple[Node, Edge], ...]
+    used_by: tuple[tuple[Node, Edge], ...]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A graph, ready to be drawn; without boxes where it could not be laid out, which leaves the list."""
+    """A graph ready for the template. Without boxes if the layout failed, which leaves the table."""
 
     label: str
     width: float
     height: float
     boxes: tuple[Box, ...]
     curves: tuple[Curve, ...]
-    entries: tuple[Entry, ...]
-    left_out: str | None = None
+    table: tuple[TableRow, ...]
+    omitted: str | None = None
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Which kinds of boxes the legend explains."""
-        return frozenset(one.piece.kind for one in self.entries)
+        """Kinds of nodes, for the legend."""
+        return frozenset(row.node.kind for row in self.table)
 
     @property
-    def tie_kinds(self) -> frozenset[str]:
-        """Which kinds of arrows it explains."""
-        return frozenset(one.tie.kind for one in self.curves)
+    def edge_kinds(self) -> frozenset[str]:
+        """Kinds of edges, for the legend."""
+        return frozenset(curve.edge.kind for curve in self.curves)
 
     @property
     def states(self) -> frozenset[str | None]:
-        """Which signs it explains."""
-        return frozenset(one.piece.state for one in self.entries)
+        """States of nodes, for the legend."""
+        return frozenset(row.node.state for row in self.table)
 
     @property
-    def hides(self) -> bool:
-        """Whether some of its boxes depend on more than is drawn."""
-        return any(one.piece.unseen for one in self.entries)
+    def has_hidden_edges(self) -> bool:
+        """Whether some nodes have dependencies that are not shown."""
+        return any(row.node.hidden_edges for row in self.table)
 
     @property
-    def is_lone(self) -> bool:
-        """Whether nothing is known to depend on anything here."""
-        return not any(one.before or one.after for one in self.entries)
+    def is_isolated(self) -> bool:
+        """Whether there are no dependencies at all."""
+        return not any(row.sources or row.used_by for row in self.table)
 
 
 def compose(
     label: str,
-    pieces: Sequence[Node],
-    ties: Sequence[Edge],
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
     *,
     arrows: Sequence[Edge] | None = None,
-    left_out: str | None = None,
+    omitted: str | None = None,
 ) -> Figure:
-    """Lay pieces out; the list shows each tie once, arrows may be more where one begins at each field."""
-    drawn = ties if arrows is None else arrows
-    number = {piece.id: position for position, piece in enumerate(pieces)}
-    sizes = [Size(WIDTH, _height(piece), _HEADER_ROWS + len(piece.rows) if piece.rows else 0) for piece in pieces]
-    layout = compute_layout(sizes, [_arrow(tie, number) for tie in drawn])
-    entries = _entries(pieces, ties)
+    """Lay out a graph. `arrows` replaces `edges` in the SVG where edges start at single fields."""
+    drawn = edges if arrows is None else arrows
+    number = {node.id: position for position, node in enumerate(nodes)}
+    sizes = [Size(WIDTH, _height(node), _HEADER_ROWS + len(node.rows) if node.rows else 0) for node in nodes]
+    layout = compute_layout(sizes, [_arrow(edge, number) for edge in drawn])
+    table = _table(nodes, edges)
     if layout is None:
-        return Figure(label, 0, 0, (), (), entries, left_out)
-    placed = (Box(at, corner.x, corner.y, pieces[at]) for at, corner in enumerate(layout.corners))
-    boxes = sorted(placed, key=lambda box: (box.x, box.y))  # as one reads, and as Tab goes
-    curves = _curves(drawn, layout, number)
-    return Figure(label, layout.width, layout.height, tuple(boxes), curves, entries, left_out)
+        return Figure(label, 0, 0, (), (), table, omitted)
+    placed = (Box(index, corner.x, corner.y, nodes[index]) for index, corner in enumerate(layout.corners))
+    boxes = sorted(placed, key=lambda box: (box.x, box.y))  # the tab order follows the reading order
+    return Figure(label, layout.width, layout.height, tuple(boxes), _curves(drawn, layout, number), table, omitted)
 
 
-def _height(piece: Node) -> float:
-    return HEIGHT + ROW * len(piece.rows)
+def shorten_text(text: str, width: float, size: float) -> str:
+    """Shorten a text to a width in pixels. Of a dotted name the end is kept, because it says more."""
+    plain = " ".join(str(show_hidden_characters(text)).split())
+    if _text_width(plain, size) <= width:
+        return plain
+    available = width - _text_width(_ELLIPSIS, size)
+    if "." in plain and " " not in plain:
+        end = _fit(plain[::-1], available, size)[::-1]
+        segment, _, rest = end.partition(".")
+        return _ELLIPSIS + (rest if len(segment) < _MIN_SEGMENT and rest else end)
+    return _fit(plain, available, size).rstrip(" .·") + _ELLIPSIS
 
 
-def _arrow(tie: Edge, number: dict[str, int]) -> Arrow:
-    return Arrow(number[tie.tail], number[tie.head], None if tie.row is None else tie.row + _HEADER_ROWS)
+def _height(node: Node) -> float:
+    return HEIGHT + ROW_HEIGHT * len(node.rows)
 
 
-def _curves(ties: Sequence[Edge], layout: Layout, number: dict[str, int]) -> tuple[Curve, ...]:
-    found = []
-    for tie, points in zip(ties, layout.curves, strict=True):
-        row = "" if tie.row is None else f".{tie.row}"
+def _arrow(edge: Edge, number: dict[str, int]) -> Arrow:
+    return Arrow(number[edge.tail], number[edge.head], None if edge.row is None else edge.row + _HEADER_ROWS)
+
+
+def _curves(edges: Sequence[Edge], layout: Layout, number: dict[str, int]) -> tuple[Curve, ...]:
+    curves = []
+    for edge, points in zip(edges, layout.curves, strict=True):
+        row = "" if edge.row is None else f".{edge.row}"
         path, tip = curve_and_tip(points)
-        found.append(Curve(f"{number[tie.tail]}{row}", str(number[tie.head]), path, tip, tie))
-    return tuple(found)
+        curves.append(Curve(f"{number[edge.tail]}{row}", str(number[edge.head]), path, tip, edge))
+    return tuple(curves)
 
 
-def _entries(pieces: Sequence[Node], ties: Sequence[Edge]) -> tuple[Entry, ...]:
-    known = {piece.id: piece for piece in pieces}
-    before: dict[str, list[tuple[Node, Edge]]] = {piece.id: [] for piece in pieces}
-    after: dict[str, list[tuple[Node, Edge]]] = {piece.id: [] for piece in pieces}
-    for tie in ties:
-        before[tie.head].append((known[tie.tail], tie))
-        after[tie.tail].append((known[tie.head], tie))
-    return tuple(Entry(piece, tuple(before[piece.id]), tuple(after[piece.id])) for piece in pieces)
+def _table(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[TableRow, ...]:
+    by_id = {node.id: node for node in nodes}
+    sources: dict[str, list[tuple[Node, Edge]]] = {node.id: [] for node in nodes}
+    used_by: dict[str, list[tuple[Node, Edge]]] = {node.id: [] for node in nodes}
+    for edge in edges:
+        sources[edge.head].append((by_id[edge.tail], edge))
+        used_by[edge.tail].append((by_id[edge.head], edge))
+    return tuple(TableRow(node, tuple(sources[node.id]), tuple(used_by[node.id])) for node in nodes)
+
+
+def _fit(text: str, width: float, size: float) -> str:
+    for position, char in enumerate(text):
+        width -= _character_width(char) * size
+        if width < 0:
+            return text[:position]
+    return text
+
+
+def _text_width(text: str, size: float) -> float:
+    return sum(map(_character_width, text)) * size
+
+
+def _character_width(char: str) -> float:
+    """Estimate the width of a character in em, rather too wide than too narrow."""
+    if char in _NARROW:
+        return 0.42
+    if unicodedata.combining(char):
+        return 0.0
+    if char in _WIDE or unicodedata.east_asian_width(char) in "WF":
+        return 1.02
+    return 0.78 if char.isupper() else 0.66

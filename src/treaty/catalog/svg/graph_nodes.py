@@ -1,4 +1,4 @@
-"""Lines and consumers as boxes: what they are called, what they are, and where they stand in their life."""
+"""Convert answers of the registry into graphs: of everything, of domains, around a contract, or by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from treaty.catalog import formatting, links
+from treaty.catalog import links
 from treaty.catalog.formatting import pluralize
 from treaty.catalog.links import Link
 from treaty.catalog.source import Source
@@ -35,235 +35,232 @@ STATES = {
     "retired": "failing",
     "archived": "failing",
 }
+MAX_NODES, MAX_EDGES = 120, 360
+"""Limits of a graph. Larger graphs are unreadable and slow to lay out."""
+
+MAX_FIELD_ROWS = 40
+NO_DOMAIN = "without a domain"
+_MAX_FIELD_EDGES = 400
+_MAX_LINEAGE_NODES = 60
+_MAX_DOMAINS, _MAX_DOMAIN_EDGES = 80, 160
 _WORST_LAST = ("healthy", "none", "warning", "failing")
-_SAYING = {"reads": "reads", "made_from": "is made from", "published_by": "is published by"}
+_EDGE_LABELS = {"reads": "uses", "made_from": "is made from", "published_by": "is published by"}
 
 
 class NodesAndEdges(NamedTuple):
-    """Boxes and arrows between them."""
+    """Nodes and the edges between them."""
 
-    pieces: tuple[Node, ...]
-    ties: tuple[Edge, ...]
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
 
 
 def map_to_graph(answer: MapAnswer) -> NodesAndEdges:
-    """Return the nodes and edges of a map as boxes and arrows."""
-    ties = _ties(answer)
+    """Return the lines and consumers of a map as a graph, with one edge per connected pair."""
+    edges = _merge_edges(answer)
     origins = set(answer.origins)
-    unseen = {node.id: node.degree for node in answer.nodes}
+    hidden_edges = {node.id: node.degree for node in answer.nodes}
     for edge in answer.edges:
-        unseen[edge.upstream] -= 1
-        unseen[edge.downstream] -= 1
+        hidden_edges[edge.upstream] -= 1
+        hidden_edges[edge.downstream] -= 1
     statuses = {node.id: node.status for node in answer.nodes if node.kind == "line"}
-    pieces = (
-        _line(node, node.id in origins)
+    nodes = (
+        _line_node(node, node.id in origins)
         if node.kind == "line"
-        else _consumer(node, node.id in origins, [statuses.get(tie.tail) for tie in ties if tie.head == node.id])
+        else _consumer_node(node, node.id in origins, [statuses.get(e.tail) for e in edges if e.head == node.id])
         for node in answer.nodes
     )
-    return NodesAndEdges(tuple(replace(piece, unseen=unseen[piece.id]) for piece in pieces), ties)
+    return NodesAndEdges(tuple(replace(node, hidden_edges=hidden_edges[node.id]) for node in nodes), edges)
 
 
 def split_isolated(answer: MapAnswer) -> tuple[NodesAndEdges, tuple[Node, ...]]:
-    """Return boxes and arrows, and beside them the boxes of whom no dependence is known."""
-    found = map_to_graph(answer)
-    alone = {node.id for node in answer.nodes if not node.degree}
-    within = tuple(piece for piece in found.pieces if piece.id not in alone)
-    return NodesAndEdges(within, found.ties), tuple(piece for piece in found.pieces if piece.id in alone)
+    """Return the graph of a map without isolated nodes, and the isolated nodes."""
+    graph = map_to_graph(answer)
+    isolated = {node.id for node in answer.nodes if not node.degree}
+    connected = tuple(node for node in graph.nodes if node.id not in isolated)
+    return NodesAndEdges(connected, graph.edges), tuple(node for node in graph.nodes if node.id in isolated)
 
 
-def limit_size(found: NodesAndEdges, boxes: int, arrows: int) -> tuple[NodesAndEdges, int]:
-    """Keep the first boxes, as many as can be drawn with their arrows, and say how many are left out."""
-    rank = {piece.id: position for position, piece in enumerate(found.pieces)}
-    last = sorted(max(rank[tie.tail], rank[tie.head]) for tie in found.ties)
-    most = min(boxes, last[arrows]) if len(last) > arrows else boxes
-    kept = found.pieces[: max(most, 1)]
-    ids = {piece.id for piece in kept}
-    ties = tuple(tie for tie in found.ties if tie.tail in ids and tie.head in ids)
-    return NodesAndEdges(kept, ties[:arrows]), len(found.pieces) - len(kept)
+def limit_size(graph: NodesAndEdges, max_nodes: int, max_edges: int) -> tuple[NodesAndEdges, int]:
+    """Keep the first nodes within both limits, and return how many nodes were dropped."""
+    rank = {node.id: position for position, node in enumerate(graph.nodes)}
+    last = sorted(max(rank[edge.tail], rank[edge.head]) for edge in graph.edges)
+    limit = min(max_nodes, last[max_edges]) if len(last) > max_edges else max_nodes
+    nodes = graph.nodes[: max(limit, 1)]
+    ids = {node.id for node in nodes}
+    edges = tuple(edge for edge in graph.edges if edge.tail in ids and edge.head in ids)
+    return NodesAndEdges(nodes, edges[:max_edges]), len(graph.nodes) - len(nodes)
 
 
-def _line(node: MapNodeAnswer, is_origin: bool) -> Node:
-    what = TIERS.get(node.tier or "", "contract") if node.status else "not registered here"
+def contract_lineage(source: Source, contract_id: str, hops: int = 1) -> Figure:
+    """Return the graph of the sources, consumers and downstream contracts of a contract."""
+    answer = source.consumers.map(contract_id, hops=hops, limit=_MAX_LINEAGE_NODES)
+    graph, dropped = limit_size(map_to_graph(answer), _MAX_LINEAGE_NODES, MAX_EDGES)
+    return compose(f"Dependencies around {contract_id}", *graph, omitted=describe_omitted(answer.more + dropped))
+
+
+def describe_omitted(count: int) -> str | None:
+    """Return a note about nodes that are not shown, or None if there are none."""
+    return f"{pluralize(count, 'more node')} not shown; the nearest are shown." if count else None
+
+
+def domain_graph(answer: DomainsAnswer) -> Figure:
+    """Return the graph of domains and the dependencies between them. Only the largest are shown if there are many."""
+    domains = answer.domains[:_MAX_DOMAINS]
+    names = {domain.name for domain in domains}
+    edges = [edge for edge in answer.edges if edge.upstream in names and edge.downstream in names]
+    strongest = sorted(edges, key=lambda edge: -edge.count)[:_MAX_DOMAIN_EDGES]
+    omitted = _omitted_domains(answer.more + len(answer.domains) - len(domains), len(edges) - len(strongest))
+    return compose(
+        "Domains and their dependencies",
+        [_domain_node(domain) for domain in domains],
+        [_domain_edge(edge) for edge in strongest],
+        omitted=omitted,
+    )
+
+
+def expand_fields(
+    graph: NodesAndEdges, node_id: str, fields: Mapping[str, Link], other_fields: Link
+) -> tuple[NodesAndEdges, list[Edge]]:
+    """Show the fields of one node as rows, and return the graph and the edges to draw.
+
+    Only used fields have a row; the last row counts the others. An edge starts at the heading if the fields are
+    not known or if there are too many edges.
+    """
+    graph = _restrict_to_paths_through(graph, node_id)
+    consumers = Counter(field for edge in graph.edges if edge.tail == node_id for field in edge.fields)
+    names = [*fields, *(field for field in consumers if field not in fields)]
+    used = [field for field in names if consumers[field]]
+    row_of = {field: position for position, field in enumerate(used[:MAX_FIELD_ROWS])}
+    rows = [Row(name, consumers[name], fields.get(name, other_fields)) for name in row_of]
+    if len(names) > len(rows):
+        label = _other_fields_label(len(names) - len(rows), bool(rows), len(used) > MAX_FIELD_ROWS)
+        rows.append(Row(label, 0, other_fields))
+    nodes = tuple(replace(node, rows=tuple(rows)) if node.id == node_id else node for node in graph.nodes)
+    edges: list[Edge] = []
+    for edge in graph.edges:
+        edges += _field_edges(edge, row_of) if edge.tail == node_id and len(edges) < _MAX_FIELD_EDGES else [edge]
+    return NodesAndEdges(nodes, graph.edges), edges
+
+
+def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
+    what = TIERS.get(node.tier or "", "contract") if node.status else "not registered"
     version = node.version or f"line {node.name.rpartition('@')[2]}"
     status = [node.status] if node.status and node.status != "active" else []
-    team = [f"owned by {node.team}"] if node.team else []
     title = f"{node.title}, {node.name}" if node.title else node.name
+    details = [
+        title,
+        what,
+        f"version {node.version}" if node.version else version,
+        *([node.status] if node.status else []),
+        *([f"owned by {node.team}"] if node.team else []),
+    ]
     return Node(
         id=node.id,
         kind="line",
         name=node.name,
         heading=node.title or node.contract or node.name,
         note=" · ".join((what, version, *status)),
-        words=", ".join((title, what, f"version {node.version}" if node.version else version, *_said(node), *team)),
-        place=links.contract(node.contract) if node.status and node.contract else links.graph(node.name),
+        description=", ".join(details),
+        link=links.contract(node.contract) if node.status and node.contract else links.graph(node.name),
         state=STATES.get(node.status or "", "none"),
         is_origin=is_origin,
     )
 
 
-def _consumer(node: MapNodeAnswer, is_origin: bool, reads: Collection[str | None]) -> Node:
-    states = [STATES.get(status or "", "none") for status in reads]
+def _consumer_node(node: MapNodeAnswer, is_origin: bool, line_statuses: Collection[str | None]) -> Node:
+    states = [STATES.get(status or "", "none") for status in line_statuses]
     worst = max(states, key=_WORST_LAST.index, default="healthy")
-    warned = worst in ("warning", "failing")
+    uses_ending_line = worst in ("warning", "failing")
     team = [f"of {node.team}"] if node.team else []
-    warning = ["reads a line that goes away"] if warned else []
+    warning = ["uses a line that is deprecated or retired"] if uses_ending_line else []
     return Node(
         id=node.id,
         kind="consumer",
         name=node.name,
         heading=node.name,
         note=" · ".join(("consumer", *([node.team] if node.team else []))),
-        words=", ".join((node.name, " ".join(("consumer", *team)), *warning)),
-        place=links.graph(node.name),
-        state=worst if warned else None,
+        description=", ".join((node.name, " ".join(("consumer", *team)), *warning)),
+        link=links.graph(node.name),
+        state=worst if uses_ending_line else None,
         is_origin=is_origin,
     )
 
 
-def _said(node: MapNodeAnswer) -> list[str]:
-    return [node.status] if node.status else []
-
-
-def _ties(answer: MapAnswer) -> tuple[Edge, ...]:
-    """Return one arrow for each two nodes, with all fields that any dependence between them names."""
-    together: dict[tuple[str, str], list[MapEdgeAnswer]] = {}
+def _merge_edges(answer: MapAnswer) -> tuple[Edge, ...]:
+    """Return one edge per connected pair of nodes, with the fields of all dependencies between them."""
+    by_ends: dict[tuple[str, str], list[MapEdgeAnswer]] = {}
     for edge in answer.edges:
-        together.setdefault((edge.upstream, edge.downstream), []).append(edge)
+        by_ends.setdefault((edge.upstream, edge.downstream), []).append(edge)
     names = {node.id: node.name for node in answer.nodes}
-    return tuple(_tie(edges, names[ends[0]], names[ends[1]]) for ends, edges in together.items())
+    return tuple(_map_edge(edges, names[ends[0]], names[ends[1]]) for ends, edges in by_ends.items())
 
 
-def _tie(edges: list[MapEdgeAnswer], upstream: str, downstream: str) -> Edge:
+def _map_edge(edges: list[MapEdgeAnswer], upstream: str, downstream: str) -> Edge:
     first = edges[0]
-    known = all(edge.fields for edge in edges)
-    fields = tuple(dict.fromkeys(_all_fields(edges))) if known else ()
-    said = f"{downstream} {_SAYING[first.kind]} {upstream}"
-    some = f": {formatting.pluralize(len(fields), 'field')}" if fields else ""
-    return Edge(first.upstream, first.downstream, first.kind, fields, words=said + some)
+    fields = tuple(dict.fromkeys(_all_fields(edges))) if all(edge.fields for edge in edges) else ()
+    label = f"{downstream} {_EDGE_LABELS[first.kind]} {upstream}"
+    count = f": {pluralize(len(fields), 'field')}" if fields else ""
+    return Edge(first.upstream, first.downstream, first.kind, fields, label=label + count)
 
 
 def _all_fields(edges: Iterable[MapEdgeAnswer]) -> Iterable[str]:
     return (field for edge in edges for field in edge.fields)
 
 
-MOST_ROWS = 40
-_MOST_ARROWS = 400
+def _restrict_to_paths_through(graph: NodesAndEdges, node_id: str) -> NodesAndEdges:
+    """Drop nodes and edges that are neither upstream nor downstream of a node."""
+    downstream: dict[str, list[str]] = {}
+    upstream: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        downstream.setdefault(edge.tail, []).append(edge.head)
+        upstream.setdefault(edge.head, []).append(edge.tail)
+    sides = [_reachable(downstream, node_id), _reachable(upstream, node_id)]
+    edges = tuple(edge for edge in graph.edges if any(edge.tail in side and edge.head in side for side in sides))
+    dropped = Counter(end for edge in graph.edges if edge not in edges for end in (edge.tail, edge.head))
+    nodes = (node for node in graph.nodes if any(node.id in side for side in sides))
+    return NodesAndEdges(tuple(replace(n, hidden_edges=n.hidden_edges + dropped[n.id]) for n in nodes), edges)
 
 
-def expand_fields(
-    found: NodesAndEdges, opened_id: str, fields: Mapping[str, Link], elsewhere: Link
-) -> tuple[NodesAndEdges, list[Edge]]:
-    """Return the parties with one of them opened, and the arrows that this makes.
-
-    Fields that somebody reads have a row; how many others there are stands in the last one. An arrow begins at the
-    heading where it is unknown which fields are read, or where there are too many.
-    """
-    found = _before_and_after(found, opened_id)
-    readers = Counter(field for tie in found.ties if tie.tail == opened_id for field in tie.fields)
-    order = [*fields, *(field for field in readers if field not in fields)]
-    read = [field for field in order if readers[field]]
-    number = {field: position for position, field in enumerate(read[:MOST_ROWS])}
-    rows = [Row(name, readers[name], fields.get(name, elsewhere)) for name in number]
-    if len(order) > len(rows):
-        rows.append(Row(_others(len(order) - len(rows), bool(rows), len(read) > MOST_ROWS), 0, elsewhere))
-    pieces = tuple(replace(piece, rows=tuple(rows)) if piece.id == opened_id else piece for piece in found.pieces)
-    arrows: list[Edge] = []
-    for tie in found.ties:
-        arrows += _from_rows(tie, number) if tie.tail == opened_id and len(arrows) < _MOST_ARROWS else [tie]
-    return NodesAndEdges(pieces, found.ties), arrows
-
-
-def _before_and_after(found: NodesAndEdges, middle: str) -> NodesAndEdges:
-    """Leave out what goes past the opened box: its fields are in question, not the ways around it."""
-    onward: dict[str, list[str]] = {}
-    back: dict[str, list[str]] = {}
-    for tie in found.ties:
-        onward.setdefault(tie.tail, []).append(tie.head)
-        back.setdefault(tie.head, []).append(tie.tail)
-    sides = [_reached(onward, middle), _reached(back, middle)]
-    ties = tuple(tie for tie in found.ties if any(tie.tail in side and tie.head in side for side in sides))
-    past = Counter(end for tie in found.ties if tie not in ties for end in (tie.tail, tie.head))
-    pieces = (piece for piece in found.pieces if any(piece.id in side for side in sides))
-    return NodesAndEdges(tuple(replace(piece, unseen=piece.unseen + past[piece.id]) for piece in pieces), ties)
-
-
-def _reached(ways: Mapping[str, list[str]], start: str) -> set[str]:
+def _reachable(neighbors: Mapping[str, list[str]], start: str) -> set[str]:
     seen = {start}
-    waiting = [start]
-    while waiting:
-        new = set(ways.get(waiting.pop(), ())) - seen
+    queue = [start]
+    while queue:
+        new = set(neighbors.get(queue.pop(), ())) - seen
         seen |= new
-        waiting += new
+        queue += new
     return seen
 
 
-def _others(number: int, is_rest: bool, are_read: bool) -> str:
-    """Say how many fields have no row; nested ones count, too."""
-    said = f"{number} more" if is_rest else pluralize(number, "field")
-    return said if are_read else f"{said}, read by none"
+def _other_fields_label(count: int, has_rows: bool, are_used: bool) -> str:
+    """Return the label of the row for fields without a row of their own, nested fields included."""
+    label = f"{count} more" if has_rows else pluralize(count, "field")
+    return label if are_used else f"{label}, not used"
 
 
-def _from_rows(tie: Edge, number: Mapping[str, int]) -> list[Edge]:
-    known = [field for field in tie.fields if field in number]
-    rest = [] if known and len(known) == len(tie.fields) else [tie]
-    return [replace(tie, row=number[field], words=f"{tie.words}: {field}") for field in known] + rest
+def _field_edges(edge: Edge, row_of: Mapping[str, int]) -> list[Edge]:
+    fields = [field for field in edge.fields if field in row_of]
+    rest = [] if fields and len(fields) == len(edge.fields) else [edge]
+    return [replace(edge, row=row_of[field], label=f"{edge.label}: {field}") for field in fields] + rest
 
 
-NO_DOMAIN = "without a domain"
-_BOXES, _ARROWS = 80, 160
+def _omitted_domains(domains: int, edges: int) -> str | None:
+    counts = [pluralize(count, noun) for count, noun in ((domains, "smaller domain"), (edges, "weaker edge")) if count]
+    return f"Not shown: {' and '.join(counts)}." if counts else None
 
 
-def domain_graph(answer: DomainsAnswer) -> Figure:
-    """Draw domains and what goes from one to another; the largest where there are many."""
-    domains = answer.domains[:_BOXES]
-    names = {one.name for one in domains}
-    edges = [one for one in answer.edges if one.upstream in names and one.downstream in names]
-    strongest = sorted(edges, key=lambda one: -one.count)[:_ARROWS]
-    left_out = _left_out(answer.more + len(answer.domains) - len(domains), len(edges) - len(strongest))
-    label = "Domains and what goes between them"
-    return compose(label, [_piece(one) for one in domains], [_tie_domains(one) for one in strongest], left_out=left_out)
-
-
-def _left_out(domains: int, arrows: int) -> str | None:
-    said = [
-        pluralize(number, noun) for number, noun in ((domains, "smaller domain"), (arrows, "thinner arrow")) if number
-    ]
-    return f"Not drawn: {' and '.join(said)}." if said else None
-
-
-def _piece(one: DomainAnswer) -> Node:
-    note = f"{pluralize(one.lines, 'line')} · {pluralize(one.consumers, 'consumer')}"
+def _domain_node(domain: DomainAnswer) -> Node:
+    note = f"{pluralize(domain.lines, 'line')} · {pluralize(domain.consumers, 'consumer')}"
     return Node(
-        id=one.name or "",
+        id=domain.name or "",
         kind="domain",
-        name=one.name or NO_DOMAIN,
-        heading=one.name or NO_DOMAIN,
+        name=domain.name or NO_DOMAIN,
+        heading=domain.name or NO_DOMAIN,
         note=note,
-        words=f"domain {one.name}: {note}" if one.name else f"{NO_DOMAIN}: {note}",
-        place=links.domain(one.name),
+        description=f"domain {domain.name}: {note}" if domain.name else f"{NO_DOMAIN}: {note}",
+        link=links.domain(domain.name),
     )
 
 
-def _tie_domains(one: DomainEdgeAnswer) -> Edge:
-    return Edge(one.upstream or "", one.downstream or "", "crosses", words=pluralize(one.count, "dependence"))
-
-
-BOXES, ARROWS = 120, 360
-"""The most that is drawn: beyond that a picture shows nothing any more, and takes long to lay out."""
-
-_BOXES_OF_ONE = 60
-
-
-def contract_lineage(source: Source, contract_id: str, hops: int = 1) -> Figure:
-    """Draw what a contract is made from, and who rests on it, the nearest first."""
-    answer = source.consumers.map(contract_id, hops=hops, limit=_BOXES_OF_ONE)
-    found, cut = limit_size(map_to_graph(answer), _BOXES_OF_ONE, ARROWS)
-    return compose(f"Dependencies around {contract_id}", *found, left_out=describe_omitted(answer.more + cut))
-
-
-def describe_omitted(more: int) -> str | None:
-    """Say what was left out."""
-    if not more:
-        return None
-    return f"{pluralize(more, 'box', 'boxes')} more {'is' if more == 1 else 'are'} not drawn; the nearest are."
+def _domain_edge(edge: DomainEdgeAnswer) -> Edge:
+    label = pluralize(edge.count, "dependency", "dependencies")
+    return Edge(edge.upstream or "", edge.downstream or "", "crosses", label=label)

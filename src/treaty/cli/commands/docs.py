@@ -56,13 +56,17 @@ def build(
 
         with opened(registry, token_file, settings) as it, told_steps() as steps:
             built = build_site(
-                it, folder, name or settings.catalog_name, patience=_PATIENCE, tell=lambda at: _tell(steps, at)
+                it,
+                folder,
+                name or settings.catalog_name,
+                wait_seconds=_PATIENCE,
+                on_progress=lambda at: _tell(steps, at),
             )
     _print(built, output)
 
 
 def _tell(steps: Steps, at: Progress) -> None:
-    steps.tell(f"{at.done}/{at.of}  {at.what}")
+    steps.tell(f"{at.done}/{at.total}  {at.step}")
 
 
 def _print(built: BuildResult, output: AnswerFormat) -> None:

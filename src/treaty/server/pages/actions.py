@@ -48,7 +48,7 @@ def _endpoint(action: PageAction) -> Callable[..., Response]:
         return _perform(request, action, form)
 
     perform.__name__ = f"act_{action.name.replace('-', '_')}"
-    perform.__doc__ = action.meaning
+    perform.__doc__ = action.description
     return perform
 
 
@@ -61,7 +61,7 @@ def _perform(request: Request, action: PageAction, form: SubmittedForm) -> Respo
     registry, values = form.visit.registry, form.values
     try:
         _check(action, values)
-        subject = action.look(registry, values)
+        subject = action.load_subject(registry, values)
         message = action.run(registry, values)
     except (Unknown, Unavailable):
         raise
@@ -75,7 +75,7 @@ def _perform(request: Request, action: PageAction, form: SubmittedForm) -> Respo
 def _check(action: PageAction, values: FormValues) -> None:
     if any("\x00" in text for texts in values.texts.values() for text in texts):
         raise InvalidDocument("a field contains a NUL character, which databases cannot store; remove it")
-    if action.care is not None and values.text("care") != "yes":
+    if action.confirmation is not None and values.text("confirm") != "yes":
         raise InvalidDocument(_NOT_CONFIRMED)
 
 
@@ -102,7 +102,7 @@ def check_form(request: Request, visit: AuthorizedVisit, contract: Text = None, 
 def check_pasted(request: Request, form: AuthorizedForm) -> Response:
     """Check a contract that was pasted or uploaded; an uploaded file takes precedence. Nothing is stored."""
     context = form.visit.registry.context
-    content = form.files.get("file") or form.values.whole("document").encode()
+    content = form.files.get("file") or form.values.raw("document").encode()
     submission = Submission(content, form.values.optional("mode"))
     return page_response(
         request,

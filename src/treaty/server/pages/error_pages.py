@@ -74,7 +74,7 @@ def error_page(
     text = _STATUS_TEXTS.get(status, _INTERNAL_ERROR)
     return Page(
         links.contracts(),
-        "problem.html",
+        "error.html",
         headline or text.headline,
         "",
         {

@@ -97,7 +97,7 @@ def delete_cookie(request: Request, response: Response, name: str) -> None:
 
 def set_flash(request: Request, response: Response, secret: str, message: Message) -> None:
     """Show a message on the next page, once; it is signed, so that others cannot set it."""
-    text = f"{message.kind}\n{message.words}".encode("utf-8", "replace")[:MAX_FLASH_BYTES]
+    text = f"{message.kind}\n{message.text}".encode("utf-8", "replace")[:MAX_FLASH_BYTES]
     complete_characters = text.decode("utf-8", "ignore").encode()
     body = base64.urlsafe_b64encode(complete_characters).decode()
     signature = _sign(secret, _FLASH_PURPOSE, body.encode())

@@ -1,4 +1,4 @@
-"""The pages of one contract: what it says, its versions, two of them side by side, its consumers, its document."""
+"""Pages of one contract: overview, versions, comparison of two versions, consumers, document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from treaty.catalog.pages.contract.compare import compare_page
 from treaty.catalog.pages.contract.consumers import consumers_page
 from treaty.catalog.pages.contract.contract_data import load_contract_data, version_pairs
-from treaty.catalog.pages.contract.document import FORMS, document_page
+from treaty.catalog.pages.contract.document import DOCUMENT_FORMATS, document_page
 from treaty.catalog.pages.contract.overview import contract_page
 from treaty.catalog.pages.contract.versions import versions_page
 from treaty.catalog.rendering import Page
@@ -26,11 +26,11 @@ __all__ = [
 
 
 def contract_pages(source: Source, name: str, now: datetime | None = None) -> Iterator[Page]:
-    """Return every page that a folder of files holds of a contract; the registry is asked for it once."""
-    dossier = load_contract_data(source, name)
-    yield contract_page(source, name, dossier=dossier, now=now)
-    yield from (contract_page(source, name, number, dossier=dossier) for number in dossier.numbers)
-    yield versions_page(source, name, dossier=dossier)
-    yield consumers_page(source, name, dossier=dossier)
-    yield from (document_page(source, name, form.key, dossier=dossier) for form in FORMS)
-    yield from (compare_page(source, name, *pair, dossier=dossier) for pair in version_pairs(dossier))
+    """Return all pages of a contract in a static site. The registry is queried once."""
+    data = load_contract_data(source, name)
+    yield contract_page(source, name, data=data, now=now)
+    yield from (contract_page(source, name, number, data=data) for number in data.version_numbers)
+    yield versions_page(source, name, data=data)
+    yield consumers_page(source, name, data=data)
+    yield from (document_page(source, name, one.key, data=data) for one in DOCUMENT_FORMATS)
+    yield from (compare_page(source, name, *pair, data=data) for pair in version_pairs(data))

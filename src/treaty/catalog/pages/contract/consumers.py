@@ -1,4 +1,4 @@
-"""Who reads a contract, by line: which fields, for what, and how to become one of them."""
+"""Consumers of a contract by line, with their fields and the command to subscribe."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, make_contact
 from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract
-from treaty.catalog.pages.contract.field_consumers import made_from
+from treaty.catalog.pages.contract.field_consumers import downstream_contracts
 from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
-from treaty.catalog.pages.contract.schema_tree import anchor_of, field_paths
+from treaty.catalog.pages.contract.schema_tree import field_anchor, field_paths
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.consumers.subscriptions import ConsumerClass
@@ -19,99 +19,99 @@ from treaty.contracts.paths import parse_path
 from treaty.errors import InvalidDocument
 from treaty.registry.model import LineAnswer, SubscriptionAnswer
 
-_SHOWN_FIELDS = 12
-_OPEN = ("draft", "active", "deprecated")
-"""Where somebody new may still subscribe."""
+_MAX_FIELDS = 12
+_ACCEPTS_SUBSCRIPTIONS = ("draft", "active", "deprecated")
+"""Statuses of lines that accept new subscriptions."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReadField:
-    """A field that a consumer reads, and where it stands on the contract's page, if it is there."""
+class UsedField:
+    """A field of a subscription, with its anchor on the contract page if it exists."""
 
     path: str
     anchor: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """One consumer of a line."""
+class ConsumerRow:
+    """A consumer of a line."""
 
     subscription: SubscriptionAnswer
-    class_words: str
+    class_label: str
     is_critical: bool
     contact: Contact | None
-    fields: tuple[ReadField, ...]
-    more_fields: tuple[ReadField, ...]
+    fields: tuple[UsedField, ...]
+    more_fields: tuple[UsedField, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LineReaders:
-    """A line with its consumers, the command that makes one more, and the version its fields are explained at."""
+class LineConsumers:
+    """A line with its consumers, the version that its fields refer to, and the command to subscribe."""
 
     line: LineAnswer
     label: str
     version: str
-    readers: tuple[Reader, ...]
+    consumers: tuple[ConsumerRow, ...]
     warnings: tuple[str, ...]
     command: str | None
 
 
-def consumers_page(source: Source, name: str, *, dossier: ContractData | None = None) -> Page:
-    """Return who reads a contract."""
-    known = dossier or load_contract_data(source, name)
+def consumers_page(source: Source, name: str, *, data: ContractData | None = None) -> Page:
+    """Return the page of consumers."""
+    data = data or load_contract_data(source, name)
     return Page(
         links.consumers(name),
         "contract/consumers.html",
         f"Consumers of {name[:120]}",
         "contracts",
         {
-            "heading": heading_of(known, known.highest, "consumers"),
-            "lines": tuple(_line(known, one) for one in known.lines),
+            "heading": heading_of(data, data.highest, "consumers"),
+            "lines": tuple(_line(data, one) for one in data.lines),
             "classes": {one.value: (one.value.replace("_", " "), one.words) for one in ConsumerClass},
-            "made_from_it": made_from(source, name),
+            "downstream": downstream_contracts(source, name),
         },
         assets=ASSETS,
     )
 
 
-def _line(dossier: ContractData, line: LineAnswer) -> LineReaders:
-    latest = next((one for one in dossier.versions if one.line == line.line), dossier.highest)
+def _line(data: ContractData, line: LineAnswer) -> LineConsumers:
+    latest = next((one for one in data.versions if one.line == line.line), data.highest)
     known = field_paths(parse_contract(latest))
-    readers = tuple(_reader(one, known) for one in dossier.readers_of(line.line))
+    consumers = tuple(_consumer(one, known) for one in data.subscriptions_of(line.line))
     first = next(iter(known), None)
-    command = _command(line.line, first) if line.status in _OPEN else None
-    warnings = dict.fromkeys(said for one in readers for said in one.subscription.warnings)
-    return LineReaders(line, line.line.rpartition("@")[2], latest.version, readers, tuple(warnings), command)
+    command = _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None
+    warnings = dict.fromkeys(warning for one in consumers for warning in one.subscription.warnings)
+    return LineConsumers(line, line.line.rpartition("@")[2], latest.version, consumers, tuple(warnings), command)
 
 
 def _command(line: str, field: str | None) -> str:
     named = f" \\\n    --field {shlex.quote(field)}" if field else ""
     return (
         f"treaty subscribe my-team.my-report {shlex.quote(line)} \\\n    --class operational_reporting --team my-team"
-        f'{named} \\\n    --purpose "What you do with it" --contact my-team@example.com'
+        f'{named} \\\n    --purpose "What it is used for" --contact my-team@example.com'
     )
 
 
-def _reader(one: SubscriptionAnswer, known: dict[str, None]) -> Reader:
-    fields = tuple(ReadField(path, _anchor(path, known)) for path in one.fields)
+def _consumer(one: SubscriptionAnswer, known: dict[str, None]) -> ConsumerRow:
+    fields = tuple(UsedField(path, _anchor(path, known)) for path in one.fields)
     try:
         kind = ConsumerClass(one.consumer_class)
-    except ValueError:  # a class that a newer registry knows
+    except ValueError:  # a class that only a newer registry knows
         kind = None
-    return Reader(
+    return ConsumerRow(
         one,
         one.consumer_class.replace("_", " "),
         kind is not None and kind.is_critical,
         make_contact("contact", one.contact) if one.contact else None,
-        fields[:_SHOWN_FIELDS],
-        fields[_SHOWN_FIELDS:],
+        fields[:_MAX_FIELDS],
+        fields[_MAX_FIELDS:],
     )
 
 
 def _anchor(path: str, known: dict[str, None]) -> str | None:
-    """Find the row of a field; a path without its object's name may mean the only object."""
+    """Return the anchor of a field, or None if the version has no such field."""
     try:
         text = str(parse_path(path))
     except InvalidDocument:
         return None
-    return anchor_of(text) if text in known else None
+    return field_anchor(text) if text in known else None

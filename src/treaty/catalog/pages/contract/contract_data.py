@@ -1,4 +1,4 @@
-"""Everything the registry knows of one contract, asked for once and read by all of its pages."""
+"""Everything the registry stores about one contract, loaded once for all of its pages."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ from treaty.registry.model import DocumentAnswer, LineAnswer, Page, Subscription
 
 @dataclass(frozen=True)
 class ContractData:
-    """A contract with its versions, the highest first, its lines, and who subscribes to them."""
+    """A contract with its versions (highest first), lines and subscriptions."""
 
     id: str
     versions: tuple[DocumentAnswer, ...]
     lines: tuple[LineAnswer, ...]
     subscriptions: tuple[SubscriptionAnswer, ...]
-    order: tuple[DocumentAnswer, ...]
-    """The versions in the order they were registered."""
+    registered: tuple[DocumentAnswer, ...]
+    """The versions in the order of registration."""
 
     @property
     def highest(self) -> DocumentAnswer:
-        """The version that stands for the contract."""
+        """The highest version, which represents the contract."""
         return self.versions[0]
 
     @cached_property
-    def numbers(self) -> tuple[str, ...]:
-        """The versions by their numbers, the highest first."""
+    def version_numbers(self) -> tuple[str, ...]:
+        """All version numbers, highest first."""
         return tuple(one.version for one in self.versions)
 
     def at(self, number: str | None) -> DocumentAnswer:
-        """Return one version, or the one that stands for the contract."""
+        """Return one version, or the highest if no number is given."""
         if number is None:
             return self.highest
-        found = next((one for one in self.versions if one.version == number), None)
-        if found is None:
-            known = ", ".join(self.numbers[:5])
+        version = next((one for one in self.versions if one.version == number), None)
+        if version is None:
+            known = ", ".join(self.version_numbers[:5])
             raise NotFound(f"{self.id!r} has no version {number[:60]!r}; it has: {known}")
-        return found
+        return version
 
     def line_of(self, version: DocumentAnswer) -> LineAnswer:
-        """Return the line that a version belongs to."""
+        """Return the line of a version."""
         return next(one for one in self.lines if one.line == version.line)
 
-    def readers_of(self, line: str) -> tuple[SubscriptionAnswer, ...]:
-        """Return who subscribes to a line."""
+    def subscriptions_of(self, line: str) -> tuple[SubscriptionAnswer, ...]:
+        """Return the subscriptions of a line."""
         return tuple(one for one in self.subscriptions if one.line == line)
 
     @cached_property
-    def came_after(self) -> dict[str, str]:
-        """Say for each version which one it was judged against when it was registered."""
+    def previous_versions(self) -> dict[str, str]:
+        """Map each version to the one that it was compared with at registration."""
         return {
             one.version: before.version
-            for place, one in enumerate(self.order)
-            if (before := _judged_against(self.order[:place], one)) is not None
+            for index, one in enumerate(self.registered)
+            if (before := _previous_version(self.registered[:index], one)) is not None
         }
 
 
 def load_contract_data(source: Source, name: str) -> ContractData:
-    """Ask for a contract; one that is not registered is not found."""
+    """Load a contract from the registry. Raises NotFound if it is not registered."""
 
     def history(cursor: str | None, limit: int) -> Page[DocumentAnswer]:
         return source.history(name, cursor=cursor, limit=limit)
@@ -73,32 +73,32 @@ def load_contract_data(source: Source, name: str) -> ContractData:
     def subscriptions(cursor: str | None, limit: int) -> Page[SubscriptionAnswer]:
         return source.consumers.subscriptions(contract=name, cursor=cursor, limit=limit)
 
-    order = tuple(iterate_pages(history))
-    lines = tuple(source.lines(name))  # asked last, so that every version has its line
-    if not order:
+    registered = tuple(iterate_pages(history))
+    lines = tuple(source.lines(name))  # loaded last, so that every version has its line
+    if not registered:
         raise NotFound(f"{name!r} has no version yet")
-    versions = tuple(sorted(order, key=lambda one: _order(one.version), reverse=True))
-    return ContractData(name, versions, lines, tuple(iterate_pages(subscriptions)), order)
+    versions = tuple(sorted(registered, key=lambda one: _sort_key(one.version), reverse=True))
+    return ContractData(name, versions, lines, tuple(iterate_pages(subscriptions)), registered)
 
 
 def parse_contract(answer: DocumentAnswer) -> Contract:
-    """Read the document of a version; the same document is read once."""
-    return _read(_Document(answer.contract, answer.version, answer.digest, answer.status, answer.document))
+    """Parse the document of a version. Parsed documents are cached."""
+    return _parse(_CacheKey(answer.contract, answer.version, answer.digest, answer.status, answer.document))
 
 
-def _order(number: str) -> tuple[int, ...]:
+def _sort_key(number: str) -> tuple[int, ...]:
     version = try_parse_version(number)
     return (version.major, version.minor, version.patch) if version else (-1,)
 
 
-def _judged_against(earlier: Sequence[DocumentAnswer], one: DocumentAnswer) -> DocumentAnswer | None:
+def _previous_version(earlier: Sequence[DocumentAnswer], one: DocumentAnswer) -> DocumentAnswer | None:
     in_line = [other for other in earlier if other.line == one.line]
-    return max(in_line or earlier, key=lambda other: _order(other.version), default=None)
+    return max(in_line or earlier, key=lambda other: _sort_key(other.version), default=None)
 
 
 @dataclass(frozen=True)
-class _Document:
-    """A document, known by its digest."""
+class _CacheKey:
+    """Key of a parsed document. The content is not compared, the digest is."""
 
     contract: str
     version: str
@@ -108,17 +108,19 @@ class _Document:
 
 
 @lru_cache(maxsize=64)
-def _read(document: _Document) -> Contract:
-    return contract_from(document.content, f"{document.contract} {document.version}")
+def _parse(key: _CacheKey) -> Contract:
+    return contract_from(key.content, f"{key.contract} {key.version}")
 
 
-_MOST_NEIGHBOURS = 200
-_MOST_TO_HIGHEST = 20
+_MAX_PREVIOUS = 200
+_MAX_TO_HIGHEST = 20
 
 
-def version_pairs(dossier: ContractData) -> list[tuple[str, str]]:
-    """Return pairs (before, after), the latest first: these a static site holds, and every page may link to."""
-    numbers = dossier.numbers
-    neighbours = [(dossier.came_after[one], one) for one in numbers[:_MOST_NEIGHBOURS] if one in dossier.came_after]
-    to_highest = [(one, numbers[0]) for one in numbers[1 : _MOST_TO_HIGHEST + 1]]
-    return list(dict.fromkeys((*neighbours, *to_highest)))
+def version_pairs(data: ContractData) -> list[tuple[str, str]]:
+    """Return the pairs (before, after) in a static site: each version with its previous one and with the highest."""
+    numbers = data.version_numbers
+    with_previous = [
+        (data.previous_versions[one], one) for one in numbers[:_MAX_PREVIOUS] if one in data.previous_versions
+    ]
+    with_highest = [(one, numbers[0]) for one in numbers[1 : _MAX_TO_HIGHEST + 1]]
+    return list(dict.fromkeys((*with_previous, *with_highest)))

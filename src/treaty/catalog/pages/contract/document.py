@@ -1,4 +1,4 @@
-"""The document of a contract, in the form one needs."""
+"""The document of a contract in several formats."""
 
 from __future__ import annotations
 
@@ -24,102 +24,104 @@ from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 from treaty.formats import get_format
 from treaty.registry.client.requests import version_path
 
-_SHOWN_LOSSES = 200
+_MAX_LOSSES = 200
 
 
-def document_page(source: Source, name: str, form: str, *, dossier: ContractData | None = None) -> Page:
-    """Return the document of the highest version in one form."""
-    chosen = next((one for one in FORMS if one.key == form), None)
+def document_page(source: Source, name: str, format_key: str, *, data: ContractData | None = None) -> Page:
+    """Return the document of the highest version in one format."""
+    chosen = next((one for one in DOCUMENT_FORMATS if one.key == format_key), None)
     if chosen is None:
-        raise NotFound(f"no form {form[:40]!r} of documents; there are: {', '.join(one.key for one in FORMS)}")
-    known = dossier or load_contract_data(source, name)
-    shown = known.highest
-    written = written_in(chosen, parse_contract(shown))
+        raise NotFound(
+            f"no document format {format_key[:40]!r}; available: {', '.join(one.key for one in DOCUMENT_FORMATS)}"
+        )
+    data = data or load_contract_data(source, name)
+    shown = data.highest
+    written = write_as(chosen, parse_contract(shown))
     return Page(
-        links.document(name, form),
+        links.document(name, format_key),
         "contract/document.html",
         f"{name[:120]} {shown.version} as {chosen.label}",
         "contracts",
         {
-            "heading": heading_of(known, shown, "document"),
-            "forms": FORMS,
-            "form": chosen,
+            "heading": heading_of(data, shown, "document"),
+            "formats": DOCUMENT_FORMATS,
+            "format": chosen,
             "written": written,
-            "losses": written.losses[:_SHOWN_LOSSES],
-            "more_losses": max(len(written.losses) - _SHOWN_LOSSES, 0),
-            "as_given": version_path(name, shown.version, "document"),
+            "losses": written.losses[:_MAX_LOSSES],
+            "more_losses": max(len(written.losses) - _MAX_LOSSES, 0),
+            "download_path": version_path(name, shown.version, "document"),
         },
         assets=ASSETS,
     )
 
 
-Told: TypeAlias = tuple[str, tuple[str, ...]]
-"""A text, and what it leaves out."""
+TextAndLosses: TypeAlias = tuple[str, tuple[str, ...]]
+"""A document and the terms that it cannot express."""
 
 
 @dataclass(frozen=True)
-class DocumentForm:
-    """One form of the document: what it is, and how it is written."""
+class DocumentFormat:
+    """A document format and its writer."""
 
     key: str
     label: str
-    about: str
-    write: Callable[[Contract], Told]
+    description: str
+    write: Callable[[Contract], TextAndLosses]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A contract in one form, what it leaves out, or why it cannot be written."""
+class WrittenDocument:
+    """A contract in one format with the terms it cannot express, or the reason why it cannot be written."""
 
     text: str | None
     losses: tuple[str, ...] = ()
-    impossible: str | None = None
+    problem: str | None = None
 
 
-def written_in(form: DocumentForm, contract: Contract) -> Written:
-    """Write a contract in a form, as far as that goes."""
+def write_as(fmt: DocumentFormat, contract: Contract) -> WrittenDocument:
+    """Write a contract in a format."""
     try:
-        text, lost = form.write(contract)
+        text, lost = fmt.write(contract)
     except (InvalidDocument, Refused, Unavailable) as error:
-        return Written(None, impossible=str(error))
-    return Written(text, lost)
+        return WrittenDocument(None, problem=str(error))
+    return WrittenDocument(text, lost)
 
 
 def _odcs(contract: Contract) -> dict[str, Json]:
     return write_odcs(with_plain_blocks(contract), BlockStyle.PLAIN)
 
 
-def _short(contract: Contract) -> Told:
+def _short(contract: Contract) -> TextAndLosses:
     document = write_short_form(contract)
     if not document["fields"]:
-        raise InvalidDocument("the short form needs at least one field, and this contract has none")
+        raise InvalidDocument("the short form needs at least one field")
     lost = conversion_losses(contract, contract_from(document, "the short form"))
     return write_yaml(document), tuple(describe(change) for change in lost)
 
 
-def _foreign(name: str, dialect: str | None = None) -> Callable[[Contract], Told]:
-    def write(contract: Contract) -> Told:
+def _foreign(name: str, dialect: str | None = None) -> Callable[[Contract], TextAndLosses]:
+    def write(contract: Contract) -> TextAndLosses:
         written = get_format(name).write(contract, dialect=dialect)
         return written.text, tuple(str(loss) for loss in written.losses)
 
     return write
 
 
-FORMS: tuple[DocumentForm, ...] = (
-    DocumentForm(
+DOCUMENT_FORMATS: tuple[DocumentFormat, ...] = (
+    DocumentFormat(
         "odcs",
         "ODCS (YAML)",
-        "The Open Data Contract Standard: everything the contract says.",
+        "Open Data Contract Standard, the full contract.",
         lambda contract: (write_yaml(_odcs(contract)), ()),
     ),
-    DocumentForm("short", "Short form (YAML)", "One flat dataset in a few keys.", _short),
-    DocumentForm("spark", "Spark (JSON)", "A StructType, as StructType.fromJson reads it.", _foreign("spark")),
-    DocumentForm("ddl", "Spark (DDL)", "CREATE TABLE, as Spark SQL reads it.", _foreign("sql", "spark")),
-    DocumentForm(
+    DocumentFormat("short", "Short form (YAML)", "A flat schema with few keys.", _short),
+    DocumentFormat("spark", "Spark (JSON)", "A schema for StructType.fromJson.", _foreign("spark")),
+    DocumentFormat("ddl", "Spark (DDL)", "CREATE TABLE for Spark SQL.", _foreign("sql", "spark")),
+    DocumentFormat(
         "json",
         "JSON",
-        "The same as ODCS, for programs.",
+        "ODCS as JSON.",
         lambda contract: (write_json(_odcs(contract)), ()),
     ),
 )
-"""In the order in which they are offered."""
+"""All formats, in the order of the page."""

@@ -1,4 +1,4 @@
-"""What changed when, by field: from the differences of the versions that followed one another."""
+"""History of each field, from the differences between consecutive versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.registry.model import DocumentAnswer
 
-_MOST_VERSIONS = 20
+_MAX_VERSIONS = 20
 _TERMS = {
     "field.type": "type",
     "field.physical_type": "stored type",
@@ -43,37 +43,37 @@ _TERMS = {
     "field.classification": "classification",
     "field.metadata": "details",
 }
-_WAYS = {Direction.TIGHTENED: "tightened", Direction.LOOSENED: "loosened"}
+_DIRECTION_WORDS = {Direction.TIGHTENED: "tightened", Direction.LOOSENED: "loosened"}
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What one version did to one field, in a few words, and in full."""
+class FieldChange:
+    """What one version changed about one field: a short text, and the full messages."""
 
     before: str
     after: str
-    words: str
+    text: str
     messages: tuple[str, ...]
     is_new: bool = False
 
 
-def field_history(dossier: ContractData, shown: DocumentAnswer) -> dict[str, tuple[Step, ...]]:
-    """Return by field path what the versions that led to the shown one did, the latest first."""
-    found: dict[str, list[Step]] = {}
-    for before, after in _pairs(dossier, shown):
-        names, steps = _between(_Pair(before.digest, after.digest, before, after))
-        found = {renamed(path, names): said for path, said in found.items()}
+def field_history(data: ContractData, shown: DocumentAnswer) -> dict[str, tuple[FieldChange, ...]]:
+    """Return the changes of each field up to the shown version, latest first."""
+    history: dict[str, list[FieldChange]] = {}
+    for before, after in _pairs(data, shown):
+        names, steps = _changes_between(_Pair(before.digest, after.digest, before, after))
+        history = {rename_path(path, names): changes for path, changes in history.items()}
         for path, step in steps:
-            found.setdefault(path, []).insert(0, step)
-    return {path: tuple(steps) for path, steps in found.items()}
+            history.setdefault(path, []).insert(0, step)
+    return {path: tuple(steps) for path, steps in history.items()}
 
 
-def _pairs(dossier: ContractData, shown: DocumentAnswer) -> list[tuple[DocumentAnswer, DocumentAnswer]]:
-    """Return the versions that led to one, pair by pair, the earliest first."""
+def _pairs(data: ContractData, shown: DocumentAnswer) -> list[tuple[DocumentAnswer, DocumentAnswer]]:
+    """Return the pairs of consecutive versions up to one, earliest first."""
     pairs: list[tuple[DocumentAnswer, DocumentAnswer]] = []
     after = shown
-    while len(pairs) < _MOST_VERSIONS and (number := dossier.came_after.get(after.version)) is not None:
-        before = dossier.at(number)
+    while len(pairs) < _MAX_VERSIONS and (number := data.previous_versions.get(after.version)) is not None:
+        before = data.at(number)
         pairs.append((before, after))
         after = before
     return pairs[::-1]
@@ -81,7 +81,7 @@ def _pairs(dossier: ContractData, shown: DocumentAnswer) -> list[tuple[DocumentA
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two versions, known by their digests."""
+    """Two versions. Cached by their digests."""
 
     one: str
     other: str
@@ -90,38 +90,36 @@ class _Pair:
 
 
 @lru_cache(maxsize=512)
-def _between(pair: _Pair) -> tuple[dict[str, str], tuple[tuple[str, Step], ...]]:
-    """Return which fields have a new name, and what happened to which."""
+def _changes_between(pair: _Pair) -> tuple[dict[str, str], tuple[tuple[str, FieldChange], ...]]:
+    """Return the renamed fields and the changes of each field."""
     changes = [one for one in diff(*without_shared_fields(pair.before, pair.after)) if one.field is not None]
     names = {str(one.before): str(one.after) for one in changes if one.kind == "field_renamed"}
     grouped: defaultdict[str, list[Change]] = defaultdict(list)
     for one in changes:
-        grouped[renamed(one.field or "", names)].append(one)
+        grouped[rename_path(one.field or "", names)].append(one)
     versions = pair.before.version, pair.after.version
     return names, tuple((path, _step(*versions, group)) for path, group in grouped.items())
 
 
-def _step(before: str, after: str, changes: list[Change]) -> Step:
+def _step(before: str, after: str, changes: list[Change]) -> FieldChange:
     messages = tuple(describe(one) for one in changes)
-    if any(_is_arrival(one) for one in changes):
-        return Step(before, after, f"added in {after}", messages, is_new=True)
-    return Step(before, after, f"{', '.join(_words(changes))} in {after}", messages)
+    if any(_is_added_field(one) for one in changes):
+        return FieldChange(before, after, f"added in {after}", messages, is_new=True)
+    return FieldChange(before, after, f"{', '.join(_change_texts(changes))} in {after}", messages)
 
 
-def _is_arrival(change: Change) -> bool:
+def _is_added_field(change: Change) -> bool:
     return change.direction is Direction.ADDED and change.kind in ("field_added", "field_required_added")
 
 
-def _words(changes: list[Change]) -> Iterator[str]:
-    told: dict[str, None] = {}
-    for one in changes:
-        told[_said(one)] = None
-    yield from list(told)[:3]
-    if len(told) > 3:
+def _change_texts(changes: list[Change]) -> Iterator[str]:
+    texts = list(dict.fromkeys(map(_change_text, changes)))
+    yield from texts[:3]
+    if len(texts) > 3:
         yield "and more"
 
 
-def _said(change: Change) -> str:
+def _change_text(change: Change) -> str:
     term = KINDS[change.kind].term
     if term == "field.deprecated":
         return "deprecated" if change.after else "no longer deprecated"
@@ -131,11 +129,11 @@ def _said(change: Change) -> str:
         return f"renamed from {change.before}"
     if term == "field.presence":
         return "removed"
-    return f"{_TERMS.get(term, 'details')} {_WAYS.get(change.direction, 'changed')}"
+    return f"{_TERMS.get(term, 'details')} {_DIRECTION_WORDS.get(change.direction, 'changed')}"
 
 
-def renamed(path: str, names: Mapping[str, str]) -> str:
-    """Return what a path is called after fields got new names."""
+def rename_path(path: str, names: Mapping[str, str]) -> str:
+    """Return a path after renames."""
     for old, new in names.items():
         if path == old or (path.startswith(old) and path[len(old)] in ".[{"):
             return new + path[len(old) :]
@@ -143,19 +141,19 @@ def renamed(path: str, names: Mapping[str, str]) -> str:
 
 
 def without_shared_fields(before: DocumentAnswer, after: DocumentAnswer) -> tuple[Contract, Contract]:
-    """Return two versions whose fields differ just as those of the whole documents do."""
+    """Return two versions without the fields that are equal in both, which makes the diff of large contracts cheap."""
     try:
         one, other = (dict(answer.document) for answer in (before, after))
         if "fields" in one and "fields" in other:
-            kept = frozenset((*_words_apart(one.get("primary_key")), *_words_apart(other.get("primary_key"))))
-            one["fields"], other["fields"] = _without_shared(one["fields"], other["fields"], kept)
+            key_fields = frozenset((*_string_list(one.get("primary_key")), *_string_list(other.get("primary_key"))))
+            one["fields"], other["fields"] = _without_shared(one["fields"], other["fields"], key_fields)
         elif _names(one) == _names(other):
             pairs = zip(one["schema"], other["schema"], strict=True)
             objects = [_objects(*pair) for pair in pairs]
             one["schema"], other["schema"] = [item for item, _ in objects], [item for _, item in objects]
         return contract_from(one), contract_from(other)
     except (InvalidDocument, AttributeError, KeyError, TypeError):
-        return parse_contract(before), parse_contract(after)  # a document of a shape that cannot be shortened like this
+        return parse_contract(before), parse_contract(after)  # a document that cannot be shortened
 
 
 def _objects(one: dict[str, Any], other: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -163,10 +161,12 @@ def _objects(one: dict[str, Any], other: dict[str, Any]) -> tuple[dict[str, Any]
     return {**one, "properties": before}, {**other, "properties": after}
 
 
-def _without_shared(before: list[Any], after: list[Any], kept: frozenset[str]) -> tuple[list[Any], list[Any]]:
-    """Leave out fields that both sides have alike; one stays, for there must be one."""
+def _without_shared(before: list[Any], after: list[Any], always_kept: frozenset[str]) -> tuple[list[Any], list[Any]]:
+    """Drop the fields that are equal on both sides. The first field stays, because a schema needs one."""
     known = {field["name"]: field for field in before}
-    shared = {field["name"] for field in after if known.get(field["name"]) == field and field["name"] not in kept}
+    shared = {
+        field["name"] for field in after if known.get(field["name"]) == field and field["name"] not in always_kept
+    }
     shared -= {field["name"] for field in after[:1]}
     return ([one for one in before if one["name"] not in shared], [one for one in after if one["name"] not in shared])
 
@@ -175,5 +175,5 @@ def _names(document: dict[str, Any]) -> list[Any]:
     return [item["name"] for item in document["schema"]]
 
 
-def _words_apart(value: Any) -> list[str]:
+def _string_list(value: Any) -> list[str]:
     return value if isinstance(value, list) else []

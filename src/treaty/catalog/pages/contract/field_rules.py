@@ -1,4 +1,4 @@
-"""What a field must hold to, in a few words each."""
+"""Rules and attributes of a field as short texts."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _OPERATORS = {
     "mustBeBetween": "between",
     "mustNotBeBetween": "not between",
 }
-_OPEN = frozenset({"public", "internal"})
-"""Classifications that ask for no special care."""
-_LONGEST = 160
-_MOST_VALUES = 200
+_UNRESTRICTED = frozenset({"public", "internal"})
+"""Classifications that are not highlighted."""
+_MAX_PATTERN_LENGTH = 160
+_MAX_VALUES = 200
 _SHOWN_VALUES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what it is about, its words, and more of them for who wants to know."""
+    """A rule or attribute: topic, short text, tooltip."""
 
     about: str
     text: str
@@ -50,7 +50,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The values a field may hold, each with its meaning where one is given."""
+    """Allowed values of a field with their meanings."""
 
     headline: str
     items: tuple[tuple[str, str | None], ...]
@@ -58,38 +58,38 @@ class Values:
 
     @property
     def have_meanings(self) -> bool:
-        """Whether there is more to say than the headline does."""
+        """Whether the list shows more than the headline."""
         return bool(self.left_off) or len(self.items) > _SHOWN_VALUES or any(meaning for _, meaning in self.items)
 
 
 def rules_of(field: Field, *, is_element: bool = False) -> tuple[Rule, ...]:
-    """Return the rules of a field, the strictest first; elements, keys and values are not asked to be there."""
+    """Return the rules of a field, strictest first. Elements and map entries are never optional."""
     return (*_identity(field, is_element=is_element), *_values(field), *_checks(field))
 
 
-def remarks_of(field: Field) -> tuple[Rule, ...]:
-    """Return what helps to understand a field: unit, time zone, kind of value, default, where it refers to."""
-    return tuple(_remarks(field))
+def field_attributes(field: Field) -> tuple[Rule, ...]:
+    """Return unit, time zone, semantic type, default and references of a field."""
+    return tuple(_attributes(field))
 
 
 def allowed_of(field: Field) -> Values | None:
-    """Return the values a field may hold, if they are listed."""
+    """Return the allowed values of a field, or None if it has no enum."""
     allowed = allowed_values(field)
     if allowed is None:
         return None
-    meanings = {_written(one.get("value")): one.get("description") for one in field.enum or ()}
-    texts = [_written(value) for value in allowed[:_MOST_VALUES]]
+    meanings = {_format_value(one.get("value")): one.get("description") for one in field.enum or ()}
+    texts = [_format_value(value) for value in allowed[:_MAX_VALUES]]
     more = len(allowed) - _SHOWN_VALUES
     headline = " · ".join(abbreviate(text, 40) for text in texts[:_SHOWN_VALUES]) + (
         f" and {more} more" if more > 0 else ""
     )
     items = tuple((text, text_or_none(meanings.get(text))) for text in texts)
-    return Values(headline or "no value", items, max(len(allowed) - _MOST_VALUES, 0))
+    return Values(headline or "no values", items, max(len(allowed) - _MAX_VALUES, 0))
 
 
-def needs_care(classification: str | None) -> bool:
-    """Tell whether a classification asks for care with the field."""
-    return bool(classification) and str(classification).strip().lower() not in _OPEN
+def is_sensitive(classification: str | None) -> bool:
+    """Return whether a classification is sensitive."""
+    return bool(classification) and str(classification).strip().lower() not in _UNRESTRICTED
 
 
 def _identity(field: Field, *, is_element: bool) -> Iterator[Rule]:
@@ -111,19 +111,21 @@ def _values(field: Field) -> Iterator[Rule]:
         ("length", text_length(field), " characters"),
         ("items", item_count(field), " elements"),
     ):
-        if said := _bounds(bounds):
-            yield Rule(about, f"{said}{noun}")
+        if text := _format_bounds(bounds):
+            yield Rule(about, f"{text}{noun}")
     if options.get("uniqueItems"):
-        yield Rule("items", "no element twice")
+        yield Rule("items", "unique elements")
     if multiple := options.get("multipleOf"):
-        yield Rule("range", f"multiple of {_written(multiple)}")
+        yield Rule("range", f"multiple of {_format_value(multiple)}")
     if form := value_format(field):
         yield Rule("format", abbreviate(str(form), 60))
     if pattern := options.get("pattern"):
-        yield Rule("pattern", abbreviate(str(pattern), _LONGEST), "a regular expression that every value matches")
+        yield Rule(
+            "pattern", abbreviate(str(pattern), _MAX_PATTERN_LENGTH), "a regular expression that every value matches"
+        )
 
 
-def _bounds(bounds: Bounds) -> str | None:
+def _format_bounds(bounds: Bounds) -> str | None:
     if bounds.low is None and bounds.high is None:
         return None
     if bounds.low == bounds.high:
@@ -139,33 +141,33 @@ def _checks(field: Field) -> Iterator[Rule]:
 
 
 def quality_rule(rule: Mapping[str, Any]) -> Rule:
-    """Say a quality rule: its name, and what is measured against what."""
-    told = [f"{sign} {_written(rule[key])}" for key, sign in _OPERATORS.items() if key in rule]
+    """Return a quality rule with its name and condition."""
+    conditions = [f"{sign} {_format_value(rule[key])}" for key, sign in _OPERATORS.items() if key in rule]
     unit = f" {rule['unit']}" if rule.get("unit") else ""
-    said = " ".join([describe_rule(rule), *told]) + unit
-    described = text_or_none(rule.get("description"))
+    condition = " ".join([describe_rule(rule), *conditions]) + unit
+    description = text_or_none(rule.get("description"))
     name = rule_name(rule)
     return Rule(
         "quality",
-        abbreviate(name if rule.get("id") or rule.get("name") else said, 80),
-        abbreviate(described or said, 400),
+        abbreviate(name if rule.get("id") or rule.get("name") else condition, 80),
+        abbreviate(description or condition, 400),
     )
 
 
-def _remarks(field: Field) -> Iterator[Rule]:
+def _attributes(field: Field) -> Iterator[Rule]:
     options, own = field.options or EMPTY, field.treaty
     zone = own.get("time_zone") or options.get("defaultTimezone")
-    for about, value, words in (
+    for about, value, template in (
         ("unit", own.get("unit"), "in {}"),
         ("zone", zone, "{}"),
         ("means", own.get("semantic_type"), "{}"),
         ("default", own.get("default"), "default {}"),
     ):
         if value is not None:
-            yield Rule(about, words.format(abbreviate(_written(value), 80)))
+            yield Rule(about, template.format(abbreviate(_format_value(value), 80)))
     for target in relationships(field):
         yield Rule("refers", f"refers to {abbreviate(target, 80)}")
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False)

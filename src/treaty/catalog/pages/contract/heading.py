@@ -1,4 +1,4 @@
-"""What stands above every page of a contract: its name, where it stands, and the ways to its other pages."""
+"""Heading of every page of a contract: name, version, status and tabs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from treaty.catalog.pages.contract.contract_data import ContractData, parse_cont
 from treaty.contracts.values import EMPTY
 from treaty.registry.model import DocumentAnswer, LineAnswer
 
-FIRST_FORM = "odcs"
+DEFAULT_FORMAT = "odcs"
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One page of a contract."""
+    """A tab: one page of a contract."""
 
     key: str
     label: str
-    place: Link
+    link: Link
     count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The head of a contract's pages."""
+    """Values of the heading."""
 
     id: str
     name: str
@@ -43,36 +43,36 @@ class Heading:
 
     @property
     def is_highest(self) -> bool:
-        """Whether the version shown stands for the contract."""
+        """Whether the page shows the highest version."""
         return self.version == self.highest
 
     @property
-    def elsewhere(self) -> tuple[LineAnswer, ...]:
-        """The other lines that somebody reads."""
+    def other_lines(self) -> tuple[LineAnswer, ...]:
+        """Other lines that have consumers."""
         return tuple(one for one in self.lines if one.line != self.line.line and one.consumers)
 
 
-def heading_of(dossier: ContractData, shown: DocumentAnswer, current: str) -> Heading:
-    """Return the head of one of the pages."""
+def heading_of(data: ContractData, shown: DocumentAnswer, current: str) -> Heading:
+    """Return the heading of a page."""
     contract = parse_contract(shown)
     purpose = (contract.description or EMPTY).get("purpose")
-    consumers = len({one.consumer for one in dossier.subscriptions})
+    consumers = len({one.consumer for one in data.subscriptions})
     return Heading(
-        dossier.id,
-        contract.name or dossier.id,
+        data.id,
+        contract.name or data.id,
         text_or_none(purpose),
         shown.version,
         shown.status,
-        dossier.line_of(shown),
-        dossier.lines,
-        dossier.highest.version,
+        data.line_of(shown),
+        data.lines,
+        data.highest.version,
         consumers,
-        tuple(one.team for one in dossier.highest.owners),
+        tuple(one.team for one in data.highest.owners),
         current,
         (
-            Tab("overview", "Overview", links.contract(dossier.id)),
-            Tab("versions", "Versions", links.versions(dossier.id), len(dossier.versions)),
-            Tab("consumers", "Consumers", links.consumers(dossier.id), consumers),
-            Tab("document", "Document", links.document(dossier.id, FIRST_FORM)),
+            Tab("overview", "Overview", links.contract(data.id)),
+            Tab("versions", "Versions", links.versions(data.id), len(data.versions)),
+            Tab("consumers", "Consumers", links.consumers(data.id), consumers),
+            Tab("document", "Document", links.document(data.id, DEFAULT_FORMAT)),
         ),
     )

@@ -1,4 +1,4 @@
-"""What a contract says: meaning first, then whom to call, what is promised, and every field."""
+"""Overview page of a contract: meaning, contacts, service levels, lineage and fields."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from treaty.catalog import links
 from treaty.catalog.contacts import Contact, definition_links, make_contact, owner_contacts, support_contacts
 from treaty.catalog.formatting import text_or_none
 from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract, version_pairs
-from treaty.catalog.pages.contract.field_consumers import Readers, made_from, readers_among
+from treaty.catalog.pages.contract.field_consumers import FieldUsage, downstream_contracts, subscribers
 from treaty.catalog.pages.contract.field_history import field_history
 from treaty.catalog.pages.contract.heading import heading_of
-from treaty.catalog.pages.contract.schema_tree import Told, trees_of
+from treaty.catalog.pages.contract.schema_tree import FieldContext, schema_trees
 from treaty.catalog.pages.contract.service_levels import contract_promises, measure_charts
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
@@ -25,7 +25,7 @@ from treaty.contracts.values import EMPTY
 from treaty.registry.model import DocumentAnswer, VersionAnswer
 
 ASSETS = ("contract.css", "contract.js")
-_AROUND = ("graph.css", "graph.js", "health.css")
+_EXTRA_ASSETS = ("graph.css", "graph.js", "health.css")
 
 
 def contract_page(
@@ -33,68 +33,68 @@ def contract_page(
     name: str,
     number: str | None = None,
     *,
-    dossier: ContractData | None = None,
+    data: ContractData | None = None,
     now: datetime | None = None,
 ) -> Page:
-    """Return a contract at its highest version, or at one that is named: that page tells no more than its document."""
-    known = dossier or load_contract_data(source, name)
-    shown = known.at(number)
-    place = links.contract(name) if number is None else links.version(name, number)
+    """Return the page of a contract. Pages of a single version show its document only, no charts or lineage."""
+    data = data or load_contract_data(source, name)
+    shown = data.at(number)
+    link = links.contract(name) if number is None else links.version(name, number)
     contract = parse_contract(shown)
     title = contract.name or contract.id
     return Page(
-        place,
+        link,
         "contract/overview.html",
         f"{title[:120]} {shown.version}",
         "contracts",
         {
-            "heading": heading_of(known, shown, "overview"),
+            "heading": heading_of(data, shown, "overview"),
             "contract": contract,
             "shown": shown,
-            "before": known.came_after.get(shown.version),
-            "meaning": meaning_of(contract),
-            "kind": kind_of(contract),
-            "tags": tags_of(contract),
+            "before": data.previous_versions.get(shown.version),
+            "meaning": contract_meaning(contract),
+            "kind": contract_kind(contract),
+            "tags": contract_tags(contract),
             "owners": owner_contacts(contract),
-            "known_teams": _teams(known),
+            "known_teams": _teams(data),
             "support": support_contacts(contract),
             "links": definition_links(contract.authoritative_definitions),
-            "goodbye": goodbye_of(contract, shown),
+            "end_of_life": end_of_life(contract, shown),
             "promises": contract_promises(source, contract),
             "migrations": source.migrations.list(contract=name, state="open", limit=20).items,
             "charts": measure_charts(source, name, now) if number is None else (),
             "lineage": contract_lineage(source, name) if number is None else None,
-            **_schema(source, known, shown),
+            **_schema(source, data, shown),
         },
-        assets=(*ASSETS, *_AROUND),
+        assets=(*ASSETS, *_EXTRA_ASSETS),
     )
 
 
-def _teams(dossier: ContractData) -> frozenset[str]:
-    """Return the teams that surely have a page: who owned an older version may own and read nothing any more."""
-    owners = (one.team for one in dossier.highest.owners)
-    return frozenset(owners) | {one.team or one.consumer for one in dossier.subscriptions}
+def _teams(data: ContractData) -> frozenset[str]:
+    """Return the teams that have a page. Owners of older versions may not have one."""
+    owners = (one.team for one in data.highest.owners)
+    return frozenset(owners) | {one.team or one.consumer for one in data.subscriptions}
 
 
-def _schema(source: Source, dossier: ContractData, shown: DocumentAnswer) -> dict[str, Any]:
-    taken = (one for one in made_from(source, dossier.id) if one.line == shown.line)
-    readers = Readers((*readers_among(dossier.readers_of(shown.line)), *taken))
-    trees = trees_of(parse_contract(shown), Told(field_history(dossier, shown), readers))
+def _schema(source: Source, data: ContractData, shown: DocumentAnswer) -> dict[str, Any]:
+    downstream = (one for one in downstream_contracts(source, data.id) if one.line == shown.line)
+    usage = FieldUsage((*subscribers(data.subscriptions_of(shown.line)), *downstream))
+    trees = schema_trees(parse_contract(shown), FieldContext(field_history(data, shown), usage))
     return {
         "trees": trees,
-        "field_count": sum(len(one.rows) + one.left_off for one in trees),
-        "silent_readers": readers.silent,
-        "pairs": frozenset(version_pairs(dossier)),
+        "field_count": sum(len(one.rows) + one.omitted_rows for one in trees),
+        "unspecified_consumers": usage.without_fields,
+        "pairs": frozenset(version_pairs(data)),
     }
 
 
 _KINDS = {"stream": "stream", "topic": "stream", "table": "table", "view": "view", "file": "file"}
-_MOST = 100
+_MAX_ITEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Why a contract is there, how to use it, and what it does not say."""
+    """Purpose, usage, limitations and scope of a contract."""
 
     purpose: str | None
     usage: str | None
@@ -103,45 +103,45 @@ class Meaning:
     event_meaning: str | None
     authority: str | None
     exclusions: tuple[Exclusion, ...]
-    made_for: tuple[IntendedConsumer, ...]
+    intended_consumers: tuple[IntendedConsumer, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
-    """A day in the life of a version."""
+class LifecycleDate:
+    """A date in the lifecycle of a version."""
 
     label: str
     on: date
 
 
 @dataclass(frozen=True, slots=True)
-class Goodbye:
-    """That a version goes away: when, why, and where to go."""
+class EndOfLife:
+    """Deprecation or end of a version: dates, reason, replacement."""
 
     status: str
-    days: tuple[Day, ...]
+    dates: tuple[LifecycleDate, ...]
     reason: str | None
     replacement: str | None
     guide: Contact | None
 
 
-def meaning_of(contract: Contract) -> Meaning:
-    """Return the meaning of a contract as its document tells it."""
-    said, blocks = contract.description or EMPTY, contract.treaty
+def contract_meaning(contract: Contract) -> Meaning:
+    """Return the meaning of a contract from its document."""
+    description, blocks = contract.description or EMPTY, contract.treaty
     return Meaning(
-        text_or_none(said.get("purpose")),
-        text_or_none(said.get("usage")),
-        text_or_none(said.get("limitations")),
+        text_or_none(description.get("purpose")),
+        text_or_none(description.get("usage")),
+        text_or_none(description.get("limitations")),
         blocks.event.type if blocks.event else None,
         blocks.event.meaning if blocks.event else None,
         blocks.source_authority,
-        blocks.exclusions[:_MOST],
-        blocks.intended_consumers[:_MOST],
+        blocks.exclusions[:_MAX_ITEMS],
+        blocks.intended_consumers[:_MAX_ITEMS],
     )
 
 
-def kind_of(contract: Contract) -> str:
-    """Say in a word or two what the contract is about: a stream, a table, a policy."""
+def contract_kind(contract: Contract) -> str:
+    """Return what the contract describes: a stream, a table, a policy."""
     kinds = [_KINDS.get(one.physical_type.lower(), one.physical_type) for one in contract.schema if one.physical_type]
     if kinds:
         return " + ".join(dict.fromkeys(kinds))
@@ -150,32 +150,32 @@ def kind_of(contract: Contract) -> str:
     return "stream" if contract.treaty.event else "dataset"
 
 
-def tags_of(contract: Contract) -> tuple[str, ...]:
+def contract_tags(contract: Contract) -> tuple[str, ...]:
     """Return the tags of a contract."""
     tags = contract.more.get("tags")
-    return tuple(str(tag) for tag in tags[:_MOST]) if isinstance(tags, tuple) else ()
+    return tuple(str(tag) for tag in tags[:_MAX_ITEMS]) if isinstance(tags, tuple) else ()
 
 
-def goodbye_of(contract: Contract, version: VersionAnswer) -> Goodbye | None:
-    """Return what somebody should know of a version that goes away or is gone."""
+def end_of_life(contract: Contract, version: VersionAnswer) -> EndOfLife | None:
+    """Return the end of life of a version, or None if it is a draft or active."""
     notice = contract.treaty.deprecation
     if version.status in ("draft", "active"):
         return None
     guide = version.deprecation_uri or (notice.migration_guide if notice else None)
-    return Goodbye(
+    return EndOfLife(
         version.status,
-        tuple(_days(version)),
+        tuple(_dates(version)),
         notice.reason if notice else None,
         notice.replacement if notice else None,
         make_contact("migration guide", guide) if guide else None,
     )
 
 
-def _days(version: VersionAnswer) -> Iterator[Day]:
+def _dates(version: VersionAnswer) -> Iterator[LifecycleDate]:
     for label, on in (
         ("announced", version.announced_on),
         ("sunset", version.sunset_on),
         ("retirement", version.retire_on),
     ):
         if on is not None:
-            yield Day(label, on)
+            yield LifecycleDate(label, on)

@@ -1,4 +1,4 @@
-"""Two schemas side by side: every field once, what it was and what it is."""
+"""Two schemas side by side, one row per field."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from treaty.catalog.pages.contract.field_consumers import Readers
-from treaty.catalog.pages.contract.field_history import renamed
+from treaty.catalog.pages.contract.field_consumers import FieldUsage
+from treaty.catalog.pages.contract.field_history import rename_path
 from treaty.catalog.pages.contract.field_rules import Values
-from treaty.catalog.pages.contract.schema_tree import Row, Told, trees_of
+from treaty.catalog.pages.contract.schema_tree import FieldContext, Row, schema_trees
 from treaty.contracts.model import Contract
 
-_MOST_VALUES = 20
-_NOTHING = Told({}, Readers(()))
+_MAX_VALUES = 20
+_NO_CONTEXT = FieldContext({}, FieldUsage(()))
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing said of a field, and whether the other side says it too."""
+    """A property of a field, and whether only this side has it."""
 
     text: str
     is_only_here: bool
@@ -27,7 +27,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A field as one version has it."""
+    """A field in one version."""
 
     name: str
     facts: tuple[Fact, ...]
@@ -37,7 +37,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """A field in both versions, or in one."""
+    """A field in one or both versions."""
 
     path: str
     anchor: str
@@ -48,25 +48,25 @@ class Pairing:
     after: Side | None
 
 
-def side_by_side(before: Contract, after: Contract, names: Mapping[str, str]) -> tuple[Pairing, ...]:
-    """Pair the fields of two versions; names say what fields are called now."""
-    old = {renamed(row.path, names): row for row in _rows(before)}
+def compare_schemas(before: Contract, after: Contract, names: Mapping[str, str]) -> tuple[Pairing, ...]:
+    """Pair the fields of two versions. `names` maps old names of renamed fields to new ones."""
+    old = {rename_path(row.path, names): row for row in _rows(before)}
     new = {row.path: row for row in _rows(after)}
-    gone: defaultdict[str | None, list[str]] = defaultdict(list)
+    removed: defaultdict[str | None, list[str]] = defaultdict(list)
     last: str | None = None
     for path in old:
         if path in new:
             last = path
         else:
-            gone[last].append(path)
-    order = [*gone[None]]
+            removed[last].append(path)
+    order = [*removed[None]]
     for path in new:
-        order += [path, *gone.get(path, ())]
+        order += [path, *removed.get(path, ())]
     return tuple(_pairing(path, old.get(path), new.get(path)) for path in order)
 
 
 def _rows(contract: Contract) -> Iterator[Row]:
-    for tree in trees_of(contract, _NOTHING):
+    for tree in schema_trees(contract, _NO_CONTEXT):
         yield from tree.rows
 
 
@@ -98,7 +98,7 @@ def _side(row: Row | None, other: Row | None) -> Side | None:
 
 
 def _texts(row: Row) -> Iterator[str]:
-    yield from (rule.text for rule in (*row.rules, *row.remarks))
+    yield from (rule.text for rule in (*row.rules, *row.attributes))
     for label, value in (
         ("classified", row.classification),
         ("called", row.business_name),
@@ -111,7 +111,7 @@ def _texts(row: Row) -> Iterator[str]:
 
 
 def _value_facts(mine: Values | None, theirs: Values | None, *, alone: bool) -> Iterator[Fact]:
-    """Name the values that only one side allows; those that both do are told in short."""
+    """Yield the values that only one side allows, and a count of the shared ones."""
     if mine is None:
         return
     if alone or theirs is None:
@@ -120,7 +120,7 @@ def _value_facts(mine: Values | None, theirs: Values | None, *, alone: bool) -> 
     known = frozenset(value for value, _ in theirs.items)
     here = [value for value, _ in mine.items if value not in known]
     shared = len(mine.items) - len(here)
-    yield Fact(f"one of {mine.headline}" if not here else f"one of {shared} values on both sides", False)
-    yield from (Fact(value, True) for value in here[:_MOST_VALUES])
-    if len(here) > _MOST_VALUES:
-        yield Fact(f"{len(here) - _MOST_VALUES} more values", True)
+    yield Fact(f"one of {mine.headline}" if not here else f"{shared} shared values", False)
+    yield from (Fact(value, True) for value in here[:_MAX_VALUES])
+    if len(here) > _MAX_VALUES:
+        yield Fact(f"{len(here) - _MAX_VALUES} more values", True)

@@ -1,4 +1,4 @@
-"""The schema as a tree: one row for each field, at any depth, with everything said of it."""
+"""The schema as a tree: one row per field at any depth."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hashlib import sha256
 
 from treaty.catalog.contacts import Contact, definition_links
 from treaty.catalog.links import encode_name
-from treaty.catalog.pages.contract.field_consumers import FieldReaders, Readers
-from treaty.catalog.pages.contract.field_history import Step
+from treaty.catalog.pages.contract.field_consumers import FieldConsumers, FieldUsage
+from treaty.catalog.pages.contract.field_history import FieldChange
 from treaty.catalog.pages.contract.field_rules import (
     Rule,
     Values,
     allowed_of,
-    needs_care,
+    field_attributes,
+    is_sensitive,
     quality_rule,
-    remarks_of,
     rules_of,
 )
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 
-MOST_ROWS = 3_000
-_DEEPEST = 8
-_LONGEST_ANCHOR = 120
-_MARKED = {ITEMS: "each element", MAP_KEYS: "each key", MAP_VALUES: "each value"}
+MAX_ROWS = 3_000
+_MAX_INDENT = 8
+_MAX_ANCHOR_LENGTH = 120
+_ELEMENT_LABELS = {ITEMS: "each element", MAP_KEYS: "each key", MAP_VALUES: "each value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +37,27 @@ class Row:
     name: str
     stem: str
     depth: int
-    holds_more: bool
-    is_mark: bool
+    has_children: bool
+    is_element: bool
     type: str
     rules: tuple[Rule, ...]
-    remarks: tuple[Rule, ...]
+    attributes: tuple[Rule, ...]
     values: Values | None
     meaning: str | None
     business_name: str | None
     stored_as: str | None
     classification: str | None
-    needs_care: bool
+    is_sensitive: bool
     is_deprecated: bool
     links: tuple[Contact, ...]
-    steps: tuple[Step, ...]
-    readers: FieldReaders
+    history: tuple[FieldChange, ...]
+    consumers: FieldConsumers
 
     @property
-    def words(self) -> str:
-        """What the row is found by."""
-        said = (self.path, self.type, self.business_name, self.meaning, self.classification, self.stored_as)
-        return " ".join(word for word in said if word).lower()
+    def search_text(self) -> str:
+        """Text that the field filter searches."""
+        texts = (self.path, self.type, self.business_name, self.meaning, self.classification, self.stored_as)
+        return " ".join(text for text in texts if text).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +73,49 @@ class Tree:
     key: tuple[str, ...]
     checks: tuple[Rule, ...]
     rows: tuple[Row, ...]
-    left_off: int
+    omitted_rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of fields besides what the document says."""
+class FieldContext:
+    """What is known about fields beyond the document: history and consumers."""
 
-    history: dict[str, tuple[Step, ...]]
-    readers: Readers
+    history: dict[str, tuple[FieldChange, ...]]
+    usage: FieldUsage
 
 
-def trees_of(contract: Contract, told: Told, most: int = MOST_ROWS) -> tuple[Tree, ...]:
-    """Return the schema; rows beyond the most are counted, not drawn."""
+def schema_trees(contract: Contract, context: FieldContext, max_rows: int = MAX_ROWS) -> tuple[Tree, ...]:
+    """Return the schema objects with their rows. Rows beyond the limit are only counted."""
     several = len(contract.schema) > 1
     trees: list[Tree] = []
-    for place, item in enumerate(contract.schema, start=1):
-        rows = list(_rows(item.fields, FieldPath(object=item.name if several else None), 0, told))
-        trees.append(_tree(item, place, tuple(rows[:most]), max(len(rows) - most, 0)))
-        most = max(most - len(rows), 0)
+    for position, item in enumerate(contract.schema, start=1):
+        rows = list(_rows(item.fields, FieldPath(object=item.name if several else None), 0, context))
+        trees.append(_tree(item, position, tuple(rows[:max_rows]), max(len(rows) - max_rows, 0)))
+        max_rows = max(max_rows - len(rows), 0)
     return tuple(trees)
 
 
-def anchor_of(path: str) -> str:
-    """Return the anchor of a field on the page of its contract."""
+def field_anchor(path: str) -> str:
+    """Return the HTML anchor of a field on the contract page."""
     key = encode_name(path)
-    return f"field-{key}" if len(key) <= _LONGEST_ANCHOR else f"field-{sha256(path.encode()).hexdigest()[:24]}"
+    return f"field-{key}" if len(key) <= _MAX_ANCHOR_LENGTH else f"field-{sha256(path.encode()).hexdigest()[:24]}"
 
 
-def type_of(field: Field) -> str:
-    """Write a type with what it holds: array<string>, map<string, decimal(12,2)>."""
+def format_type(field: Field) -> str:
+    """Format a type with its element types: array<string>, map<string, decimal(12,2)>."""
     name = str(field.type) if field.type else "any"
     if field.items is not None:
-        return f"array<{type_of(field.items)}>"
+        return f"array<{format_type(field.items)}>"
     if field.map_key is not None or field.map_value is not None:
-        key, value = (type_of(one) if one else "any" for one in (field.map_key, field.map_value))
+        key, value = (format_type(one) if one else "any" for one in (field.map_key, field.map_value))
         return f"map<{key}, {value}>"
     return name
 
 
-def _tree(item: SchemaObject, place: int, rows: tuple[Row, ...], left_off: int) -> Tree:
+def _tree(item: SchemaObject, position: int, rows: tuple[Row, ...], omitted_rows: int) -> Tree:
     return Tree(
         item.name,
-        f"object-{place}",
+        f"object-{position}",
         item.physical_type,
         item.physical_name if item.physical_name != item.name else None,
         item.description,
@@ -123,76 +123,83 @@ def _tree(item: SchemaObject, place: int, rows: tuple[Row, ...], left_off: int) 
         item.primary_key,
         tuple(quality_rule(rule) for rule in item.quality or ()),
         rows,
-        left_off,
+        omitted_rows,
     )
 
 
-def _rows(fields: tuple[Field, ...], parent: FieldPath, depth: int, told: Told) -> Iterator[Row]:
+def _rows(fields: tuple[Field, ...], parent: FieldPath, depth: int, context: FieldContext) -> Iterator[Row]:
     for field in fields:
-        yield from _field(field, parent.field(field.name or ""), depth, told)
+        yield from _field_rows(field, parent.field(field.name or ""), depth, context)
 
 
-def _field(field: Field, path: FieldPath, depth: int, told: Told, mark: str | None = None) -> Iterator[Row]:
-    inside = list(_inside(field, path, depth + 1, told))
-    yield _row(field, path, depth, told, mark, holds_more=bool(inside))
-    yield from inside
+def _field_rows(
+    field: Field, path: FieldPath, depth: int, context: FieldContext, mark: str | None = None
+) -> Iterator[Row]:
+    children = list(_child_rows(field, path, depth + 1, context))
+    yield _row(field, path, depth, context, mark, has_children=bool(children))
+    yield from children
 
 
-def _inside(field: Field, path: FieldPath, depth: int, told: Told) -> Iterator[Row]:
-    """Walk into a field; an element that says nothing of its own has no row, only its fields have."""
-    yield from _rows(field.properties or (), path, depth, told)
+def _child_rows(field: Field, path: FieldPath, depth: int, context: FieldContext) -> Iterator[Row]:
+    """Yield the rows children a field. Elements without properties of their own have no row."""
+    yield from _rows(field.properties or (), path, depth, context)
     for mark, child in field.children:
         inner = path.into(mark)
-        if _is_plain(child):
-            yield from _inside(child, inner, depth, told)
+        if _has_only_type(child):
+            yield from _child_rows(child, inner, depth, context)
         else:
-            yield from _field(child, inner, depth, told, mark)
+            yield from _field_rows(child, inner, depth, context, mark)
 
 
-def _is_plain(field: Field) -> bool:
-    """Tell whether an element, key or value says nothing beyond its type."""
-    said = (field.description, field.business_name, field.classification, field.deprecated, field.enum)
-    return not any(said) and not rules_of(field, is_element=True) and not remarks_of(field)
+def _has_only_type(field: Field) -> bool:
+    """Return whether an element, key or value declares nothing but its type."""
+    declared = (field.description, field.business_name, field.classification, field.deprecated, field.enum)
+    return not any(declared) and not rules_of(field, is_element=True) and not field_attributes(field)
 
 
-def _row(field: Field, path: FieldPath, depth: int, told: Told, mark: str | None, *, holds_more: bool) -> Row:
+def _row(
+    field: Field, path: FieldPath, depth: int, context: FieldContext, mark: str | None, *, has_children: bool
+) -> Row:
     text = str(path)
-    name = _MARKED[mark] if mark else field.name or ""
-    own = told.history.get(text, ())
+    name = _ELEMENT_LABELS[mark] if mark else field.name or ""
+    own = context.history.get(text, ())
     within = tuple(
-        step for inner, child in field.children if _is_plain(child) for step in told.history.get(text + inner, ())
+        step
+        for inner, child in field.children
+        if _has_only_type(child)
+        for step in context.history.get(text + inner, ())
     )
     return Row(
         text,
-        anchor_of(text),
+        field_anchor(text),
         name,
-        "" if mark else _stem(path),
-        min(depth, _DEEPEST),
-        holds_more,
+        "" if mark else _parent_prefix(path),
+        min(depth, _MAX_INDENT),
+        has_children,
         mark is not None,
-        type_of(field),
+        format_type(field),
         rules_of(field, is_element=mark is not None),
-        remarks_of(field),
+        field_attributes(field),
         allowed_of(field),
         field.description,
         field.business_name,
         field.physical_name if field.physical_name not in (None, field.name) else None,
         field.classification,
-        needs_care(field.classification),
+        is_sensitive(field.classification),
         bool(field.deprecated),
         definition_links(field.authoritative_definitions),
         (*own, *within),
-        told.readers.of(path),
+        context.usage.of(path),
     )
 
 
-def _stem(path: FieldPath) -> str:
-    """Return what a field stands in, as its path begins."""
+def _parent_prefix(path: FieldPath) -> str:
+    """Return the path of the parent, with a trailing dot."""
     parent = FieldPath(path.steps[:-1])
     return f"{parent}." if parent.steps else ""
 
 
 def field_paths(contract: Contract) -> dict[str, None]:
-    """Return the paths of all fields that have a row, in their order."""
-    nothing = Told({}, Readers(()))
-    return {row.path: None for tree in trees_of(contract, nothing) for row in tree.rows}
+    """Return the paths of all fields that have a row, in order."""
+    context = FieldContext({}, FieldUsage(()))
+    return {row.path: None for tree in schema_trees(contract, context) for row in tree.rows}

@@ -1,4 +1,4 @@
-"""What a contract promises, and how that is kept today, in words."""
+"""Service levels of a contract: what it promises, the latest measures, and charts over time."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from treaty.observability import formatting, measures
 from treaty.observability.measures import KNOWN_MEASURES, MeasureKind, State, measure_kind, promised_value
 from treaty.registry.model import MeasureAnswer
 
-_MOST = 1_000
+_MAX_MEASURES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise of a contract, in words, and how it is kept."""
+    """A promise of a contract and its latest measure."""
 
     name: str
     promised: str
-    kept: str | None = None
-    """As it was last measured; None where nothing ever was."""
+    measured: str | None = None
+    """The latest measure, or None if there is none."""
     state: str = "none"
     at: datetime | None = None
     anchor: str | None = None
-    """Of the chart that shows it over time, among those of `behaviour_of`."""
+    """Anchor of its chart, one of `measure_charts`."""
     statement: str | None = None
     measurable: bool = True
-    """Whether there is a measure for it; other promises are only told."""
+    """Whether it can be measured. Other promises are statements."""
 
 
 def contract_promises(source: Source, contract: Contract) -> tuple[Promise, ...]:
-    """Return what a contract promises and how it is kept today; what can be measured comes first."""
-    measured = {one.name: one for one in source.measures.current(contract=contract.id, limit=_MOST).items}
-    found = [*_levels(contract, measured), *_told(contract)]
-    return tuple(sorted(found, key=lambda one: not one.measurable))
+    """Return the promises of a contract with their latest measures, measurable ones first."""
+    measured = {one.name: one for one in source.measures.current(contract=contract.id, limit=_MAX_MEASURES).items}
+    promises = [*_measurable(contract, measured), *_statements(contract)]
+    return tuple(sorted(promises, key=lambda one: not one.measurable))
 
 
-def _levels(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterator[Promise]:
+def _measurable(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> Iterator[Promise]:
     by_word = {word: kind for kind in KNOWN_MEASURES.values() for word in kind.promised_as}
     seen: set[str] = set()
     for level in contract.sla or ():
         name = str(level.get("property", "")).strip()
         kind = by_word.get(name.lower()) or (measure_kind(name.lower()) if name.lower() in measured else None)
         if kind is None:
-            yield Promise(_title_of(name), _said(level), statement=_statement(level), measurable=False)
+            yield Promise(_title_of(name), _format_level(level), statement=_statement(level), measurable=False)
         elif kind.name not in seen:
             seen.add(kind.name)
-            yield _kept(contract, kind, level, measured.get(kind.name))
+            yield _promise(contract, kind, level, measured.get(kind.name))
     latency = contract.treaty.latency
     if measures.LATENCY not in seen and latency and latency.within:
         within = {"value": latency.within, "description": latency.statement}
-        yield _kept(contract, KNOWN_MEASURES[measures.LATENCY], within, measured.get(measures.LATENCY))
+        yield _promise(contract, KNOWN_MEASURES[measures.LATENCY], within, measured.get(measures.LATENCY))
 
 
-def _kept(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
+def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
     limit = promised_value(contract, kind)
-    promised = _said(level) if limit is None else formatting.format_promise(kind, limit)
+    promised = _format_level(level) if limit is None else formatting.format_promise(kind, limit)
     if one is None:
         return Promise(kind.title, promised, statement=_statement(level))
     return Promise(
@@ -72,35 +72,35 @@ def _kept(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: 
         formatting.format_measured(kind, one.value, one.unit),
         one.state or "none",
         one.at,
-        anchor_of(kind.name),
+        chart_anchor(kind.name),
         _statement(level),
     )
 
 
-def _told(contract: Contract) -> Iterator[Promise]:
-    """Yield what Treaty's own blocks promise: these are kept by how a contract is run, not measured."""
+def _statements(contract: Contract) -> Iterator[Promise]:
+    """Yield promises about ordering, delivery and changes, which are not measured."""
     blocks = contract.treaty
     if blocks.ordering is not None:
         keys = ", ".join(blocks.ordering.key)
         by = f"by {keys}" + (f", following {blocks.ordering.sequence}" if blocks.ordering.sequence else "")
-        yield _statement_of("Ordering", by if blocks.ordering.is_guaranteed else "none", blocks.ordering.statement)
+        yield _stated("Ordering", by if blocks.ordering.is_guaranteed else "none", blocks.ordering.statement)
     if blocks.delivery is not None:
         over = f", as {', '.join(blocks.delivery.channels)}" if blocks.delivery.channels else ""
         guarantee = blocks.delivery.guarantee.replace("_", " ")
-        yield _statement_of("Delivery", f"{guarantee}{over}", blocks.delivery.statement)
+        yield _stated("Delivery", f"{guarantee}{over}", blocks.delivery.statement)
     if (policy := blocks.change_policy) is not None:
         parts = [
             policy.compatibility and f"{policy.compatibility} compatible",
             policy.notice and f"{policy.notice} notice",
         ]
-        yield _statement_of("Changes", ", ".join(filter(None, parts)) or "as stated", policy.statement)
+        yield _stated("Changes", ", ".join(filter(None, parts)) or "as stated", policy.statement)
 
 
-def _statement_of(name: str, promised: str, statement: str | None) -> Promise:
+def _stated(name: str, promised: str, statement: str | None) -> Promise:
     return Promise(name, promised, statement=statement, measurable=False)
 
 
-def _said(level: Mapping[str, Any]) -> str:
+def _format_level(level: Mapping[str, Any]) -> str:
     return f"{level.get('value', '')} {level.get('unit') or ''}".strip()
 
 
@@ -114,9 +114,9 @@ def _title_of(name: str) -> str:
 
 
 DAYS = 30
-_LISTED = 60
-_CHARTS = 6
-_CHARTED = (
+_MAX_TABLE_ROWS = 60
+_MAX_CHARTS = 6
+_CHART_ORDER = (
     measures.FRESHNESS,
     measures.VOLUME,
     measures.QUARANTINED_SHARE,
@@ -126,70 +126,72 @@ _CHARTED = (
     measures.VALIDITY,
     measures.LATENCY,
 )
-"""What is drawn, in this order; after it, a team's own measures."""
+"""Charts in this order, followed by custom measures."""
 
-_PLUMBING = frozenset({measures.RUN, measures.DURATION, measures.ROWS_IN, measures.QUARANTINED})
-"""Measures that explain others; they are not drawn by themselves."""
+_NOT_CHARTED = frozenset({measures.RUN, measures.DURATION, measures.ROWS_IN, measures.QUARANTINED})
+"""Technical measures without a chart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One value of a chart, in words."""
+    """A value in the table of a chart."""
 
     at: datetime
-    words: str
+    value: str
     state: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with its words, and the same as a table."""
+    """A chart, and its values as a table."""
 
     anchor: str
     title: str
     note: str
-    drawing: Markup
+    svg: Markup
     readings: tuple[Reading, ...]
     more: int = 0
-    """How many readings the table leaves out."""
+    """Number of values that the table omits."""
 
 
 def measure_charts(source: Source, contract: str, now: datetime | None = None) -> tuple[Chart, ...]:
-    """Return charts of what was measured of a contract in the last 30 days."""
-    names = [one.name for one in source.measures.current(contract=contract, limit=_MOST).items]
+    """Return charts of the measures of the last 30 days."""
+    names = [one.name for one in source.measures.current(contract=contract, limit=_MAX_MEASURES).items]
     own = [name for name in names if name not in KNOWN_MEASURES]
-    drawn = [*(name for name in _CHARTED if name in names), *own][:_CHARTS]
-    return tuple(one for name in drawn if (one := chart_of(source, contract, name, now)))
+    drawn = [*(name for name in _CHART_ORDER if name in names), *own][:_MAX_CHARTS]
+    return tuple(one for name in drawn if (one := measure_chart(source, contract, name, now)))
 
 
-def chart_of(source: Source, contract: str, name: str, now: datetime | None = None, anchor: str = "") -> Chart | None:
-    """Return one measure of a contract over time, or nothing where there is none to be drawn."""
+def measure_chart(
+    source: Source, contract: str, name: str, now: datetime | None = None, anchor: str = ""
+) -> Chart | None:
+    """Return the chart of one measure, or None if it has no values."""
     until = now or datetime.now(UTC)
     window = Window(until - timedelta(days=DAYS), until)
-    page = source.measures.history(contract, name, since=window.first.date(), limit=_MOST)
+    page = source.measures.history(contract, name, since=window.first.date(), limit=_MAX_MEASURES)
     found = [one for one in reversed(page.items) if window.first <= one.at <= window.last]
-    if not found or name in _PLUMBING:
+    if not found or name in _NOT_CHARTED:
         return None
-    if page.next is not None:  # more than are drawn: show the time that they cover
+    if page.next is not None:  # too many values: show only the time that they cover
         window = Window(found[0].at, window.last)
     kind, unit = measure_kind(name, found[-1].unit), found[-1].unit
     points = [Point(one.at, one.value, one.promise, State(one.state) if one.state else None) for one in found]
     title = _title(kind, unit, points)
     note = _note(points, (window.last - window.first).days)
-    readings = tuple(_reading(kind, one) for one in reversed(found[-_LISTED:]))
+    readings = tuple(_reading(kind, one) for one in reversed(found[-_MAX_TABLE_ROWS:]))
     return Chart(
-        anchor or anchor_of(name),
+        anchor or chart_anchor(name),
         title,
         note,
-        render_chart(points, kind, unit, window, f"{title} over time: {note}. The values follow as a table."),
+        render_chart(points, kind, unit, window, f"{title} over time: {note}. A table of values follows."),
         readings,
         len(found) - len(readings),
     )
 
 
-def anchor_of(name: str) -> str:
-    """Return where on a page the chart of a measure stands."""
-    return "chart-" + "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in name)
+def chart_anchor(name: str) -> str:
+    """Return the HTML anchor of a chart."""
+    return "chart-" + "".join(char if char.isalnum() and char.isascii() else "-" for char in name)
 
 
 def _title(kind: MeasureKind, unit: str, points: list[Point]) -> str:
@@ -199,14 +201,14 @@ def _title(kind: MeasureKind, unit: str, points: list[Point]) -> str:
 
 
 def _note(points: list[Point], days: int) -> str:
-    """Say how it went; what nobody promised cannot be broken, only be worth a look."""
+    """Summarize the states of a chart."""
     span = pluralize(days, "day") if days else "the last hours"
     broken, warned = (sum(one.state is state for one in points) for state in (State.FAILING, State.WARNING))
     if broken:
         return f"{pluralize(broken, 'breach', 'breaches')} in {span}"
     if all(one.promise is None for one in points):
-        return f"{pluralize(warned, 'warning')} in {span}" if warned else "nothing promised"
-    return f"kept for {span}"
+        return f"{pluralize(warned, 'warning')} in {span}" if warned else "no promise"
+    return f"met for {span}"
 
 
 def _reading(kind: MeasureKind, one: MeasureAnswer) -> Reading:

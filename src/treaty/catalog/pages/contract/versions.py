@@ -1,4 +1,4 @@
-"""The lines and versions of a contract: who registered what, when, and what it changed."""
+"""Lines and versions of a contract, with the changes of each version."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.registry.model import DocumentAnswer, LineAnswer, VersionAnswer
 
-_SUMMARIZED = 20
-_SENTENCES = 3
+_MAX_SUMMARIES = 20
+_MAX_SENTENCES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a version changed, in a few sentences."""
+    """The most important changes of a version."""
 
     before: str
     bump: str
@@ -28,8 +28,8 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One version in the list."""
+class VersionRow:
+    """A version in the table."""
 
     version: VersionAnswer
     before: str | None
@@ -38,47 +38,51 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class LineEntry:
-    """One line in the list, with who reads it."""
+class LineRow:
+    """A line in the table, with its consumers."""
 
     line: LineAnswer
     label: str
-    readers: tuple[str, ...]
+    consumers: tuple[str, ...]
 
 
-def versions_page(source: Source, name: str, *, dossier: ContractData | None = None) -> Page:
-    """Return the lines and versions of a contract, with the way to compare any two."""
-    known = dossier or load_contract_data(source, name)
+def versions_page(source: Source, name: str, *, data: ContractData | None = None) -> Page:
+    """Return the page of lines and versions."""
+    data = data or load_contract_data(source, name)
     return Page(
         links.versions(name),
         "contract/versions.html",
         f"Versions of {name[:120]}",
         "contracts",
         {
-            "heading": heading_of(known, known.highest, "versions"),
-            "lines": tuple(_line(known, one) for one in known.lines),
-            "entries": tuple(_entry(source, known, place, one) for place, one in enumerate(known.versions)),
-            "pairs": version_pairs(known),
+            "heading": heading_of(data, data.highest, "versions"),
+            "lines": tuple(_line(data, one) for one in data.lines),
+            "entries": tuple(_entry(source, data, position, one) for position, one in enumerate(data.versions)),
+            "pairs": version_pairs(data),
         },
         assets=ASSETS,
     )
 
 
-def _line(dossier: ContractData, line: LineAnswer) -> LineEntry:
-    readers = sorted({one.consumer for one in dossier.readers_of(line.line)})
-    return LineEntry(line, line.line.rpartition("@")[2], tuple(readers))
+def _line(data: ContractData, line: LineAnswer) -> LineRow:
+    consumers = sorted({one.consumer for one in data.subscriptions_of(line.line)})
+    return LineRow(line, line.line.rpartition("@")[2], tuple(consumers))
 
 
-def _entry(source: Source, dossier: ContractData, place: int, one: DocumentAnswer) -> Entry:
-    before = dossier.came_after.get(one.version)
-    summary = _summary(source, dossier.id, before, one.version) if before and place < _SUMMARIZED else None
-    return Entry(one, before, summary, place == 0)
+def _entry(source: Source, data: ContractData, position: int, one: DocumentAnswer) -> VersionRow:
+    before = data.previous_versions.get(one.version)
+    summary = _summary(source, data.id, before, one.version) if before and position < _MAX_SUMMARIES else None
+    return VersionRow(one, before, summary, position == 0)
 
 
 def _summary(source: Source, name: str, before: str, after: str) -> Summary:
     answer = source.diff(name, before, after)
-    weight = {"error": 0, "warning": 1}
-    said = [one.message for one in sorted(answer.changes, key=lambda one: weight.get(one.severity, 2))]
+    order = {"error": 0, "warning": 1}
+    messages = [one.message for one in sorted(answer.changes, key=lambda one: order.get(one.severity, 2))]
     return Summary(
-        before, answer.required_bump, answer.compatible, tuple(said[:_SENTENCES]), max(len(said) - _SENTENCES, 0)
+        before,
+        answer.required_bump,
+        answer.compatible,
+        tuple(messages[:_MAX_SENTENCES]),
+        max(len(messages) - _MAX_SENTENCES, 0),
     )
