@@ -58,8 +58,8 @@ format: setup ## put the code into shape
 	$(BIN)/ruff check --fix .
 
 docs: setup ## write the reference pages from the code
-	$(BIN)/treaty kinds --format markdown > docs/kinds.md
-	$(BIN)/treaty rules --format markdown > docs/rules.md
+	$(BIN)/treaty explain kinds --format markdown > docs/kinds.md
+	$(BIN)/treaty explain rules --format markdown > docs/rules.md
 	$(BIN)/python -m treaty.server.reference > docs/api.md
 
 bench: setup ## measure speed against a floor and against peers

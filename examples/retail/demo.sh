@@ -52,7 +52,7 @@ treaty diff $contracts/publications/retail.publications.finance_recognized_sale.
   $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml | tail -n 4 || exit 1
 
 step "6. The version is computed, not chosen."
-expect 0 treaty next-version $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
+expect 0 treaty diff --version-only $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
 
 step "7. A registry keeps what was agreed: every version, in order, policies before those they bind."
 printf '$ treaty register %s/…\n\n' $contracts
@@ -61,7 +61,7 @@ treaty register $contracts/policies $contracts/events $contracts/products $contr
 
 step "8. Consumers say what they read, field by field."
 bash examples/retail/consumers.sh > /dev/null || exit 1
-expect 0 treaty subscriptions --contract $finance
+expect 0 treaty consumer list --contract $finance
 
 step "9. The change of step 4 again, now that its consumers are known: refused, naming whom it would hit by which field."
 expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
@@ -80,11 +80,11 @@ printf '\n$ treaty migrate plan …@1 …@2 --consumer tax-reporting | tail\n\n'
 treaty migrate plan $finance@1 $finance@2 --consumer tax-reporting | sed -n '/^Guide/,$p'
 
 step "12. The old line is announced to go. May it be retired? Not before its day, and not while somebody reads it."
-expect 0 treaty deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
+expect 0 treaty version deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
 echo; expect 3 treaty can-i-retire $finance@1
 
 step "13. All of it is in the audit log, each entry chained to the one before."
-expect 0 treaty audit verify
+expect 0 treaty admin audit verify
 
 step "14. A pull request that would break two consumers is refused with their names; put right, it may merge."
 bash examples/pull-request/demo.sh || exit 1
@@ -138,16 +138,15 @@ echo; expect 3 treaty run pipeline
 
 cd "$OLDPWD" || exit 1
 step "22. All of it on pages: what each field means, who reads it, what is changing, how promises were kept."
-expect 0 treaty docs build "$left/site"
+expect 0 treaty catalog build "$left/site"
 
 step "Look further"
 shown=${left#"$PWD"/}
 cat <<TEXT
   $shown/site/index.html                    open it in a browser: the catalog of what you have just seen
   .venv/bin/treaty serve --database $shown/registry.db   the same, live, at http://127.0.0.1:8090
-  .venv/bin/treaty kinds                     what is graded, and why
-  .venv/bin/treaty kinds field_enum_shrunk   one kind explained
-  .venv/bin/treaty rules                     what lint looks at
+  .venv/bin/treaty explain                   the kinds of change and the lint rules
+  .venv/bin/treaty explain field_enum_shrunk the page of one kind
   .venv/bin/treaty init my-project           start your own
   .venv/bin/treaty plan examples/retail/pipeline --offline   the pipeline in layers, and where columns come from
   cp -r examples/retail my-retail            a copy to run yourself: treaty run, read, exceptions, replay my-retail/pipeline

@@ -170,7 +170,7 @@ def test_consumers_page_lists_fields_and_the_subscribe_command(browser: Browser)
     assert "picker operational reporting lines[].sku pickers picker@example.org" in text
     assert f'href="{ORDERS}/at/1.2.0#field-lines~5b~5d.sku"' in answer.text
     assert "not specified any change may affect it" in text
-    assert "treaty subscribe my-team.my-report orders@2" in text
+    assert "treaty consumer subscribe my-team.my-report orders@2" in text
     assert "Revenue revenue@1 orders@2 state" in text
     assert text.count("orders@1 is deprecated") == 1
 

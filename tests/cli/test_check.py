@@ -51,11 +51,11 @@ def test_a_break_is_refused_with_both_consumers_named_by_field(here: Treaty, sho
     assert result.code == 3
     for said in (
         "✗ shop.orders  1.4.0 → 1.5.0  contracts/orders.yaml",
-        "these changes need 2.0.0 (MAJOR); 1.5.0 is declared",
+        "these changes require 2.0.0 (MAJOR); 1.5.0 is declared",
         "delivery-planner  service_orchestration · critical · #planning\n           reads delivery_city",
         "group-ledger  external_regulatory · critical · #ledger\n           reads gross_total",
-        "talk to those it hits: #ledger, #planning",
-        "1 contract · 1 changed · 2 consumers to act · 1 may not merge  against main",
+        "talk to the affected consumers: #ledger, #planning",
+        "1 contract · 1 changed · 2 affected consumers · 1 may not merge  against main",
     ):
         assert said in result.output
 
@@ -66,7 +66,7 @@ def test_with_version_plan_and_declared_rename_it_passes(here: Treaty, shop: Rep
     result = here("check")
 
     assert result.code == 0
-    assert "may merge: not compatible under backward; admissible as a new line with its migration plan" in result.output
+    assert "may merge: not compatible under backward; accepted as a new line with a migration plan" in result.output
     assert "→ delivery_city: read ship_to_city instead of delivery_city" in result.output
     assert "→ gross_total: expect decimal(12,2), not decimal(18,4)" in result.output
 
@@ -77,7 +77,7 @@ def test_a_branch_that_touches_no_contract_has_nothing_to_say(here: Treaty, shop
     result = here("check")
 
     assert result.code == 0
-    assert result.output.startswith("no contract is touched  against main")
+    assert result.output.startswith("no contract changed  against main")
 
 
 def test_what_main_did_meanwhile_is_not_the_branch_s(here: Treaty, shop: Repository) -> None:
@@ -216,7 +216,7 @@ def test_fixing_says_what_it_leaves_alone(here: Treaty, shop: Repository) -> Non
 
     result = here("check", "--fix")
 
-    assert "contracts/orders.yaml: left as it is: its version is an alias" in result.errors
+    assert "contracts/orders.yaml: not changed: its version is an alias" in result.errors
     assert result.code == 3
 
 

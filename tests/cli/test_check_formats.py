@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.shop import CONSUMERS, REFUSED, V1
 from tests.review.branches import reviewed
-from treaty.cli.render.review import CheckFormat, drawn, markdown
-from treaty.cli.render.review.phrases import pages
+from treaty.cli.render.review import CheckFormat, markdown, render_review
+from treaty.cli.render.review.phrases import reference_texts
 from treaty.governance.branch_findings import BRANCH_FINDINGS
 from treaty.review import Review
 
@@ -44,7 +44,7 @@ def _refused() -> Review:
 
 @pytest.mark.parametrize("form", [one for one in CheckFormat if one is not CheckFormat.JSON])
 def test_what_a_document_says_cannot_act(form: CheckFormat) -> None:
-    text = drawn(_hostile(), form)
+    text = render_review(_hostile(), form)
 
     assert not any(sign in text for sign in ("\x1b", "\x07", "\u202e"))
     assert "pwned" in text
@@ -65,7 +65,7 @@ def test_a_comment_has_no_markup_of_a_document() -> None:
             """Note a tag."""
             self.found.append(tag)
 
-    text = re.sub(r"`[^`\n]*`", "", drawn(_hostile(), CheckFormat.MARKDOWN))  # code stays code
+    text = re.sub(r"`[^`\n]*`", "", render_review(_hostile(), CheckFormat.MARKDOWN))  # code stays code
     tags = Tags()
     tags.feed(text)
 
@@ -76,11 +76,11 @@ def test_a_comment_has_no_markup_of_a_document() -> None:
 
 @pytest.mark.parametrize("form", CheckFormat)
 def test_the_same_review_gives_the_same_bytes(form: CheckFormat) -> None:
-    assert drawn(_refused(), form) == drawn(_refused(), form)
+    assert render_review(_refused(), form) == render_review(_refused(), form)
 
 
 def test_annotations_stand_at_the_lines_of_the_contract() -> None:
-    lines = drawn(_refused(), CheckFormat.GITHUB).splitlines()
+    lines = render_review(_refused(), CheckFormat.GITHUB).splitlines()
 
     found = [re.match(r"::(\w+) file=([^,]+),line=(\d+),title=(\w+)%3A", line) for line in lines[:-1]]
     assert {(one[1], one[2], one[4]) for one in found if one} == {
@@ -89,13 +89,13 @@ def test_annotations_stand_at_the_lines_of_the_contract() -> None:
         ("error", "contracts/orders.yaml", "field_type_changed"),
     }
     assert any("(hits delivery-planner)" in line for line in lines)
-    assert lines[-1] == "treaty check: 1 contract · 1 changed · 2 consumers to act · 1 may not merge"
+    assert lines[-1] == "treaty check: 1 contract · 1 changed · 2 affected consumers · 1 may not merge"
 
 
 def test_code_quality_has_a_fingerprint_that_survives_a_move_of_lines() -> None:
     moved = {**REFUSED, "name": "Orders", "domain": "shop"}
-    first = json.loads(drawn(_refused(), CheckFormat.GITLAB))
-    second = json.loads(drawn(reviewed(FILES, {**FILES, "contracts/orders.yaml": moved}), CheckFormat.GITLAB))
+    first = json.loads(render_review(_refused(), CheckFormat.GITLAB))
+    second = json.loads(render_review(reviewed(FILES, {**FILES, "contracts/orders.yaml": moved}), CheckFormat.GITLAB))
 
     assert {one["fingerprint"] for one in first} == {one["fingerprint"] for one in second}
     assert len({one["fingerprint"] for one in first}) == len(first)
@@ -104,11 +104,11 @@ def test_code_quality_has_a_fingerprint_that_survives_a_move_of_lines() -> None:
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:
-    assert Xml.fromstring(drawn(_hostile(), CheckFormat.JUNIT)).tag == "testsuites"  # noqa: S314 - our own words
+    assert Xml.fromstring(render_review(_hostile(), CheckFormat.JUNIT)).tag == "testsuites"  # noqa: S314 - our own words
 
 
 def test_junit_has_a_suite_for_each_contract_and_a_case_for_each_judge() -> None:
-    (suite,) = Xml.fromstring(drawn(_refused(), CheckFormat.JUNIT))  # noqa: S314 - our own words
+    (suite,) = Xml.fromstring(render_review(_refused(), CheckFormat.JUNIT))  # noqa: S314 - our own words
 
     assert (suite.attrib["name"], suite.attrib["tests"], suite.attrib["failures"]) == ("shop.orders", "4", "1")
     failed = [case.attrib["name"] for case in suite.iter("testcase") if case.find("failure") is not None]
@@ -116,18 +116,18 @@ def test_junit_has_a_suite_for_each_contract_and_a_case_for_each_judge() -> None
 
 
 def test_sarif_explains_every_rule() -> None:
-    (run,) = json.loads(drawn(_refused(), CheckFormat.SARIF))["runs"]
+    (run,) = json.loads(render_review(_refused(), CheckFormat.SARIF))["runs"]
 
     assert all(rule["fullDescription"]["text"] != rule["id"] for rule in run["tool"]["driver"]["rules"])
-    assert pages(BRANCH_FINDINGS).keys() == BRANCH_FINDINGS.keys()
+    assert reference_texts(BRANCH_FINDINGS).keys() == BRANCH_FINDINGS.keys()
 
 
 def test_a_comment_is_short_on_top_and_folded_below() -> None:
-    text = drawn(_refused(), CheckFormat.MARKDOWN)
+    text = render_review(_refused(), CheckFormat.MARKDOWN)
     top, _, folded = text.partition("<details>")
 
     assert top.startswith(markdown.MARKER)
-    assert "| ❌ | `shop.orders` | 1.4.0 → 1.5.0<br>needs 2.0.0 |" in top
+    assert "| ❌ | `shop.orders` | 1.4.0 → 1.5.0<br>requires 2.0.0 |" in top
     assert "**delivery-planner** (`delivery_city`), **group-ledger** (`gross_total`)" in top
     assert len(top) < 800
     assert "  - `gross_total`: expect decimal(12,2), not decimal(18,4)" in folded
@@ -137,21 +137,21 @@ def test_a_comment_is_never_longer_than_hosts_take() -> None:
     many = {f"{number}.yaml": {**V1, "id": f"shop.orders{number}"} for number in range(150)}
     broken = {name: {**REFUSED, "id": case["id"]} for name, case in many.items()}
 
-    text = drawn(reviewed(many, broken), CheckFormat.MARKDOWN)
+    text = render_review(reviewed(many, broken), CheckFormat.MARKDOWN)
 
     assert len(text) < 65_536
-    assert "more did not fit" in text
+    assert "contracts did not fit" in text
     assert text.count("<details>") == text.count("</details>")
 
 
 def test_a_branch_without_contracts_has_a_comment_that_is_only_for_updates() -> None:
-    assert markdown.EMPTY in drawn(reviewed({}, {}), CheckFormat.MARKDOWN)
-    assert markdown.EMPTY not in drawn(_refused(), CheckFormat.MARKDOWN)
+    assert markdown.EMPTY in render_review(reviewed({}, {}), CheckFormat.MARKDOWN)
+    assert markdown.EMPTY not in render_review(_refused(), CheckFormat.MARKDOWN)
 
 
 @pytest.mark.parametrize("form", [CheckFormat.TEXT, CheckFormat.MARKDOWN, CheckFormat.GITHUB, CheckFormat.JUNIT])
 def test_that_the_registry_gave_no_answer_is_said_everywhere(form: CheckFormat) -> None:
     review = Review("main", "0" * 40, (), "https://registry.example", "nobody is there")
 
-    assert "the registry gave no answer" in drawn(review, form)
-    assert "nobody is there" in drawn(review, form)
+    assert "the registry did not answer" in render_review(review, form)
+    assert "nobody is there" in render_review(review, form)

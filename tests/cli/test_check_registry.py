@@ -30,7 +30,7 @@ def here(treaty: Treaty, shop: Repository, monkeypatch: pytest.MonkeyPatch) -> T
     """Run commands in the repository, whose contract is registered."""
     monkeypatch.chdir(shop.folder)
     assert treaty("register", ORDERS).code == 0
-    assert treaty("subscribe", "ledger", *LEDGER).code == 0
+    assert treaty("consumer", "subscribe", "ledger", *LEDGER).code == 0
     return treaty
 
 
@@ -71,7 +71,7 @@ def test_a_version_that_somebody_registered_meanwhile_is_taken(here: Treaty, sho
     result = here("check")
 
     assert result.code == 3
-    assert "version 1.5.0 is registered with other content" in result.output
+    assert "version 1.5.0 is registered with different content" in result.output
     assert here("check", "--fix").errors == f"fixed {ORDERS}: version 1.5.1\n"
     assert here("check").code == 0
 
@@ -104,7 +104,7 @@ def test_a_registry_that_is_down_is_said_and_is_a_setting(
     result = here("check", "--registry", "http://127.0.0.1:9")
 
     assert result.code == code
-    assert "the registry gave no answer, so only the repository was asked" in result.output
+    assert "the registry did not answer, so only the repository was checked" in result.output
     assert "✓ shop.orders  1.4.0 → 1.5.0" in result.output
 
 
@@ -112,8 +112,8 @@ def test_a_line_that_the_registry_retired_may_be_removed(here: Treaty, shop: Rep
     shop.commit({ORDERS: None})
     refused = _checked(here)
 
-    here("archive", "shop.orders", "1.4.0", "--override", "nobody reads it")
-    assert here("unsubscribe", "ledger", "shop.orders@1").code == 0
+    here("version", "archive", "shop.orders", "1.4.0", "--override", "nobody reads it")
+    assert here("consumer", "unsubscribe", "ledger", "shop.orders@1").code == 0
 
     assert not refused["may_merge"]
     assert [party["name"] for party in refused["affected"]] == ["ledger"]
@@ -127,7 +127,7 @@ def test_what_a_merge_changed_is_registered_once(here: Treaty, shop: Repository)
     again = here("register", "--changed")
 
     assert first.code == 0
-    assert "✓  shop.orders 2.0.0  registered\n   told: ledger" in first.output
+    assert "✓  shop.orders 2.0.0  registered\n   notified: ledger" in first.output
     assert "2 documents · 2 registered" in first.output
     assert again.code == 0
     assert "2 documents · 2 unchanged" in again.output
@@ -135,7 +135,7 @@ def test_what_a_merge_changed_is_registered_once(here: Treaty, shop: Repository)
 
 def test_a_break_that_waits_for_its_consumers_is_proposed_once(here: Treaty, shop: Repository) -> None:
     critical = ("--class", "external_regulatory", "--field", "gross_total")
-    assert here("subscribe", "tax", "shop.orders@1", *critical).code == 0
+    assert here("consumer", "subscribe", "tax", "shop.orders@1", *critical).code == 0
     shop.commit({ORDERS: V2})
 
     first, again = here("register", "--changed"), here("register", "--changed")
@@ -160,7 +160,7 @@ def test_other_content_under_a_registered_version_is_an_error(here: Treaty, shop
     result = here("register", "--changed")
 
     assert result.code == 3
-    assert "version 1.4.0 is registered with other content, and history does not change" in result.output
+    assert "version 1.4.0 is registered with different content and cannot be changed" in result.output
 
 
 def test_all_since_a_commit_is_registered_upstreams_first(here: Treaty, shop: Repository) -> None:
@@ -179,7 +179,7 @@ def test_what_is_gone_is_said(here: Treaty, shop: Repository) -> None:
     result = here("register", "--changed")
 
     assert result.code == 0
-    assert result.errors.startswith(f"{ORDERS} is gone; what it registered stays until it is retired")
+    assert result.errors.startswith(f"{ORDERS} was removed; its versions stay registered until: treaty version retire")
 
 
 def test_the_first_push_registers_everything(here: Treaty, shop: Repository) -> None:

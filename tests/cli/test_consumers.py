@@ -1,4 +1,4 @@
-"""`treaty subscribe`, `subscriptions`, `graph`, `impact`, `can-i-publish` and `can-i-retire`."""
+"""`treaty consumer subscribe`, `subscriptions`, `graph`, `impact`, `can-i-publish` and `can-i-retire`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def registered(treaty: Treaty, write: Write) -> None:
 
 def test_a_consumer_says_what_it_reads(treaty: Treaty) -> None:
     result = treaty(
-        "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--purpose", "Book it", "--latency", "1 h",
+        "consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--purpose", "Book it",
+        "--latency", "1 h",
         "--contact", "#ledger", "--team", "finance",
     )  # fmt: skip
 
@@ -33,13 +34,13 @@ def test_a_consumer_says_what_it_reads(treaty: Treaty) -> None:
 
 
 def test_a_consumer_without_fields_is_told_what_that_means(treaty: Treaty) -> None:
-    assert "no change is taken to be safe" in treaty("subscribe", "notebook", "orders@1", *CRITICAL).output
+    assert "no change counts as safe" in treaty("consumer", "subscribe", "notebook", "orders@1", *CRITICAL).output
 
 
 def test_a_deprecated_line_warns_its_new_consumers(treaty: Treaty) -> None:
-    treaty("deprecate", "orders@1", "--plan", "https://example.com/plan")
+    treaty("version", "deprecate", "orders@1", "--plan", "https://example.com/plan")
 
-    assert "orders@1 is deprecated" in treaty("subscribe", "ledger", "orders@1", *CRITICAL).output
+    assert "orders@1 is deprecated" in treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL).output
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_a_deprecated_line_warns_its_new_consumers(treaty: Treaty) -> None:
 def test_a_subscription_that_cannot_be_is_one_clear_error(
     treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    result = treaty("subscribe", *arguments)
+    result = treaty("consumer", "subscribe", *arguments)
 
     assert result.code == code
     assert said in " ".join(result.errors.split())
@@ -65,49 +66,49 @@ def test_a_subscription_that_cannot_be_is_one_clear_error(
 
 
 def test_subscriptions_are_listed_and_ended(treaty: Treaty) -> None:
-    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
-    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+    treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("consumer", "subscribe", "shop", "sales@1", *CRITICAL)
 
     def names(*arguments: str) -> list[str]:
-        page = json.loads(treaty("subscriptions", *arguments, "--format", "json").output)
+        page = json.loads(treaty("consumer", "list", *arguments, "--format", "json").output)
         return [one["consumer"] for one in page["items"]]
 
     assert names() == ["ledger", "shop"]
     assert names("--contract", "orders") == ["ledger"]
     assert names("--consumer", "shop") == ["shop"]
-    assert "unknown fields" in treaty("subscriptions").output
-    assert treaty("unsubscribe", "shop", "sales@1").output == "shop no longer reads sales@1\n"
-    assert treaty("unsubscribe", "shop", "sales@1").code == 1
+    assert "fields not declared" in treaty("consumer", "list").output
+    assert treaty("consumer", "unsubscribe", "shop", "sales@1").output == "shop no longer reads sales@1\n"
+    assert treaty("consumer", "unsubscribe", "shop", "sales@1").code == 1
     assert names() == ["ledger"]
 
 
 def test_the_graph_is_drawn_both_ways(treaty: Treaty) -> None:
-    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+    treaty("consumer", "subscribe", "shop", "sales@1", *CRITICAL)
 
-    down, up = treaty("graph", "orders").output, treaty("graph", "shop", "--up").output
+    down, up = treaty("consumer", "graph", "orders").output, treaty("consumer", "graph", "shop", "--up").output
 
-    assert down.startswith("orders@1  is what these rest on\n└── sales@1\n    └── shop  consumer\n")
-    assert up.startswith("shop  rests on\n└── sales@1\n    └── orders@1\n")
-    assert "shop" not in treaty("graph", "orders", "--down", "--depth", "1").output
-    assert treaty("graph", "orders", "--up").output == "orders@1 rests on nothing\n"
-    assert "neither a line nor a consumer is called" in treaty("graph", "nobody").errors
+    assert down.startswith("orders@1  is used by\n└── sales@1\n    └── shop  consumer\n")
+    assert up.startswith("shop  depends on\n└── sales@1\n    └── orders@1\n")
+    assert "shop" not in treaty("consumer", "graph", "orders", "--down", "--depth", "1").output
+    assert treaty("consumer", "graph", "orders", "--up").output == "orders@1 depends on nothing\n"
+    assert "neither a line nor a consumer is called" in treaty("consumer", "graph", "nobody").errors
 
 
 def test_the_impact_is_told_by_field(treaty: Treaty, write: Write) -> None:
-    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
-    treaty("subscribe", "shop", "sales@1", *CRITICAL)
+    treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("consumer", "subscribe", "shop", "sales@1", *CRITICAL)
 
-    result = treaty("impact", write("next.yaml", V1_WITHOUT_TOTAL))
+    result = treaty("consumer", "impact", write("next.yaml", V1_WITHOUT_TOTAL))
 
     assert result.code == 0
     assert "✗  ledger  decision_automation · critical\n     reads total" in result.output
-    assert "✗  sales@1  made from it" in result.output
-    assert "Further down (1)\n    shop" in result.output
-    assert "these changes need 2.0.0; 1.1.0 is declared" in result.output
+    assert "✗  sales@1  derived from it" in result.output
+    assert "Downstream (1)\n    shop" in result.output
+    assert "these changes require 2.0.0; 1.1.0 is declared" in result.output
 
 
 def test_the_impact_on_nobody_says_so(treaty: Treaty, write: Write) -> None:
-    assert "nobody depends on other@1" in treaty("impact", write("other.yaml", {**V1, "id": "other"})).output
+    assert "no consumers of other@1" in treaty("consumer", "impact", write("other.yaml", {**V1, "id": "other"})).output
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_publishing_is_a_yes_or_a_no(
 
 
 def test_a_no_names_those_who_are_hit(treaty: Treaty, write: Write) -> None:
-    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--contact", "#ledger")
+    treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total", "--contact", "#ledger")
 
     output = treaty("can-i-publish", write("next.yaml", V1_WITHOUT_TOTAL)).output
 
@@ -134,8 +135,8 @@ def test_a_no_names_those_who_are_hit(treaty: Treaty, write: Write) -> None:
 
 
 def test_retiring_is_a_no_with_names_and_dates(treaty: Treaty) -> None:
-    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
-    treaty("deprecate", "orders@1", "--plan", "https://example.com/plan")
+    treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("version", "deprecate", "orders@1", "--plan", "https://example.com/plan")
 
     result = treaty("can-i-retire", "orders@1")
 
@@ -146,26 +147,29 @@ def test_retiring_is_a_no_with_names_and_dates(treaty: Treaty) -> None:
 
 
 def test_retiring_what_is_gone_is_a_yes(treaty: Treaty) -> None:
-    treaty("archive", "sales", "1.0.0")
+    treaty("version", "archive", "sales", "1.0.0")
 
     assert treaty("can-i-retire", "sales@1").code == 0
 
 
 def test_a_version_that_is_more_than_enough_is_no_remark(treaty: Treaty, write: Write) -> None:
-    assert "these changes need" not in treaty("impact", write("next.yaml", {**V1_WITH_CITY, "version": "1.2.0"})).output
+    assert (
+        "these changes require"
+        not in treaty("consumer", "impact", write("next.yaml", {**V1_WITH_CITY, "version": "1.2.0"})).output
+    )
 
 
 def test_a_change_that_asks_nothing_says_so_of_those_whose_fields_nobody_knows(treaty: Treaty, write: Write) -> None:
-    treaty("subscribe", "notebook", "orders@1", *CRITICAL)
+    treaty("consumer", "subscribe", "notebook", "orders@1", *CRITICAL)
 
-    for command in ("can-i-publish", "impact"):
-        output = treaty(command, write("next.yaml", V1_WITH_CITY)).output
-        assert "Safe: the change asks nothing of them (2)\n    notebook, sales@1" in output
+    for command in (("can-i-publish",), ("consumer", "impact")):
+        output = treaty(*command, write("next.yaml", V1_WITH_CITY)).output
+        assert "Safe: no action needed (2)\n    notebook, sales@1" in output
         assert "they read none of the changed fields" not in output
 
 
 def test_a_version_that_would_only_be_proposed_is_a_no(treaty: Treaty, write: Write) -> None:
-    treaty("subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
+    treaty("consumer", "subscribe", "ledger", "orders@1", *CRITICAL, "--field", "total")
     file = write("next.yaml", V2)
 
     result = treaty("can-i-publish", file)
@@ -216,12 +220,28 @@ def test_a_document_that_cannot_be_read_is_a_finding_with_its_file_and_line(
     file = write("next.yaml", document)
     where = ("--registry", request.getfixturevalue("served")) if home == "server" else ()
 
-    for command in (("register",), ("can-i-publish",), ("impact",), ("policy", "check")):
+    for command in (
+        ("register",),
+        ("can-i-publish",),
+        (
+            "consumer",
+            "impact",
+        ),
+        ("policy", "check"),
+    ):
         result = treaty(*command, file, *where)
         assert result.code == 3, command
         assert said in " ".join((result.output + result.errors).split()), command
 
 
 def test_what_is_no_document_is_still_a_failure(treaty: Treaty) -> None:
-    for command in (("register",), ("can-i-publish",), ("impact",), ("policy", "check")):
+    for command in (
+        ("register",),
+        ("can-i-publish",),
+        (
+            "consumer",
+            "impact",
+        ),
+        ("policy", "check"),
+    ):
         assert treaty(*command, "nothing.yaml").code == 1

@@ -189,7 +189,7 @@ MISTAKES: list[tuple[list[str], int, str]] = [
     ([*CONTRACT, "--output", "nowhere/report.txt"], 2, "there is no folder nowhere"),
     ([*CONTRACT, "--output", "."], 2, ". is a folder; name a file"),
     (["nothing.yaml", "orders.csv"], 1, "no file nothing.yaml; check the path"),
-    (["orders", "orders.csv"], 1, "no registry at .treaty/registry.db"),
+    (["orders", "orders.csv"], 1, "there is no registry at .treaty/registry.db"),
     ([*CONTRACT, "--object", "customers"], 1, "has no object 'customers'; it has: 'orders'"),
     ([*CONTRACT, "--data-format", "xls"], 1, "unknown format 'xls'"),
     ([*CONTRACT, "--quarantine", ""], 1, "the quarantine has no path"),

@@ -1,4 +1,4 @@
-"""`treaty diff` and `treaty next-version`."""
+"""`treaty diff`."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def test_a_breaking_change_says_whom_it_breaks_and_how_to_go_on(treaty: Treaty, 
     assert "✗  field 'total' was removed; old data will fail validation\n" in result.output
     assert "MAJOR · breaks existing data · field_removed" in result.output
     assert "not compatible under backward; refused" in result.output
-    assert "these changes need 2.0.0 (MAJOR); 1.1.0 is declared" in result.output
+    assert "these changes require 2.0.0 (MAJOR); 1.1.0 is declared" in result.output
     assert "set version: 2.0.0" in result.output
     assert "add a migration: block" in result.output
-    assert "treaty kinds field_removed" in result.output
+    assert "treaty explain field_removed" in result.output
 
 
 def test_a_breaking_change_with_its_plan_is_admissible(treaty: Treaty, write: Write, before: str) -> None:
     result = treaty("diff", before, write("after.yaml", _orders("2.0.0", migration=PLAN)))
 
     assert result.code == 0
-    assert "admissible as a new line with its migration plan" in result.output
+    assert "accepted as a new line with a migration plan" in result.output
 
 
 def test_a_compatible_change_under_too_small_a_version_is_refused(treaty: Treaty, write: Write, before: str) -> None:
@@ -213,14 +213,16 @@ def test_a_wrong_git_reference_gets_one_clear_error(
     assert said in result.errors
 
 
-def test_the_next_version_is_computed(treaty: Treaty, write: Write, before: str) -> None:
-    assert treaty("next-version", before, write("a.yaml", _orders("1.0.0"))).output == "2.0.0\n"
-    assert treaty("next-version", before, write("b.yaml", _orders("1.0.0", TOTAL, CITY))).output == "1.1.0\n"
-    assert treaty("next-version", before, before).output == "1.0.0\n"
+def test_the_required_version_is_printed_alone(treaty: Treaty, write: Write, before: str) -> None:
+    assert treaty("diff", "--version-only", before, write("a.yaml", _orders("1.0.0"))).output == "2.0.0\n"
+    assert treaty("diff", "--version-only", before, write("b.yaml", _orders("1.0.0", TOTAL, CITY))).output == "1.1.0\n"
+    assert treaty("diff", "--version-only", before, before).output == "1.0.0\n"
 
 
-def test_the_next_version_says_why_in_json(treaty: Treaty, write: Write, before: str) -> None:
-    output = treaty("next-version", "--format", "json", before, write("a.yaml", _orders("1.0.0", CITY))).output
+def test_the_required_version_has_its_reasons_in_json(treaty: Treaty, write: Write, before: str) -> None:
+    output = treaty(
+        "diff", "--version-only", "--format", "json", before, write("a.yaml", _orders("1.0.0", CITY))
+    ).output
 
     assert json.loads(output) == {
         "version": "2.0.0",
@@ -229,8 +231,8 @@ def test_the_next_version_says_why_in_json(treaty: Treaty, write: Write, before:
     }
 
 
-def test_there_is_no_next_version_of_another_notation(treaty: Treaty, write: Write, before: str) -> None:
-    result = treaty("next-version", write("v.yaml", _orders("v1")), before)
+def test_a_version_in_another_notation_has_no_next_version(treaty: Treaty, write: Write, before: str) -> None:
+    result = treaty("diff", "--version-only", write("v.yaml", _orders("v1")), before)
 
     assert result.code == 1
-    assert "'v1', which is not MAJOR.MINOR.PATCH" in result.errors
+    assert "the version 'v1' of v.yaml is not MAJOR.MINOR.PATCH" in result.errors

@@ -46,7 +46,7 @@ def test_one_of_several_contracts_is_named_by_its_id(treaty: Treaty, write: Writ
     unknown = treaty("convert", f"{file}#shop.line", "--to", "odcs")
 
     assert unclear.code == unknown.code == 1
-    assert "shop.sql has 2 contracts: shop.orders, shop.lines; say which one is meant, for example" in unclear.errors
+    assert "shop.sql has 2 contracts: shop.orders, shop.lines; select one, for example" in unclear.errors
     assert "shop.sql has no contract 'shop.line'; it has: shop.orders, shop.lines" in unknown.errors
     assert read_document(lines.output).data["id"] == "shop.lines"
     assert "lost: shop.sql: lines:id: default CURRENT_TIMESTAMP" in lines.errors
@@ -120,8 +120,8 @@ def test_a_foreign_file_that_is_no_text_or_too_large_is_refused(treaty: Treaty, 
 def test_the_choices_of_convert_are_the_formats() -> None:
     names = [one.name for one in FORMATS]
 
-    assert [str(one) for one in convert.Foreign] == names
-    assert [str(one) for one in convert.Target] == ["odcs", "short", *names]
+    assert [str(one) for one in convert.ForeignFormat] == names
+    assert [str(one) for one in convert.TargetFormat] == ["odcs", "short", *names]
 
 
 def test_every_format_and_dialect_is_documented() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Treaty, Write
-from treaty.cli.render.markdown import code, escaped
-from treaty.cli.render.printable import visible
+from treaty.cli.render.markdown import code, escape_markdown
+from treaty.cli.render.plain_text import printable
 
 ESCAPE = "x\x1b[31mRED\x1b]0;pwned\x07"
 HOSTILE: dict[str, Any] = {
@@ -42,8 +42,20 @@ def test_a_registry_prints_control_characters_as_text(treaty: Treaty, write: Wri
     assert treaty("register", write("orders.yaml", {"fields": [field]})).code == 0
     said = ("--purpose", ESCAPE, "--contact", "#a\u202e\nb")
 
-    printed = treaty("subscribe", "ledger", "orders@1", "--class", "exploratory_analytics", *said).output
-    for command in (("show", "orders"), ("subscriptions",), ("notices",), ("audit", "list"), ("search",)):
+    printed = treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "exploratory_analytics", *said).output
+    for command in (
+        ("show", "orders"),
+        (
+            "consumer",
+            "list",
+        ),
+        (
+            "admin",
+            "notices",
+        ),
+        ("admin", "audit", "list"),
+        ("search",),
+    ):
         printed += treaty(*command).output
     printed += treaty("show", f"{ESCAPE}@1").errors
 
@@ -73,13 +85,13 @@ def test_errors_print_control_characters_as_text(treaty: Treaty, write: Write) -
     ],
 )
 def test_markdown_of_a_text_is_no_markup(text: str) -> None:
-    assert not re.search(r"(?<!\\)[\[\]!*`|#]|[<>@\n]", escaped(text).replace("&#64;", ""))
+    assert not re.search(r"(?<!\\)[\[\]!*`|#]|[<>@\n]", escape_markdown(text).replace("&#64;", ""))
     assert "\n" not in code(text)
     assert code(text).count("`") == 2
 
 
 def test_an_endless_text_is_shortened() -> None:
-    assert len(visible("a" * 100_000)) < 3_000
+    assert len(printable("a" * 100_000)) < 3_000
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_nothing_is_overwritten(treaty: Treaty, tmp_path: Path) -> None:
     result = treaty("init")
 
     assert result.code == 1
-    assert "treaty.yaml exists already; nothing was written" in result.errors
+    assert "treaty.yaml already exists; nothing was written" in result.errors
     assert not (tmp_path / "contracts").exists()
 
 

@@ -21,18 +21,18 @@ def test_a_legible_contract_passes_in_one_line(treaty: Treaty, write: Write) -> 
     result = treaty("lint", write("orders.yaml", CLEAR))
 
     assert result.code == 0
-    assert result.output == "1 contract · nothing found · 1 of 1 field explain themselves\n"
+    assert result.output == "1 contract · no findings · 1 of 1 field understandable\n"
 
 
 def test_findings_name_line_severity_rule_and_what_to_do(treaty: Treaty, write: Write) -> None:
     result = treaty("lint", write("orders.yaml", UNCLEAR))
 
     assert result.code == 3
-    assert "orders.yaml  orders 1.0.0 · legibility 0 %" in result.output
+    assert "orders.yaml  orders 1.0.0 · score 0 %" in result.output
     assert "error    field status has no description" in result.output
     assert "describe what it means to the business" in result.output
     assert "description-missing" in result.output
-    assert "1 contract · 1 error · 1 warning · 0 of 1 field explain themselves" in result.output
+    assert "1 contract · 1 error · 1 warning · 0 of 1 field understandable" in result.output
 
 
 def test_warnings_pass_unless_asked_to_be_strict(treaty: Treaty, write: Write) -> None:
@@ -70,10 +70,10 @@ def test_a_broken_document_is_a_finding_and_the_others_are_still_judged(treaty: 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["lint", "nothing.yaml"], 1, "error: no file nothing.yaml; check the path"),
+        (["lint", "nothing.yaml"], 1, "error: there is no file nothing.yaml; check the path"),
         (["lint"], 2, "Missing argument"),
         (["lint", ".", "--format", "xml"], 2, "--format"),
-        (["lint", "."], 1, "no contracts found in .; make one with: treaty init"),
+        (["lint", "."], 1, "no contracts found in .; create one with: treaty init"),
         (["lint", "git:HEAD"], 1, "write git:REF:path"),
         (["lint", ".", "--config", "nothing.yaml"], 1, "no project file at nothing.yaml"),
         (["lint", ".", "--as-of", "soon"], 2, "2026-12-31"),

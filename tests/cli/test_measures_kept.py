@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from tests.registry.offers import ORDERS, orders
+from treaty.cli.commands.run import PipelineCall, _run
 from treaty.cli.options import AnswerFormat
 from treaty.cli.pipeline_project import OpenedProject
-from treaty.cli.progress import Steps
-from treaty.cli.running import Asked, _run
+from treaty.cli.progress import Progress
 from treaty.errors import Unavailable
 from treaty.pipeline.project.contract_resolution import ContractsUsed
 from treaty.pipeline.project.declarations import Project
@@ -35,8 +35,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., RunSum
         contracts = cast(ContractsUsed, type("None used", (), {"by_line": {}})())
         settings = load_settings(None, start=tmp_path)
         opened = OpenedProject(cast(Project, None), contracts, settings, registry)
-        asked = Asked(tmp_path, None, None, None, AnswerFormat.TEXT)
-        return _run(asked, Wish(), opened, cast(Any, None), Steps())
+        asked = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT)
+        return _run(asked, Wish(), opened, cast(Any, None), Progress())
 
     return go
 

@@ -42,9 +42,9 @@ def test_a_plan_shows_both_ways_the_view_and_the_guides(treaty: Treaty, story: t
         "✗ fax ",
         "the new line has no such field: NULL",
         "CREATE OR REPLACE VIEW `customers_v1`.`customers` AS",
-        "Guide for maps  customers@1 → customers@2  its field asks for a change",
+        "Guide for maps  customers@1 → customers@2  its field changes",
         "read address.postcode instead of address.zip",
-        "Guide for mailer  customers@1 → customers@2  all 2 of its fields ask for a change",
+        "Guide for mailer  customers@1 → customers@2  all 2 of its fields change",
     ):
         assert said in result.output
     assert "Guide for other" not in result.output
@@ -102,7 +102,7 @@ def test_two_contracts_have_no_way_between_them(treaty: Treaty, write: Write) ->
     result = treaty("migrate", "plan", write("a.yaml", fields), write("b.yaml", {"id": "stock", "fields": fields}))
 
     assert result.code == 1
-    assert "'orders' and 'stock' are two contracts; give two versions of one" in result.errors
+    assert "'orders' and 'stock' are different contracts; give two versions of one contract" in result.errors
 
 
 def test_sql_that_may_not_run_is_refused(treaty: Treaty, write: Write) -> None:
@@ -119,7 +119,7 @@ def test_sql_that_may_not_run_is_refused(treaty: Treaty, write: Write) -> None:
 
 def test_shims_are_proven_and_the_proof_is_kept(treaty: Treaty, story: tuple[str, str], spark: SparkSession) -> None:
     treaty("register", story[0])
-    treaty("subscribe", "mailer", "customers@1", "--class", "operational_reporting", "--field", "mail")
+    treaty("consumer", "subscribe", "mailer", "customers@1", "--class", "operational_reporting", "--field", "mail")
     treaty("register", story[1])
 
     result = treaty("migrate", "prove", *story, "--rows", "20", "--record")
@@ -134,8 +134,8 @@ def test_shims_are_proven_and_the_proof_is_kept(treaty: Treaty, story: tuple[str
 
 def test_a_migration_is_followed_from_the_first_word_to_the_last_move(treaty: Treaty, story: tuple[str, str]) -> None:
     treaty("register", story[0])
-    treaty("subscribe", "mailer", "customers@1", "--class", "service_orchestration", "--field", "mail")
-    treaty("subscribe", "maps", "customers@1", "--class", "operational_reporting", "--field", "address.zip")
+    treaty("consumer", "subscribe", "mailer", "customers@1", "--class", "service_orchestration", "--field", "mail")
+    treaty("consumer", "subscribe", "maps", "customers@1", "--class", "operational_reporting", "--field", "address.zip")
 
     proposed = treaty("register", story[1])
     waiting = treaty("migrate", "status", "5")
@@ -145,14 +145,14 @@ def test_a_migration_is_followed_from_the_first_word_to_the_last_move(treaty: Tr
     listed = treaty("migrate", "status")
 
     assert proposed.code == 0
-    assert "it waits for the word of mailer: treaty migrate status --contract customers" in proposed.output
+    assert "it waits for the acknowledgement of mailer: treaty migrate status --contract customers" in proposed.output
     assert "treaty migrate acknowledge 5 mailer" in waiting.output
     assert "migration 5  customers@1 → customers@2  open" in known.output
     assert "acknowledged  mailer" in known.output
     assert "moved    mailer" in moved.output
     assert "switched off · until 2999-12-31" in waived.output
     assert "1 moved, 1 waived" in listed.output
-    subscriptions = json.loads(treaty("subscriptions", "--consumer", "mailer", "-f", "json").output)["items"]
+    subscriptions = json.loads(treaty("consumer", "list", "--consumer", "mailer", "-f", "json").output)["items"]
     assert [(one["line"], one["fields"]) for one in subscriptions] == [("customers@2", ["email"])]
 
 

@@ -39,7 +39,7 @@ def test_a_registered_version_does_not_change(treaty: Treaty, write: Write) -> N
     result = treaty("register", write("other.yaml", {**V1_WITH_CITY, "version": "1.0.0"}))
 
     assert result.code == 3
-    assert "version 1.0.0 is registered with other content, and history does not change" in result.output
+    assert "version 1.0.0 is registered with different content and cannot be changed" in result.output
 
 
 def test_policies_come_before_children_and_lower_versions_before_higher(treaty: Treaty, write: Write) -> None:
@@ -70,9 +70,9 @@ def subscribed(treaty: Treaty, write: Write) -> None:
     """Orders with three consumers: one reads the total, one does not, one never said."""
     treaty("register", write("orders.yaml", V1))
     common = ("orders@1", "--class", "operational_reporting")
-    treaty("subscribe", "ledger", *common, "--field", "total", "--contact", "#ledger")
-    treaty("subscribe", "counter", *common, "--field", "order_id")
-    treaty("subscribe", "notebook", *common, "--contact", "#notebook")
+    treaty("consumer", "subscribe", "ledger", *common, "--field", "total", "--contact", "#ledger")
+    treaty("consumer", "subscribe", "counter", *common, "--field", "order_id")
+    treaty("consumer", "subscribe", "notebook", *common, "--contact", "#notebook")
 
 
 @pytest.mark.usefixtures("subscribed")
@@ -84,12 +84,12 @@ def test_a_refused_version_names_whom_it_would_hit_and_how_to_go_on(treaty: Trea
     assert "✗  field 'total' was removed; old data will fail validation\n     field_removed" in result.output
     assert "✗  ledger  operational_reporting · #ledger\n     reads total" in result.output
     assert "!  notebook  operational_reporting · #notebook\n     may read total" in result.output
-    assert "Safe: they read none of the changed fields (1)\n    counter" in result.output
+    assert "Safe: these read none of the changed fields (1)\n    counter" in result.output
     for step in (
         "set version: 2.0.0",
         "add a migration: block",
-        "talk to those it hits: #ledger, #notebook",
-        "treaty kinds field_removed",
+        "talk to the affected consumers: #ledger, #notebook",
+        "treaty explain field_removed",
     ):
         assert step in result.output
 
@@ -125,7 +125,7 @@ def test_the_plan_of_the_line_before_is_not_asked_for_again_but_for_one_of_its_o
     output = treaty("register", write("three.yaml", {**V2, "version": version})).output
 
     assert ("orders@3 opens with the migration plan of orders@2" in output) is (version == "3.0.0")
-    assert "the migration: block is the plan of the line before; write one of its own" in output
+    assert "the migration: block is the one of the previous line; write a new one" in output
     assert "add a migration: block" not in output
     assert ("set version: 3.0.0" in output) is suggested
 
@@ -140,7 +140,7 @@ def test_a_registered_version_is_not_suggested_again(treaty: Treaty, write: Writ
 
     assert result.code == 3
     assert "set version" not in result.output
-    assert "Next  why, and what to do instead: treaty kinds sla_relaxed" in result.output
+    assert "Next  see why, and what to do instead: treaty explain sla_relaxed" in result.output
 
 
 def test_a_version_above_the_required_one_is_not_lowered(treaty: Treaty, write: Write) -> None:
@@ -186,12 +186,12 @@ def test_a_dry_run_registers_nothing(treaty: Treaty, write: Write) -> None:
     assert (fine.code, refused.code) == (0, 3)
     assert "orders 1.1.0  would register" in fine.output
     assert "Why orders 1.1.0 is refused" in refused.output
-    assert "1.1.0" not in treaty("history", "orders").output
+    assert "1.1.0" not in treaty("version", "history", "orders").output
 
 
 def test_a_dry_run_tells_what_would_only_be_proposed(treaty: Treaty, write: Write) -> None:
     treaty("register", write("orders.yaml", V1))
-    treaty("subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
+    treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
 
     result = treaty("register", "--dry-run", write("next.yaml", V2))
 
@@ -208,7 +208,7 @@ def test_a_dry_run_knows_what_it_cannot_judge_yet(treaty: Treaty, write: Write) 
     result = treaty("register", "--dry-run", "all")
 
     assert result.code == 0
-    assert "it can be judged once policy is registered" in result.output
+    assert "it can be judged when policy is registered" in result.output
 
 
 def test_the_mode_is_asked_for(treaty: Treaty, write: Write) -> None:
@@ -225,7 +225,7 @@ def test_a_breaking_change_waits_where_approvals_are_required(treaty: Treaty, wr
 
     assert result.code == 0
     assert "orders 2.0.0  proposed" in result.output
-    assert "treaty approve " in result.output
+    assert "treaty proposal approve " in result.output
 
 
 def test_what_was_registered_before_the_registry_went_away_is_told(

@@ -52,7 +52,8 @@ def test_only_what_puts_something_into_a_registry_makes_one(treaty: Treaty, tmp_
 
     assert result.code == 1
     assert result.errors == (
-        "error: no registry at .treaty/registry.db; register a contract to make one, or name another with --registry\n"
+        "error: there is no registry at .treaty/registry.db; register a contract to create it, "
+        "or choose another with --registry\n"
     )
     assert not (tmp_path / ".treaty").exists()
 
@@ -64,8 +65,8 @@ def test_only_what_puts_something_into_a_registry_makes_one(treaty: Treaty, tmp_
         ("postgresql://treaty:hunter2@127.0.0.1:1/treaty", "cannot be used now"),
         ("orders.yaml", "cannot be used now"),
         (".", "cannot be used now"),
-        ("", "the registry has no name"),
-        ("orders.yaml/registry.db", "no registry at orders.yaml/registry.db"),
+        ("", "the registry is blank"),
+        ("orders.yaml/registry.db", "there is no registry at orders.yaml/registry.db"),
     ],
 )
 def test_a_registry_that_cannot_be_opened_is_one_clear_error(
@@ -156,7 +157,7 @@ def test_a_server_is_a_registry_like_any_other(treaty: Treaty, write: Write, ser
     at = (HOME, served)
     first = treaty("register", write("orders.yaml", V1), *at)
     again = treaty("register", "orders.yaml", *at)
-    treaty("subscribe", "ledger", "orders@1", "--class", "operational_reporting", "--field", "total", *at)
+    treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "operational_reporting", "--field", "total", *at)
     refused = treaty("register", write("next.yaml", V1_WITHOUT_TOTAL), *at)
 
     assert (first.code, again.code, refused.code) == (0, 0, 3)
@@ -167,10 +168,10 @@ def test_a_server_is_a_registry_like_any_other(treaty: Treaty, write: Write, ser
     assert treaty("register", "--dry-run", "next.yaml", *at).code == 3
     assert treaty("can-i-retire", "orders@1", *at).code == 3
     assert "ledger" in treaty("show", "orders", *at).output
-    assert json.loads(treaty("subscriptions", *at, "--format", "json").output)["items"][0]["consumer"] == "ledger"
-    assert treaty("audit", "verify", *at).code == 0
+    assert json.loads(treaty("consumer", "list", *at, "--format", "json").output)["items"][0]["consumer"] == "ledger"
+    assert treaty("admin", "audit", "verify", *at).code == 0
     assert treaty("show", "nothing", *at).code == 1
-    assert treaty("retire", "orders@1", *at).code == 3
+    assert treaty("version", "retire", "orders@1", *at).code == 3
 
 
 def test_every_answer_is_the_same_from_a_server(treaty: Treaty, write: Write, served: str) -> None:
@@ -178,18 +179,30 @@ def test_every_answer_is_the_same_from_a_server(treaty: Treaty, write: Write, se
 
     for command in (
         ("search",),
-        ("history", "orders"),
+        ("version", "history", "orders"),
         ("show", "orders"),
         ("policy", "list"),
-        ("graph", "orders"),
-        ("waivers",),
-        ("proposals",),
-        ("channel", "list"),
-        ("notices",),
-        ("token", "list"),
-        ("audit", "list"),
-        ("tick",),
-        ("impact", "orders.yaml"),
+        ("consumer", "graph", "orders"),
+        (
+            "waiver",
+            "list",
+        ),
+        (
+            "proposal",
+            "list",
+        ),
+        ("admin", "channel", "list"),
+        (
+            "admin",
+            "notices",
+        ),
+        ("admin", "token", "list"),
+        ("admin", "audit", "list"),
+        (
+            "admin",
+            "tick",
+        ),
+        ("consumer", "impact", "orders.yaml"),
         ("policy", "check", "orders.yaml"),
     ):
         there = treaty(*command, HOME, served, "--format", "json")
@@ -200,15 +213,15 @@ def test_every_answer_is_the_same_from_a_server(treaty: Treaty, write: Write, se
 def test_a_token_signs_in_from_a_file_or_a_variable(
     treaty: Treaty, write: Write, served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("token", treaty("token", "create", "ci", "--role", "admin", HOME, served).output)
+    write("token", treaty("admin", "token", "create", "ci", "--role", "admin", HOME, served).output)
     file = write("orders.yaml", V1)
 
     stranger = treaty("register", file, HOME, served)
     member = treaty("register", file, HOME, served, "--token-file", "token")
     monkeypatch.setenv("TREATY_TOKEN", Path("token").read_text().strip())
-    by_variable = treaty("activate", "orders", "1.0.0", HOME, served)
+    by_variable = treaty("version", "activate", "orders", "1.0.0", HOME, served)
     monkeypatch.setenv("TREATY_TOKEN", "treaty_000000000000_" + "0" * 64)
-    wrong = treaty("activate", "orders", "1.0.0", HOME, served)
+    wrong = treaty("version", "activate", "orders", "1.0.0", HOME, served)
 
     assert (stranger.code, member.code, by_variable.code, wrong.code) == (1, 0, 0, 1)
     assert "orders 1.0.0  not allowed" in stranger.output
@@ -257,11 +270,14 @@ def test_a_registry_in_postgresql_is_a_registry_like_any_other(treaty: Treaty, w
 
     assert treaty("register", write("orders.yaml", V1), *at).code == 0
     assert (
-        treaty("subscribe", "ledger", "orders@1", "--class", "operational_reporting", "--field", "total", *at).code == 0
+        treaty(
+            "consumer", "subscribe", "ledger", "orders@1", "--class", "operational_reporting", "--field", "total", *at
+        ).code
+        == 0
     )
     assert "ledger" in treaty("register", write("next.yaml", V1_WITHOUT_TOTAL), *at).output
     assert treaty("can-i-publish", "next.yaml", *at).code == 3
-    assert treaty("deprecate", "orders@1", "--plan", "https://example.com/plan", *at).code == 0
+    assert treaty("version", "deprecate", "orders@1", "--plan", "https://example.com/plan", *at).code == 0
     assert treaty("can-i-retire", "orders@1", *at).code == 3
     assert "orders" in treaty("search", "order", *at).output
-    assert treaty("audit", "verify", *at).code == 0
+    assert treaty("admin", "audit", "verify", *at).code == 0

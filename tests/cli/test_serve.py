@@ -55,7 +55,7 @@ def _serving(folder: Path, *arguments: str, until: str = "stop") -> Iterator[tup
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=["terminated", "interrupted"])
 def test_it_says_where_it_is_who_may_come_in_and_how_to_stop(tmp_path: Path, how: signal.Signals) -> None:
     with _serving(tmp_path, "--database", "kept.db") as (process, said):
-        address = said[0].removeprefix("Treaty serves at ")
+        address = said[0].removeprefix("Treaty is running at ")
         with urllib.request.urlopen(f"{address}/healthz") as answer:  # noqa: S310
             assert answer.status == 200
         process.send_signal(how)
@@ -63,7 +63,7 @@ def test_it_says_where_it_is_who_may_come_in_and_how_to_stop(tmp_path: Path, how
 
     assert said[1:] == [
         "  database   kept.db",
-        "  access     open to this machine, for want of a token; make one with: treaty token create",
+        "  access     open to this machine because no token exists; create one with: treaty admin token create",
         f"  pages      {address}/",
         f"  API        {address}/docs",
         "  stop       Ctrl+C",
@@ -83,15 +83,15 @@ def test_it_says_where_it_listens_as_one_line_of_json(tmp_path: Path, workers: s
 
 
 def test_once_there_is_a_token_one_must_sign_in(treaty: Treaty, write: Write, tmp_path: Path) -> None:
-    write("token", treaty("token", "create", "admin", "--role", "admin").output)
+    write("token", treaty("admin", "token", "create", "admin", "--role", "admin").output)
     write("treaty.yaml", "access: {read: members}\n")
 
     with _serving(tmp_path) as (_, said):
-        address = said[0].removeprefix("Treaty serves at ")
+        address = said[0].removeprefix("Treaty is running at ")
         stranger = treaty("search", "--registry", address)
         member = treaty("register", write("orders.yaml", V1), "--registry", address, "--token-file", "token")
 
-    assert "  access     sign in, to read too" in said
+    assert "  access     sign in to read and to make changes" in said
     assert (stranger.code, member.code) == (1, 0)
 
 
@@ -99,14 +99,14 @@ def test_other_machines_are_let_in_only_where_one_must_sign_in(treaty: Treaty) -
     result = treaty("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104
 
     assert result.code == 1
-    assert "no token or OIDC provider is configured" in result.errors
-    assert "treaty token create admin --role admin" in result.errors
+    assert "nobody would have to sign in" in result.errors
+    assert "treaty admin token create admin --role admin" in result.errors
 
 
 @pytest.mark.parametrize(
     ("arguments", "settings", "code", "said"),
     [
-        (("--database", "https://contracts.example.com"), "", 2, "a server's address is no database"),
+        (("--database", "https://contracts.example.com"), "", 2, "the address of a server is not a database"),
         (("--port", "70000"), "", 2, "range"),
         ((), "access: {oidc: {issuer: 'https://login.example.com'}}\n", 1, "access.oidc: audience is missing"),
         ((), "notices: {smtp: {host: mail.example.com}}\n", 1, "notices.smtp: sender is missing"),

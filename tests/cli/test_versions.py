@@ -51,14 +51,14 @@ def test_a_search_finds_by_every_part_that_is_given(
 def test_a_search_that_finds_nothing_says_so(treaty: Treaty) -> None:
     result = treaty("search", "nothing-like-this")
 
-    assert (result.code, result.output) == (0, "no contract fits\n")
+    assert (result.code, result.output) == (0, "no matching contracts\n")
 
 
 def test_a_long_list_says_how_to_go_on(treaty: Treaty) -> None:
-    first = json.loads(treaty("history", "orders", "--limit", "2", "--format", "json").output)
-    said = treaty("history", "orders", "--limit", "2").output
-    rest = json.loads(treaty("history", "orders", "--cursor", first["next"], "--format", "json").output)
-    everything = json.loads(treaty("history", "orders", "--all", "--format", "json").output)
+    first = json.loads(treaty("version", "history", "orders", "--limit", "2", "--format", "json").output)
+    said = treaty("version", "history", "orders", "--limit", "2").output
+    rest = json.loads(treaty("version", "history", "orders", "--cursor", first["next"], "--format", "json").output)
+    everything = json.loads(treaty("version", "history", "orders", "--all", "--format", "json").output)
 
     assert f"add --cursor {first['next']}, or --all" in said
     assert [one["version"] for one in first["items"]] == ["1.0.0", "1.1.0"]
@@ -72,18 +72,18 @@ def test_a_long_list_says_how_to_go_on(treaty: Treaty) -> None:
     [
         (("--limit", "0"), 2, "range"),
         (("--cursor", "nonsense"), 1, "the cursor is none that was given out"),
-        (("--cursor", "WzJd", "--all"), 2, "give one of the two"),
+        (("--cursor", "WzJd", "--all"), 2, "exclude each other"),
     ],
 )
 def test_a_wrong_page_is_one_clear_error(treaty: Treaty, arguments: tuple[str, ...], code: int, said: str) -> None:
-    result = treaty("history", "orders", *arguments)
+    result = treaty("version", "history", "orders", *arguments)
 
     assert result.code == code
     assert said in " ".join(result.errors.split())
 
 
 def test_a_contract_is_shown_with_what_stands_around_it(treaty: Treaty) -> None:
-    treaty("subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
+    treaty("consumer", "subscribe", "ledger", "orders@1", "--class", "external_regulatory", "--field", "total")
 
     output = treaty("show", "orders@1").output
 
@@ -124,12 +124,12 @@ def test_a_document_is_printed_in_a_form_or_as_it_was_given(treaty: Treaty, tmp_
     [
         (("show", "nothing"), "nothing"),
         (("show", "orders", "9.9.9"), "9.9.9"),
-        (("show", "orders@7"), "no line orders@7 is registered; there are: orders@2, orders@1"),
-        (("history", "nothing"), "nothing"),
-        (("activate", "orders", "9.9.9"), "9.9.9"),
-        (("deprecate", "nothing@1", *PLAN), "no line nothing@1 is registered"),
-        (("deprecate", "orders", *PLAN), "'orders' is not a line; write it like orders@1"),
-        (("archive", "nothing", "1.0.0"), "nothing"),
+        (("show", "orders@7"), "no line orders@7 is registered; the lines are: orders@2, orders@1"),
+        (("version", "history", "nothing"), "nothing"),
+        (("version", "activate", "orders", "9.9.9"), "9.9.9"),
+        (("version", "deprecate", "nothing@1", *PLAN), "no line nothing@1 is registered"),
+        (("version", "deprecate", "orders", *PLAN), "'orders' is not a line; write it like orders@1"),
+        (("version", "archive", "nothing", "1.0.0"), "nothing"),
         (("can-i-retire", "orders"), "'orders' is not a line; write it like orders@1"),
         (("can-i-retire", "orders@9"), "no line orders@9 is registered"),
     ],
@@ -144,13 +144,13 @@ def test_what_is_not_there_is_one_clear_error(treaty: Treaty, arguments: tuple[s
 
 
 def test_a_draft_is_activated(treaty: Treaty) -> None:
-    assert treaty("activate", "returns", "1.0.0").output == "returns 1.0.0 is active\n"
+    assert treaty("version", "activate", "returns", "1.0.0").output == "returns 1.0.0 is active\n"
 
 
 def test_a_line_is_deprecated_with_its_days(treaty: Treaty) -> None:
     today = datetime.now(UTC).date()
 
-    result = treaty("deprecate", "orders@1", *PLAN)
+    result = treaty("version", "deprecate", "orders@1", *PLAN)
 
     assert result.code == 0
     assert result.output.count(f"sunset on {today + timedelta(days=30)}") == 2
@@ -162,9 +162,9 @@ def test_a_line_is_deprecated_with_its_days(treaty: Treaty) -> None:
 def test_one_version_is_deprecated_until_a_day(treaty: Treaty) -> None:
     day = (datetime.now(UTC).date() + timedelta(days=60)).isoformat()
 
-    items = json.loads(treaty("deprecate", "orders", "1.0.0", *PLAN, "--sunset", day, "--format", "json").output)[
-        "items"
-    ]
+    items = json.loads(
+        treaty("version", "deprecate", "orders", "1.0.0", *PLAN, "--sunset", day, "--format", "json").output
+    )["items"]
 
     assert [(one["version"], one["status"], one["sunset_on"]) for one in items] == [("1.0.0", "deprecated", day)]
 
@@ -173,13 +173,13 @@ def test_the_periods_are_settings(treaty: Treaty, write: Write) -> None:
     write("treaty.yaml", "lifecycle: {deprecation_days: 90, sunset_days: 14}\n")
     today = datetime.now(UTC).date()
 
-    output = treaty("deprecate", "orders@1", *PLAN).output
+    output = treaty("version", "deprecate", "orders@1", *PLAN).output
 
     assert f"sunset on {today + timedelta(days=90)}, may be retired from {today + timedelta(days=104)}" in output
 
 
 def test_a_sunset_too_soon_is_refused(treaty: Treaty) -> None:
-    result = treaty("deprecate", "orders", "1.0.0", *PLAN, "--sunset", datetime.now(UTC).date().isoformat())
+    result = treaty("version", "deprecate", "orders", "1.0.0", *PLAN, "--sunset", datetime.now(UTC).date().isoformat())
 
     assert result.code == 3
     assert "less than 30 days" in result.errors
@@ -187,14 +187,14 @@ def test_a_sunset_too_soon_is_refused(treaty: Treaty) -> None:
 
 @pytest.mark.parametrize("day", ["tomorrow", "2026-13-01"])
 def test_a_day_that_is_none_is_a_wrong_call(treaty: Treaty, day: str) -> None:
-    assert treaty("deprecate", "orders@1", *PLAN, "--sunset", day).code == 2
+    assert treaty("version", "deprecate", "orders@1", *PLAN, "--sunset", day).code == 2
 
 
 def test_retiring_is_refused_and_can_be_overridden(treaty: Treaty) -> None:
-    treaty("subscribe", "ledger", "orders@2", "--class", "external_regulatory", "--field", "order_id")
+    treaty("consumer", "subscribe", "ledger", "orders@2", "--class", "external_regulatory", "--field", "order_id")
 
-    refused = treaty("retire", "orders@2")
-    overridden = treaty("retire", "orders@2", "--override", "the source is switched off")
+    refused = treaty("version", "retire", "orders@2")
+    overridden = treaty("version", "retire", "orders@2", "--override", "the source is switched off")
 
     assert refused.code == 3
     assert "orders 2.0.0 is active; deprecate it first; ledger still reads orders@2" in refused.errors
@@ -202,8 +202,8 @@ def test_retiring_is_refused_and_can_be_overridden(treaty: Treaty) -> None:
 
 
 def test_an_archived_version_stays_in_history(treaty: Treaty) -> None:
-    assert treaty("archive", "orders", "1.0.0").output == "orders 1.0.0 is archived\n"
-    assert "1.0.0    archived" in treaty("history", "orders").output
+    assert treaty("version", "archive", "orders", "1.0.0").output == "orders 1.0.0 is archived\n"
+    assert "1.0.0    archived" in treaty("version", "history", "orders").output
 
 
 def test_a_reminder_is_told_as_one(treaty: Treaty, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,39 +211,39 @@ def test_a_reminder_is_told_as_one(treaty: Treaty, monkeypatch: pytest.MonkeyPat
     step = StepAnswer(contract="orders", version="1.0.0", before="deprecated", after="deprecated", reason=said)
     monkeypatch.setattr(Registry, "tick", lambda _: [step])
 
-    assert treaty("tick").output == f"reminder about orders 1.0.0, which is deprecated: {said}\n"
+    assert treaty("admin", "tick").output == f"reminder about orders 1.0.0, which is deprecated: {said}\n"
 
 
 def test_the_calendar_moves_what_is_due(treaty: Treaty, write: Write) -> None:
-    assert treaty("tick").output == "nothing is due\n"
+    assert treaty("admin", "tick").output == "nothing is due\n"
     write("treaty.yaml", "lifecycle: {deprecation_days: 0}\n")
-    treaty("deprecate", "orders", "1.0.0", *PLAN)
+    treaty("version", "deprecate", "orders", "1.0.0", *PLAN)
 
-    result = treaty("tick")
+    result = treaty("admin", "tick")
 
-    assert "orders 1.0.0 is sunset, not deprecated any more" in result.output
-    assert json.loads(treaty("tick", "--format", "json").output) == {"items": [], "next": None}
+    assert "orders 1.0.0 is now sunset (was deprecated)" in result.output
+    assert json.loads(treaty("admin", "tick", "--format", "json").output) == {"items": [], "next": None}
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("history", "nothing"), "no dataset 'nothing' is registered; find one with: treaty search"),
+        (("version", "history", "nothing"), "no dataset 'nothing' is registered; find one with: treaty search"),
         (
             ("show", "orders", "9.9.9"),
-            "'orders' has no version '9.9.9'; see which there are with: treaty history orders",
+            "'orders' has no version '9.9.9'; see which there are with: treaty version history orders",
         ),
         (
             ("can-i-retire", "orders@9"),
-            "no line orders@9 is registered; see which there are with: treaty history orders",
+            "no line orders@9 is registered; see which there are with: treaty version history orders",
         ),
         (
             ("can-i-retire", "orders@1", "--version", "9.9.9"),
-            "no version 9.9.9 of orders@1 is registered; see which there are with: treaty history orders",
+            "no version 9.9.9 of orders@1 is registered; see which there are with: treaty version history orders",
         ),
         (
-            ("unsubscribe", "nobody", "orders@1"),
-            "'nobody' does not read orders@1; see what it reads: treaty subscriptions --consumer nobody",
+            ("consumer", "unsubscribe", "nobody", "orders@1"),
+            "'nobody' does not read orders@1; see what it reads: treaty consumer list --consumer nobody",
         ),
     ],
 )
@@ -255,13 +255,13 @@ def test_what_is_not_there_leads_to_what_is(treaty: Treaty, arguments: tuple[str
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("retire", "orders@1", "--override", ""),
-        ("retire", "orders", "1.0.0", "--override", "  "),
-        ("archive", "orders", "1.0.0", "--override", ""),
-        ("approve", "1", "--override", ""),
-        ("approve", "1", "--reason", ""),
-        ("decline", "1", "--reason", ""),
-        ("waive", "sla_relaxed", "--owner", "checkout", "--until", "2999-01-01", "--reason", ""),
+        ("version", "retire", "orders@1", "--override", ""),
+        ("version", "retire", "orders", "1.0.0", "--override", "  "),
+        ("version", "archive", "orders", "1.0.0", "--override", ""),
+        ("proposal", "approve", "1", "--override", ""),
+        ("proposal", "approve", "1", "--reason", ""),
+        ("proposal", "decline", "1", "--reason", ""),
+        ("waiver", "add", "sla_relaxed", "--owner", "checkout", "--until", "2999-01-01", "--reason", ""),
         ("migrate", "waive", "1", "ledger", "--until", "2999-01-01", "--reason", ""),
     ],
 )
@@ -273,4 +273,4 @@ def test_a_blank_reason_is_refused_before_anybody_is_asked(
     result = treaty(*arguments, *where)
 
     assert result.code == 2
-    assert "this one is blank; say why" in " ".join(result.errors.replace("│", " ").split())
+    assert "the reason is blank" in " ".join(result.errors.replace("│", " ").split())

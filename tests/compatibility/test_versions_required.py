@@ -125,7 +125,7 @@ class TestGrading:
     @pytest.mark.parametrize(
         ("data", "said"),
         [
-            ({"field_vanished": "major"}, "unknown kind 'field_vanished' in grading; see: treaty kinds"),
+            ({"field_vanished": "major"}, "unknown kind 'field_vanished' in grading; see: treaty explain kinds"),
             ({"field_added": "huge"}, "unknown bump 'huge'; use one of: none, patch, minor, major"),
             ({"owner_missing": "minor"}, "unknown kind 'owner_missing'"),
             ({"field_added": {"breaks": ["everyone"]}}, "unknown 'everyone'; use: existing_data, existing_readers"),

@@ -87,7 +87,7 @@ def test_the_action_refuses_a_break_comments_once_and_updates_it_when_it_is_put_
     upstream.commit({ORDERS: V2})
     passed = request_.pushed(upstream, "change")
 
-    assert refused.names == ["Check", "Comment", "Say how it ended"]
+    assert refused.names == ["Check", "Report the result"]
     assert refused.code == 3
     assert f"::error file={ORDERS},line=" in refused.output
     assert {"review.md", "review.json", "review.sarif"} == {
@@ -111,7 +111,7 @@ def test_a_fork_is_judged_although_its_token_may_not_comment(
     ran = request_.pushed(fork, "theirs")
 
     assert ran.code == 3
-    assert "::warning title=treaty::the review could not be said on the pull request" in ran.output
+    assert "::warning title=treaty::cannot comment on the pull request" in ran.output
     assert "❌ Contracts" in (request_.work / "1" / "summary").read_text()
     assert host.comments == []
 
@@ -128,7 +128,7 @@ def test_the_action_registers_what_a_push_brought_and_again_nothing(upstream: Re
         clone = upstream.clone(work / "clone", "--depth=1")
         ran.append(run_action(work, clone.folder, inputs, push, env))
 
-    assert [one.names for one in ran] == [["Register", "Say how it ended"]] * 2
+    assert [one.names for one in ran] == [["Register", "Report the result"]] * 2
     assert [one.code for one in ran] == [0, 0]
     assert "1 document · 1 registered" in ran[0].output
     assert "1 document · 1 unchanged" in ran[1].output
@@ -137,7 +137,7 @@ def test_the_action_registers_what_a_push_brought_and_again_nothing(upstream: Re
 def test_no_expression_is_put_into_a_script() -> None:
     scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
 
-    assert len(scripts) == 5
+    assert len(scripts) == 4
     assert [script for script in scripts if "${{" in script] == []
 
 

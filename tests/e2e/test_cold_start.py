@@ -24,7 +24,13 @@ print("LOADED " + " ".join(sys.modules))
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["lint", str(EXAMPLE)], ["register", "--help"], ["serve", "--help"], ["token", "create", "--help"]],
+    [
+        ["--help"],
+        ["lint", str(EXAMPLE)],
+        ["register", "--help"],
+        ["serve", "--help"],
+        ["admin", "token", "create", "--help"],
+    ],
     ids=lambda arguments: arguments[0].strip("-"),
 )
 def test_a_command_loads_nothing_heavy(arguments: list[str]) -> None:

@@ -65,7 +65,7 @@ def test_the_first_diff_prints_what_the_readme_shows(repository: Path) -> None:
 
 
 def test_the_registry_says_what_the_readme_shows(repository: Path) -> None:
-    for beginning in ("$ treaty register git:", "$ treaty subscribe ", "$ treaty impact "):
+    for beginning in ("$ treaty register git:", "$ treaty consumer subscribe ", "$ treaty consumer impact "):
         command, _, expected = _block("console", beginning).partition("\n")
 
         ran = subprocess.run(

@@ -86,7 +86,11 @@ def _bash(script: str, folder: Path, env: Mapping[str, str]) -> subprocess.Compl
 
 
 def _filled(text: str, context: dict[str, Any]) -> str:
-    return _EXPRESSION.sub(lambda found: str(_value(found[1], context) or ""), str(text))
+    def value(match: re.Match[str]) -> str:
+        found = _value(match[1], context)
+        return str(found).lower() if isinstance(found, bool) else str(found or "")
+
+    return _EXPRESSION.sub(value, str(text))
 
 
 def _value(expression: str, context: dict[str, Any]) -> Any:

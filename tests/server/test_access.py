@@ -323,5 +323,5 @@ def test_who_could_never_do_it_is_told_whose_token_to_ask_for(action: Action, wh
 
     assert str(refused.value) == (
         f"vera may not {action}: none of its roles and scopes allows it; "
-        f"ask an admin for a token of {whose}: treaty token create"
+        f"ask an admin for a token of {whose}: treaty admin token create"
     )

@@ -278,7 +278,7 @@ def test_an_unguarded_registry_is_not_opened_to_other_machines(
     with pytest.raises(Refused, match="no token or OIDC provider is configured") as refusal:
         check_exposure(registry, ServerOptions(host, 8090, AccessSettings()))
 
-    for way_on in ("treaty token create", "access.oidc", "--host 127.0.0.1"):
+    for way_on in ("treaty admin token create", "access.oidc", "--host 127.0.0.1"):
         assert way_on in str(refusal.value)
 
 

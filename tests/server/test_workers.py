@@ -18,7 +18,7 @@ from treaty.registry.service import Registry
 from treaty.server.workers import open_sockets
 
 WORKERS = 2
-_OPENING = "Treaty serves at "
+_OPENING = "Treaty is running at "
 
 
 class Crew:

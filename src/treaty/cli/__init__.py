@@ -1,1 +1,1 @@
-"""The command line: one file per command."""
+"""The command line: commands in `commands/`, rendering in `render/`, git access in `git/`."""

@@ -1,4 +1,4 @@
-"""The `treaty` command."""
+"""The `treaty` command line: command groups, lazy loading of commands, exit codes."""
 
 from __future__ import annotations
 
@@ -11,77 +11,83 @@ import typer
 from typer.core import TyperGroup
 
 from treaty.cli.exit_codes import MEANINGS, ExitCode
-from treaty.cli.render.printable import visible_lines
+from treaty.cli.render.plain_text import printable_lines
 from treaty.errors import Refused, TreatyError
 
-CHAPTERS = {
-    "Contracts": ("init", "lint", "diff", "check", "comment", "next-version", "convert", "kinds", "rules"),
-    "Data": ("infer", "test"),
-    "Pipeline": ("plan", "run", "replay", "read", "exceptions", "spark"),
-    "Registry": ("register", "search", "show", "history", "activate", "deprecate", "retire", "archive", "tick"),
-    "Consumers": (
-        "subscribe",
-        "unsubscribe",
-        "subscriptions",
-        "graph",
-        "impact",
-        "can-i-publish",
-        "can-i-retire",
-        "migrate",
-    ),
-    "Governance": ("policy", "waive", "unwaive", "waivers", "proposals", "approve", "decline"),
-    "Operation": ("serve", "docs", "token", "audit", "channel", "notices", "redeliver"),
+PANELS = {
+    "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
+    "Pipeline": ("plan", "run", "replay", "read", "exceptions"),
+    "Registry": ("register", "search", "show", "can-i-publish", "can-i-retire", "version", "consumer", "migrate"),
+    "Governance": ("proposal", "waiver", "policy"),
+    "Operations": ("catalog", "serve", "spark", "admin"),
 }
-"""The commands in the order of the help; each is a module of `treaty.cli.commands`.
+"""Commands in the order in which `treaty --help` lists them."""
 
-A module has a function `run`, or an `app` where the command has commands of its own.
-"""
+COMMANDS = tuple(name for names in PANELS.values() for name in names)
 
-COMMANDS = tuple(name for names in CHAPTERS.values() for name in names)
+_FUNCTIONS = {
+    "replay": "run:replay",
+    "can-i-publish": "can_i:can_i_publish",
+    "can-i-retire": "can_i:can_i_retire",
+    "test": "test:run",
+}
+"""Module and function of commands that are not `treaty.cli.commands.<name>:<name>`."""
 
 
-class _Chapters(TyperGroup):
-    """Lists the commands by chapter."""
+class CommandGroup(TyperGroup):
+    """The top-level group. Imports a command's module only when that command is used."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, without importing them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or None. An unknown name loads all of them, so that the error can suggest a similar one."""
+        for name in (cmd_name,) if cmd_name in COMMANDS else COMMANDS:
+            if name not in self.commands:
+                self.commands[name] = load_command(name)
+        return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one section for each chapter."""
-        width = max(len(name) for name in COMMANDS)
-        for title, names in CHAPTERS.items():
-            rows = [
-                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width - width - 6))
-                for name in names
-                if name in self.commands
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        """Write one section per panel."""
+        width = max(map(len, COMMANDS))
+        for title, names in PANELS.items():
+            commands = [self.get_command(ctx, name) for name in names]
+            with formatter.section(title):
+                limit = formatter.width - width - 6
+                formatter.write_dl([(one.name.ljust(width), one.get_short_help_str(limit)) for one in commands])
 
 
-def build_app(asked: str | None = None) -> typer.Typer:
-    """Return the command line with the command that is asked for, or with all of them where that is unclear."""
+def load_command(name: str) -> Any:
+    """Import a command: a function, or the `app` of a group."""
+    module_name, _, function = _FUNCTIONS.get(name, f"{name}:{name}").partition(":")
+    module = import_module(f"treaty.cli.commands.{module_name}")
+    holder = typer.Typer(rich_markup_mode=None)
+    if hasattr(module, "app"):
+        holder.add_typer(module.app, name=name)
+    else:
+        holder.command(name)(getattr(module, function))
+    return typer.main.get_group(holder).commands[name]
+
+
+def build_app() -> typer.Typer:
+    """Return the command line."""
     app = typer.Typer(
         name="treaty",
-        cls=_Chapters,
-        help="Every data boundary an explicit, versioned, executable contract.",
+        cls=CommandGroup,
+        help="Data contracts: explicit, versioned and enforced.",
         epilog="Exit codes: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + ".",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
     app.callback()(_treaty)
-    for name in (asked,) if asked in COMMANDS else COMMANDS:
-        module = import_module(f"treaty.cli.commands.{name.replace('-', '_')}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name)(module.run)
     return app
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from treaty import __version__
 
         typer.echo(f"treaty {__version__}")
@@ -97,21 +103,21 @@ def _treaty(
 
 
 def main() -> None:
-    """Run the command; a user's mistake gets one clear error, not a stack trace."""
+    """Run the command line. A user's mistake gives one clear error message, not a stack trace."""
     try:
-        build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
+        build_app()()
     except TreatyError as error:
-        typer.echo(f"error: {visible_lines(str(error))}", err=True)
+        typer.echo(f"error: {printable_lines(str(error))}", err=True)
         sys.exit(ExitCode.FINDINGS if isinstance(error, Refused) else ExitCode.FAILURE)
-    except BrokenPipeError:  # whoever read the output has seen enough
-        _write_no_more()
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+        _discard_output()
         sys.exit(ExitCode.FINE)
     except OSError as error:
         typer.echo(f"error: cannot write the output: {error.strerror}", err=True)
-        _write_no_more()
+        _discard_output()
         sys.exit(ExitCode.FAILURE)
 
 
-def _write_no_more() -> None:
-    """Send what is still to be written nowhere; else Python tries once more at its end, and says that it failed."""
+def _discard_output() -> None:
+    """Redirect standard output to the null device, so that Python's flush at exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Reviewing the branch that is checked out, as a project's settings say."""
+"""The review of the checked-out branch, with the settings of the project and its registry."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from treaty.cli.git.base import Base, Fetching, find_base
-from treaty.cli.git.branch import Looking, below, branch_of
+from treaty.cli.git.branch import FileFilter, paths_in_repository, read_branch
 from treaty.cli.git.changed_files import State
-from treaty.cli.git.repository import Git, repository
-from treaty.cli.registry_connection import is_address, opened
+from treaty.cli.git.repository import Git, find_repository
+from treaty.cli.registry_connection import is_server_address, open_registry
 from treaty.compatibility import parse_mode
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What somebody who runs a check asks for."""
+class CheckRequest:
+    """The options of one check."""
 
     base: str | None
     state: State
@@ -48,74 +48,79 @@ class Asked:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A branch that is checked out, and the commit it is compared with."""
+    """The checked-out branch and the commit that it is compared with."""
 
     git: Git
     base: Base
-    asked: Asked
+    request: CheckRequest
     settings: Settings
 
     def review(self) -> Review:
         """Review the branch as it is now."""
-        settings, asked = self.settings, self.asked
-        looking = Looking(asked.state, settings.limits.bytes, settings.parts.check.ignore, below(self.git, asked.paths))
-        mode = parse_mode(asked.mode) if asked.mode else settings.mode()
-        rules = Rules(mode, settings.grading(), settings.linting(), settings.limits, asked.today)
-        named = None if asked.is_offline else named_registry(asked.registry, settings)
-        desk = Desk(named, asked.token_file, settings, asked.mode) if named is not None else None
-        with desk or nullcontext():
-            return review(branch_of(self.git, self.base, looking), rules, desk)
+        settings, request = self.settings, self.request
+        files = FileFilter(
+            request.state,
+            settings.limits.bytes,
+            settings.parts.check.ignore,
+            paths_in_repository(self.git, request.paths),
+        )
+        mode = parse_mode(request.mode) if request.mode else settings.mode()
+        rules = Rules(mode, settings.grading(), settings.linting(), settings.limits, request.today)
+        reference = None if request.is_offline else registry_to_ask(request.registry, settings)
+        registry = RegistryReviewer(reference, request.token_file, settings, request.mode) if reference else None
+        with registry or nullcontext():
+            return review(read_branch(self.git, self.base, files), rules, registry)
 
 
-def check_out(asked: Asked, settings: Settings) -> Checkout:
-    """Find the repository, and where its branch left the base."""
-    git = repository(Path())
-    base = find_base(git, asked.base or settings.parts.check.base, asked.fetching)
-    return Checkout(git, base, asked, settings)
+def check_out(request: CheckRequest, settings: Settings) -> Checkout:
+    """Find the repository and the base of its branch."""
+    git = find_repository(Path())
+    base = find_base(git, request.base or settings.parts.check.base, request.fetching)
+    return Checkout(git, base, request, settings)
 
 
-_GONE = frozenset({"retired", "archived"})
-_NAME = "registry"
+ENDED_STATUSES = frozenset({"retired", "archived"})
+REGISTRY_ORIGIN = "registry"
 
 
-def named_registry(asked: str | None, settings: Settings) -> str | None:
-    """Return the registry that a check asks: the one named, the one set, or the file of the project if it is there."""
-    named = asked if asked is not None else settings.parts.registry
-    by_default = asked is None and Path(named).parts[-2:] == Path(DEFAULT_REGISTRY).parts
-    return None if by_default and not Path(named).exists() else named
+def registry_to_ask(given: str | None, settings: Settings) -> str | None:
+    """Return the registry to ask: the given one, the configured one, or the default file if it exists."""
+    reference = given if given is not None else settings.parts.registry
+    is_default = given is None and Path(reference).parts[-2:] == Path(DEFAULT_REGISTRY).parts
+    return None if is_default and not Path(reference).exists() else reference
 
 
-class Desk:
-    """One registry, open from the first question to the last; what it cannot answer is said as Unavailable."""
+class RegistryReviewer:
+    """Asks one registry about changed and removed contracts; it is opened on first use. Errors become Unavailable."""
 
     def __init__(self, reference: str, token_file: Path | None, settings: Settings, mode: str | None) -> None:
-        self._given = (reference, token_file, settings)
+        self._connection = (reference, token_file, settings)
         self._mode = mode
         self._limits = settings.limits
-        self._open = ExitStack()
+        self._stack = ExitStack()
         self._registry: AnyRegistry | None = None
-        self.name = reference if is_address(reference) or "://" not in reference else "the database of the registry"
+        self.name = reference if is_server_address(reference) or "://" not in reference else "the registry database"
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> RegistryReviewer:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open.close()
+        self._stack.close()
 
     def judge(self, document: Document) -> RegistryAnswer:
-        """Say what would become of a version."""
+        """Return how the registry would judge a version."""
         return self._answer(lambda registry: _judged(registry, document, self._mode, self._limits))
 
     def removal(self, contract: Contract) -> RegistryAnswer:
-        """Say what stands against a line being gone."""
+        """Return what prevents the removal of a line."""
         return self._answer(lambda registry: _removal(registry, contract))
 
     def _answer(self, ask: Callable[[AnyRegistry], RegistryAnswer]) -> RegistryAnswer:
         try:
             if self._registry is None:
-                self._registry = self._open.enter_context(opened(*self._given))
+                self._registry = self._stack.enter_context(open_registry(*self._connection))
             return ask(self._registry)
         except Unavailable:
             raise
@@ -135,9 +140,11 @@ def _judged(registry: AnyRegistry, document: Document, mode: str | None, limits:
         report = registry.check(content, compatibility=mode)
         impact = registry.consumers.impact(content, compatibility=mode)
     except InvalidDocument as error:
-        severity = Severity.WARNING if contract.treaty.parent else Severity.ERROR  # the policy may come with the branch
-        said = f"the registry cannot judge it: {error}"
-        return RegistryAnswer(findings=(Finding("registry_refuses", severity, said),))
+        severity = (
+            Severity.WARNING if contract.treaty.parent else Severity.ERROR
+        )  # the policy may be part of the branch
+        message = f"the registry cannot judge it: {error}"
+        return RegistryAnswer(findings=(Finding("registry_refuses", severity, message),))
     findings = [
         Finding(issue.kind, _severity(issue.severity, report.admissible), issue.message, issue.field)
         for issue in report.issues
@@ -162,14 +169,14 @@ def _removal(registry: AnyRegistry, contract: Contract) -> RegistryAnswer:
         return RegistryAnswer()
     if not lines:
         return RegistryAnswer()
-    if lines[0].status in _GONE:
+    if lines[0].status in ENDED_STATUSES:
         return RegistryAnswer(lines[0].latest, registered=True)
     decision = registry.consumers.can_i_retire(lines[0].line)
-    found = [Finding("registry_refuses", Severity.WARNING, one.message) for one in decision.reasons]
+    findings = [Finding("registry_refuses", Severity.WARNING, one.message) for one in decision.reasons]
     return RegistryAnswer(
         lines[0].latest,
         registered=True,
-        findings=tuple(found) or (Finding("registry_refuses", Severity.WARNING, f"{lines[0].line} is not retired"),),
+        findings=tuple(findings) or (Finding("registry_refuses", Severity.WARNING, f"{lines[0].line} is not retired"),),
         affected=tuple(_affected(one) for one in decision.affected),
     )
 
@@ -182,9 +189,9 @@ def _digest(registry: AnyRegistry, contract: Contract) -> str | None:
 
 
 def _taken(contract: Contract, required: str | None) -> Finding:
-    message = f"version {contract.version} is registered with other content, and history does not change"
+    message = f"version {contract.version} is registered with different content and cannot be changed"
     higher = required if required and required != contract.version else None
-    hint = f"take {higher}" if higher else "give the change a version of its own"
+    hint = f"use {higher}" if higher else "give the change a new version"
     return Finding("version_taken", Severity.ERROR, message, hint=hint)
 
 
@@ -202,5 +209,5 @@ def _affected(one: AffectedAnswer) -> Affected:
         one.consumer_class,
         one.contact,
         one.critical,
-        _NAME,
+        REGISTRY_ORIGIN,
     )

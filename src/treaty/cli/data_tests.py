@@ -1,4 +1,4 @@
-"""What `treaty test` does: read what is asked for, run it on Spark, deliver the report."""
+"""Tests of data: parse the options, run the test on Spark, write the report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from treaty.cli.progress import Steps, told_steps
-from treaty.cli.render.test_report import Held, ReportFormat, drawn
+from treaty.cli.render.test_report import HeldRules, ReportFormat, render_report
+from treaty.cli.spark_session import command_session
 from treaty.contracts.findings import Severity
 from treaty.errors import Unavailable
 from treaty.spark import Duplicates, KeyReading, Policy, UnknownFields, enforce
@@ -24,12 +24,13 @@ from treaty.spark.drift import TextTyping
 from treaty.spark.readers import Data, Database, Files, Source, explain_errors, open_data, options_for, parse_source
 from treaty.spark.report import DataTestOptions, Destination, Existing, TestReport, run_data_test
 from treaty.spark.schema import select_object
-from treaty.spark.session import active_session, spark_session, track_progress
+from treaty.spark.session import track_progress
 from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from treaty.cli.progress import Progress
     from treaty.contracts import Contract
     from treaty.contracts.model import SchemaObject
 
@@ -38,20 +39,20 @@ _AMOUNT = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<percent>%
 
 
 @dataclass(frozen=True)
-class Given:
-    """Data that are to be read, and options for whoever reads them."""
+class DataInput:
+    """Data to read, and options for its reader."""
 
     source: Source
     options: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Request:
-    """One test, all of it."""
+class DataTest:
+    """The parameters of one test."""
 
-    data: Given
+    data: DataInput
     object_name: str | None
-    references: Mapping[str, Given]
+    references: Mapping[str, DataInput]
     policy: Policy
     allowed: Threshold
     now: datetime | None
@@ -61,69 +62,69 @@ class Request:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Everything that is read."""
-        return (self.data.source, *(one.source for one in self.references.values()))
+        """All data that the test reads."""
+        return (self.data.source, *(reference.source for reference in self.references.values()))
 
 
-def data(text: str, data_format: str | None, options: Mapping[str, str], password: str | None) -> Given:
-    """Read what the data are called; a database gets the password that is set."""
+def parse_data(text: str, data_format: str | None, options: Mapping[str, str], password: str | None) -> DataInput:
+    """Parse a reference to data; a database gets the configured password."""
     source = parse_source(text, data_format)
     if any(name.lower() == "password" for name in options):
         raise typer.BadParameter(
-            "a password on a command line can be seen by others; set TREATY_JDBC_PASSWORD", param_hint="--option"
+            "other users can see a password on the command line; set TREATY_JDBC_PASSWORD", param_hint="--option"
         )
     if isinstance(source, Database) and password is not None:
-        return Given(source, {**options, "password": password})
-    return Given(source, options)
+        return DataInput(source, {**options, "password": password})
+    return DataInput(source, options)
 
 
-def pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Read NAME=VALUE, each name once."""
-    found: dict[str, str] = {}
+def parse_pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Parse NAME=VALUE pairs; each name may occur once."""
+    pairs: dict[str, str] = {}
     for text in texts or ():
-        name, mark, value = text.partition("=")
-        if not mark or not name.strip():
-            raise typer.BadParameter(f"{text!r} is no pair; write NAME=VALUE", param_hint=option)
-        if name.strip() in found:
+        name, separator, value = text.partition("=")
+        if not separator or not name.strip():
+            raise typer.BadParameter(f"{text!r} is not a pair; write NAME=VALUE", param_hint=option)
+        if name.strip() in pairs:
             raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint=option)
-        found[name.strip()] = value
-    return found
+        pairs[name.strip()] = value
+    return pairs
 
 
-def references(texts: Sequence[str] | None, password: str | None) -> dict[str, Given]:
-    """Read the data that rows refer to, by object."""
-    return {name: data(text, None, {}, password) for name, text in pairs(texts, "--reference").items()}
+def parse_references(texts: Sequence[str] | None, password: str | None) -> dict[str, DataInput]:
+    """Parse OBJECT=DATA: the data that rows refer to."""
+    return {name: parse_data(text, None, {}, password) for name, text in parse_pairs(texts, "--reference").items()}
 
 
-def policy(
+def parse_policy(
     duplicates: str, order: Sequence[str] | None, unknown_fields: str | None, severity: Sequence[str] | None
 ) -> Policy:
-    """Read the choices that a contract leaves open."""
+    """Build the enforcement policy from the options."""
     return Policy(
         Duplicates(duplicates.replace("-", "_")),
         tuple(order or ()),
         None if unknown_fields is None else UnknownFields(unknown_fields),
-        weights(severity),
+        parse_severities(severity),
     )
 
 
-def weights(texts: Sequence[str] | None) -> dict[str, Severity]:
-    """Read RULE=WEIGHT; the id of a rule may have an equals sign in it itself."""
-    found = {}
+def parse_severities(texts: Sequence[str] | None) -> dict[str, Severity]:
+    """Parse RULE=SEVERITY; the id of a rule may itself contain an equals sign."""
+    severities = {}
     for text in texts or ():
-        rule, _, weight = text.rpartition("=")
-        if not rule or weight not in list(Severity):
-            known = ", ".join(Severity)
-            raise typer.BadParameter(f"{text!r}: write RULE=WEIGHT, with one of: {known}", param_hint="--severity")
-        found[rule] = Severity(weight)
-    return found
+        rule, _, severity = text.rpartition("=")
+        if not rule or severity not in list(Severity):
+            choices = ", ".join(Severity)
+            raise typer.BadParameter(f"{text!r}: write RULE=SEVERITY with one of {choices}", param_hint="--severity")
+        severities[rule] = Severity(severity)
+    return severities
 
 
-def allowance(text: str) -> Threshold:
-    """Read how many rows may be quarantined: a number of them, or their share."""
-    read = _AMOUNT.fullmatch(text.strip())
-    amount = Decimal(read["number"]) if read else None
-    percent = bool(read and read["percent"])
+def parse_threshold(text: str) -> Threshold:
+    """Parse the number or share of rows that may be quarantined."""
+    match = _AMOUNT.fullmatch(text.strip())
+    amount = Decimal(match["number"]) if match else None
+    percent = bool(match and match["percent"])
     if amount is None or (percent and amount > 100) or (not percent and amount != int(amount)):
         raise typer.BadParameter(
             f"{text!r}: write a number of rows, or a share such as 0.1%", param_hint="--max-quarantined"
@@ -131,117 +132,101 @@ def allowance(text: str) -> Threshold:
     return Threshold("mustBeLessOrEqualTo", int(amount) if amount == int(amount) else float(amount), percent)
 
 
-def moment(text: str | None) -> datetime | None:
-    """Read a time; without a zone it is in UTC."""
+def parse_time(text: str | None) -> datetime | None:
+    """Parse a time; without a time zone it is UTC."""
     if text is None:
         return None
     try:
-        read = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no time; write it like 2026-12-31T08:00Z", param_hint="--now") from None
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
-
-
-def spark_options(known: SparkOptions, master: str | None, remote: str | None) -> SparkOptions:
-    """Return the session that is asked for: as set, or where the options say."""
-    if master is not None and remote is not None:
-        raise typer.BadParameter("Spark runs in one place: give --master or --remote", param_hint="--remote")
-    if remote is not None and not remote.startswith("sc://"):
         raise typer.BadParameter(
-            f"{remote!r}: a Spark Connect server is named like sc://host:15002", param_hint="--remote"
-        )
-    where = master or remote
-    return known if where is None else replace(known, master=where)
+            f"{text!r} is not a time; write it like 2026-12-31T08:00Z", param_hint="--now"
+        ) from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def destination(path: str | None, overwrite: bool, spark: SparkOptions) -> Destination | None:
-    """Return where the quarantine goes; a Spark on this machine writes to its folders."""
+def quarantine_destination(path: str | None, overwrite: bool, spark: SparkOptions) -> Destination | None:
+    """Return where to write the quarantine, or None. A local Spark writes to folders of this machine."""
     if path is None:
         if overwrite:
-            raise typer.BadParameter("there is nothing to replace without --quarantine", param_hint="--overwrite")
+            raise typer.BadParameter("--overwrite needs --quarantine", param_hint="--overwrite")
         return None
     return Destination(path, Existing.REPLACED if overwrite else Existing.KEPT, spark.is_local)
 
 
-def refuse_unless_writable(file: Path | None) -> None:
-    """Refuse, before long work, a file that cannot be written after it."""
+def check_writable(file: Path | None) -> None:
+    """Fail before the test runs if the report could not be written afterwards."""
     if file is None:
         return
     if file.is_dir():
-        raise typer.BadParameter(f"{file} is a folder; name a file", param_hint="--output")
+        raise typer.BadParameter(f"{file} is a folder; give a file", param_hint="--output")
     if not file.absolute().parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {file.parent}; make it first", param_hint="--output")
+        raise typer.BadParameter(f"there is no folder {file.parent}; create it first", param_hint="--output")
     if not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
         raise typer.BadParameter(f"{file} cannot be written", param_hint="--output")
 
 
-def deliver(report: TestReport, output: ReportFormat, file: Path | None, held: Held) -> None:
-    """Print the report; where a file takes it, what is printed is for people."""
+def write_report(report: TestReport, output: ReportFormat, file: Path | None, held_rules: HeldRules) -> None:
+    """Print the report, or write it to a file and print it as text."""
     if file is not None:
-        _write(file, drawn(report, output, held))
+        _write(file, render_report(report, output, held_rules))
     if file is None and output is not ReportFormat.TEXT:
-        typer.echo(drawn(report, output, held), nl=False)
+        typer.echo(render_report(report, output, held_rules), nl=False)
         return
     from treaty.cli.render.test_report.text import print_report
 
-    print_report(report, held)
+    print_report(report, held_rules)
     if file is not None:
         typer.echo(f"wrote {file}", err=True)
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file whole or not at all; what is no plain file, such as a device, is written to as it is."""
+    """Write a file atomically. A device or pipe is written to directly."""
     try:
         if file.exists() and not file.is_file():
             file.write_text(text, encoding="utf-8")
             return
-        made = file.absolute().parent / f".{file.name}.{uuid.uuid4().hex}"
+        temporary = file.absolute().parent / f".{file.name}.{uuid.uuid4().hex}"
         try:
-            made.write_text(text, encoding="utf-8")
-            made.replace(file)
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(file)
         finally:
-            made.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise Unavailable(f"cannot write {file}: {error.strerror}") from None
 
 
-def run_test(asked: Request, contract: Contract) -> TestReport:
-    """Run the test; a session that was started for it is stopped again."""
-    declared = select_object(contract, asked.object_name)
-    if asked.quarantine is not None:
-        read = tuple(source.path for source in asked.sources if isinstance(source, Files))
-        asked.quarantine.refuse_unless_free(read)
-    running = active_session()
-    with told_steps() as steps:
-        steps.tell("starting Spark")
-        session = running or spark_session(options_for(asked.spark, asked.sources))
-        try:
-            with steps.measured_by(track_progress(session)):
-                return _tested(session, asked, contract, declared, steps)
-        finally:
-            if running is None:
-                steps.tell("stopping Spark")
-                session.stop()
+def run_test(request: DataTest, contract: Contract) -> TestReport:
+    """Run a test on Spark."""
+    declared = select_object(contract, request.object_name)
+    if request.quarantine is not None:
+        files = tuple(source.path for source in request.sources if isinstance(source, Files))
+        request.quarantine.refuse_unless_free(files)
+    with (
+        command_session(options_for(request.spark, request.sources)) as (session, progress),
+        progress.measured_by(track_progress(session)),
+    ):
+        return _test(session, request, contract, declared, progress)
 
 
-def _tested(
-    session: SparkSession, asked: Request, contract: Contract, declared: SchemaObject, steps: Steps
+def _test(
+    session: SparkSession, request: DataTest, contract: Contract, declared: SchemaObject, progress: Progress
 ) -> TestReport:
-    what = asked.data.source
-    steps.tell(f"reading {what}")
-    data = _opened(session, asked.data, declared)
-    others = {
-        name: _opened(session, given, next((item for item in contract.schema if item.name == name), None)).frame
-        for name, given in asked.references.items()
+    source = request.data.source
+    progress.start(f"reading {source}")
+    data = _open(session, request.data, declared)
+    objects = {item.name: item for item in contract.schema}
+    references = {
+        name: _open(session, reference, objects.get(name)).frame for name, reference in request.references.items()
     }
-    with explain_errors(what):
+    with explain_errors(source):
         keys = KeyReading.ALONE if data.keeps_columns_apart else KeyReading.WITH_ROWS
-        policy = replace(asked.policy, keys=keys)
-        enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=others)
+        policy = replace(request.policy, keys=keys)
+        enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=references)
         texts = TextTyping.UNTYPED if data.untyped else TextTyping.TYPED
-        wanted = DataTestOptions(asked.now, asked.samples, asked.allowed, asked.quarantine, texts)
-        return run_data_test(enforcement, str(what), wanted, steps.tell)
+        asked = DataTestOptions(request.now, request.samples, request.allowed, request.quarantine, texts)
+        return run_data_test(enforcement, str(source), asked, progress.start)
 
 
-def _opened(session: SparkSession, given: Given, declared: SchemaObject | None) -> Data:
-    return open_data(session, given.source, declared=declared, options=given.options)
+def _open(session: SparkSession, data: DataInput, declared: SchemaObject | None) -> Data:
+    return open_data(session, data.source, declared=declared, options=data.options)

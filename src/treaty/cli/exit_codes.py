@@ -1,4 +1,4 @@
-"""What a command's exit code says."""
+"""Exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Findings are told from failures, so that a pipeline can act on either."""
+    """Findings and failures have different codes, so that a CI job can tell them apart."""
 
     FINE = 0
     FAILURE = 1
@@ -15,8 +15,8 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.FINE: "all is well",
-    ExitCode.FAILURE: "the command could not do its work",
-    ExitCode.USAGE: "the command was called wrongly",
-    ExitCode.FINDINGS: "the command did its work and found something that stands against the contract",
+    ExitCode.FINE: "success",
+    ExitCode.FAILURE: "the command failed",
+    ExitCode.USAGE: "wrong arguments or options",
+    ExitCode.FINDINGS: "the command ran and reports a violation or a negative answer",
 }

@@ -1,4 +1,4 @@
-"""Running a proof on Spark: start it, read the rows that are given, send them there and back."""
+"""Proofs of migration paths on Spark, with given or generated rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from treaty.cli.data_tests import Given as Source
-from treaty.cli.data_tests import data as source_of
-from treaty.cli.progress import told_steps
+from treaty.cli.data_tests import DataInput, parse_data
+from treaty.cli.spark_session import command_session
 from treaty.compatibility.migration import MigrationDirection, MigrationPath
 from treaty.errors import InvalidDocument
 from treaty.spark.migration.proof import GivenRows, prove
 from treaty.spark.readers import explain_errors, open_data, options_for
-from treaty.spark.session import active_session, spark_session
 from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ProofAsked:
-    """What a proof is run on."""
+class ProofRequest:
+    """The parameters of a proof."""
 
     data: str | None
     old_data: str | None
@@ -34,35 +32,28 @@ class ProofAsked:
     settings: Settings
 
     @property
-    def sources(self) -> dict[MigrationDirection, Source]:
-        """The rows that are given, by the way they are served from."""
-        said = {MigrationDirection.BACK: self.data, MigrationDirection.FORWARD: self.old_data}
+    def inputs(self) -> dict[MigrationDirection, DataInput]:
+        """The given rows, by the direction in which they are converted."""
+        references = {MigrationDirection.BACK: self.data, MigrationDirection.FORWARD: self.old_data}
         password = self.settings.secrets.jdbc_password
-        return {way: source_of(text, None, {}, password) for way, text in said.items() if text is not None}
+        return {way: parse_data(text, None, {}, password) for way, text in references.items() if text is not None}
 
 
-def run_proof(path: MigrationPath, asked: ProofAsked) -> Proof:
-    """Prove a path; a session that was started for it is stopped again."""
-    sources = asked.sources
+def run_proof(path: MigrationPath, request: ProofRequest) -> Proof:
+    """Convert rows along a migration path and back, on Spark."""
+    inputs = request.inputs
     if not path.objects:
-        raise InvalidDocument("the two versions share no object; there is nothing to prove")
-    if sources and len(path.objects) != 1:
-        raise InvalidDocument("rows can be given for a contract with one object; leave --data and --old-data out")
-    running = active_session()
-    with told_steps() as steps:
-        steps.tell("starting Spark")
-        session = running or spark_session(options_for(asked.spark, [one.source for one in sources.values()]))
-        try:
-            given = {way: _opened(session, path, way, one) for way, one in sources.items()}
-            return prove(session, path, datetime.now(UTC), given=given, rows=asked.rows, tell=steps.tell)
-        finally:
-            if running is None:
-                steps.tell("stopping Spark")
-                session.stop()
+        raise InvalidDocument("the two versions have no object in common; there is nothing to prove")
+    if inputs and len(path.objects) != 1:
+        raise InvalidDocument("--data and --old-data are for contracts with one object; omit them")
+    sources = [data.source for data in inputs.values()]
+    with command_session(options_for(request.spark, sources)) as (session, progress):
+        given = {way: _open(session, path, way, data) for way, data in inputs.items()}
+        return prove(session, path, datetime.now(UTC), given=given, rows=request.rows, tell=progress.start)
 
 
-def _opened(session: SparkSession, path: MigrationPath, way: MigrationDirection, given: Source) -> GivenRows:
+def _open(session: SparkSession, path: MigrationPath, way: MigrationDirection, data: DataInput) -> GivenRows:
     declared = path.objects[0].after if way is MigrationDirection.BACK else path.objects[0].before
-    with explain_errors(given.source):
-        data = open_data(session, given.source, declared=declared, options=given.options)
-        return GivenRows(data.frame, str(given.source))
+    with explain_errors(data.source):
+        opened = open_data(session, data.source, declared=declared, options=data.options)
+        return GivenRows(opened.frame, str(data.source))

@@ -1,4 +1,4 @@
-"""What a migration command works on: two contracts, the way over, and who reads the old line."""
+"""Inputs of the migration commands: two versions, the path between them, and the consumers of the old line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from treaty.cli.inputs import STANDARD_INPUT, find_contract, is_document, load_source
-from treaty.cli.registry_connection import is_address, needing, opened
+from treaty.cli.inputs import STANDARD_INPUT, is_document_reference, load_source, resolve_contract
+from treaty.cli.registry_connection import is_server_address, open_registry, requires_extra
 from treaty.compatibility.migration import MigrationPath, migration_path
 from treaty.consumers.migration_guides import build_guides, line_of
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
@@ -24,54 +24,61 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
 
 T = TypeVar("T")
-_PAGE = 1_000
+PAGE_SIZE = 1_000
 
 
 @dataclass(frozen=True)
-class Where:
-    """The registry that is asked."""
+class RegistryLocation:
+    """Which registry to ask."""
 
     registry: str | None
     token_file: Path | None
     settings: Settings
 
     @property
-    def is_there(self) -> bool:
-        """Whether a registry was named, or the one that is set exists."""
-        set_one = self.settings.parts.registry
-        return self.registry is not None or is_address(set_one) or "://" in set_one or Path(set_one).exists()
+    def exists(self) -> bool:
+        """Whether a registry is given, or the configured one exists."""
+        configured = self.settings.parts.registry
+        return (
+            self.registry is not None
+            or is_server_address(configured)
+            or "://" in configured
+            or Path(configured).exists()
+        )
 
 
-def contracts_of(before: str, after: str, where: Where) -> tuple[Contract, Contract]:
-    """Read the two versions, each from a document or from the registry."""
+def load_versions(before: str, after: str, location: RegistryLocation) -> tuple[Contract, Contract]:
+    """Read two versions, each from a document or from the registry."""
     if before == after == STANDARD_INPUT:
-        raise InvalidDocument("only one of the two can be standard input")
-    old, new = (_contract(reference, where) for reference in (before, after))
+        raise InvalidDocument("only one of the two documents can come from standard input")
+    old, new = (_contract(reference, location) for reference in (before, after))
     if old.id != new.id:
-        raise InvalidDocument(f"{old.id!r} and {new.id!r} are two contracts; give two versions of one")
+        raise InvalidDocument(f"{old.id!r} and {new.id!r} are different contracts; give two versions of one contract")
     return old, new
 
 
 def path_between(old: Contract, new: Contract) -> MigrationPath:
-    """Work out the way over; declared SQL goes through the guard."""
+    """Compute the migration path; declared SQL is checked by the guard."""
     plan = new.treaty.migration
     if plan is None or not any(move.sql or move.back for move in plan.fields):
         return migration_path(old, new)
-    with needing("spark"):
+    with requires_extra("spark"):
         from treaty.spark.migration import guard_sql
     return migration_path(old, new, guard_sql)
 
 
 @dataclass(frozen=True)
-class Readers:
-    """Who reads a line, and the day it ends, where a migration says so."""
+class LineReaders:
+    """The consumers of a line, and the last day of the migration window if it is known."""
 
     subscriptions: tuple[Subscription, ...]
     by: date | None = None
 
 
-def readers_of(contract: Contract, new: Contract, where: Where, file: Path | None) -> Readers | None:
-    """Return who reads a contract's line, by a file or by the registry; None where neither can say."""
+def find_readers(
+    contract: Contract, new: Contract, location: RegistryLocation, file: Path | None
+) -> LineReaders | None:
+    """Return the consumers of a line, from a file or from the registry; None if there is neither."""
     line = line_of(contract)
     if file is not None:
         from treaty.consumers.subscription_files import read_subscriptions
@@ -80,49 +87,53 @@ def readers_of(contract: Contract, new: Contract, where: Where, file: Path | Non
             content = file.read_bytes()
         except OSError as error:
             raise NotFound(f"cannot read {file}: {error.strerror}; give a file with subscriptions:") from None
-        found = [one.subscription for one in read_subscriptions(content, str(file), where.settings.limits)]
-        return Readers(tuple(one for one in found if one.line == line))
-    if not where.is_there:
+        found = [one.subscription for one in read_subscriptions(content, str(file), location.settings.limits)]
+        return LineReaders(tuple(one for one in found if one.line == line))
+    if not location.exists:
         return None
-    with opened(where.registry, where.token_file, where.settings) as it:
-        answers = _all(lambda at: it.consumers.subscriptions(contract=contract.id, cursor=at, limit=_PAGE))
-        moves = _all(lambda at: it.migrations.list(contract=contract.id, state="open", cursor=at, limit=_PAGE))
+    with open_registry(location.registry, location.token_file, location.settings) as registry:
+        answers = _fetch_all(
+            lambda cursor: registry.consumers.subscriptions(contract=contract.id, cursor=cursor, limit=PAGE_SIZE)
+        )
+        migrations = _fetch_all(
+            lambda cursor: registry.migrations.list(contract=contract.id, state="open", cursor=cursor, limit=PAGE_SIZE)
+        )
     lines = str(line), str(line_of(new))
-    ends = [one.ends_on for one in moves if (one.before, one.after) == lines]
+    ends = [one.ends_on for one in migrations if (one.before, one.after) == lines]
     found = [one for one in map(_subscription, answers) if one.line == line]
-    return Readers(tuple(found), ends[-1] if ends else None)
+    return LineReaders(tuple(found), ends[-1] if ends else None)
 
 
-def only(readers: Sequence[Subscription], consumer: str | None) -> tuple[Subscription, ...]:
-    """Keep one consumer, or all of them."""
+def select_consumer(readers: Sequence[Subscription], consumer: str | None) -> tuple[Subscription, ...]:
+    """Return the subscription of one consumer, or all."""
     if consumer is None:
         return tuple(readers)
     found = tuple(one for one in readers if one.consumer == consumer)
     if not found:
-        known = ", ".join(one.consumer for one in readers) or "nobody"
-        raise NotFound(f"{consumer!r} does not read the old line; those who do: {known}")
+        known = ", ".join(one.consumer for one in readers) or "none"
+        raise NotFound(f"{consumer!r} does not read the old line; its consumers are: {known}")
     return found
 
 
-def everybody(contract: Contract) -> Subscription:
-    """Return a reader of everything, for a guide where nobody is known."""
+def generic_consumer(contract: Contract) -> Subscription:
+    """Return a consumer of all fields, for a guide if no consumer is known."""
     line = line_of(contract) or Line(contract.id, 0)
-    return Subscription("everybody", line, ConsumerClass.EXPLORATORY_ANALYTICS)
+    return Subscription("all consumers", line, ConsumerClass.EXPLORATORY_ANALYTICS)
 
 
-def _contract(reference: str, where: Where) -> Contract:
-    if is_document(reference):
-        return load_source(reference, where.settings.limits).contract
-    return find_contract(reference, where.registry, where.token_file, where.settings)
+def _contract(reference: str, location: RegistryLocation) -> Contract:
+    if is_document_reference(reference):
+        return load_source(reference, location.settings.limits).contract
+    return resolve_contract(reference, location.registry, location.token_file, location.settings)
 
 
-def _all(ask: Callable[[str | None], Page[T]]) -> list[T]:
+def _fetch_all(ask: Callable[[str | None], Page[T]]) -> list[T]:
     page = ask(None)
-    found = list(page.items)
+    entries = list(page.items)
     while page.next is not None:
         page = ask(page.next)
-        found += page.items
-    return found
+        entries += page.items
+    return entries
 
 
 def _subscription(answer: SubscriptionAnswer) -> Subscription:
@@ -137,33 +148,37 @@ def _subscription(answer: SubscriptionAnswer) -> Subscription:
     )
 
 
-def planned(old: Contract, new: Contract, where: Where, file: Path | None, consumer: str | None) -> Plan:
-    """Work out the way over, its views, and the guides of those who read the old line."""
+def build_plan(
+    old: Contract, new: Contract, location: RegistryLocation, file: Path | None, consumer: str | None
+) -> Plan:
+    """Compute the migration path, its views, and the guides for the consumers of the old line."""
     from treaty.cli.render.migration_plan import Plan, views_of
 
     path = path_between(old, new)
-    readers = readers_of(old, new, where, file)
+    readers = find_readers(old, new, location, file)
     known = readers.subscriptions if readers else ()
-    nobody = None
+    note = None
     if readers is None:
-        nobody = "No registry says who reads the old line; here is a guide with all its fields."
+        note = "No registry knows the consumers of the old line; this guide lists all its fields."
     elif not known and consumer is None:
-        nobody = f"Nobody is known to read {line_of(old) or old.id}; here is a guide with all its fields."
-    chosen = only(known, consumer) if known or consumer else (everybody(old),)
-    return Plan(path, build_guides(path, chosen, readers.by if readers else None), nobody, views_of(path))
+        note = f"{line_of(old) or old.id} has no known consumers; this guide lists all its fields."
+    chosen = select_consumer(known, consumer) if known or consumer else (generic_consumer(old),)
+    return Plan(path, build_guides(path, chosen, readers.by if readers else None), note, views_of(path))
 
 
-def record_proof(proof: Proof, where: Where) -> str:
-    """Keep a proof with the migration between the lines it is about, and say with which."""
+def record_proof(proof: Proof, location: RegistryLocation) -> str:
+    """Store a proof with the migration between its lines, and return a message."""
     lines = line_of(proof.before), line_of(proof.after)
     contract = proof.before.id
-    with opened(where.registry, where.token_file, where.settings) as it:
-        known = _all(lambda at: it.migrations.list(contract=contract, cursor=at, limit=_PAGE))
-        found = [one for one in known if (one.before, one.after) == tuple(map(str, lines))]
-        if not found:
+    with open_registry(location.registry, location.token_file, location.settings) as registry:
+        migrations = _fetch_all(
+            lambda cursor: registry.migrations.list(contract=contract, cursor=cursor, limit=PAGE_SIZE)
+        )
+        matches = [one for one in migrations if (one.before, one.after) == tuple(map(str, lines))]
+        if not matches:
             raise NotFound(
-                f"no migration from {lines[0]} to {lines[1]} is registered; it begins when a version that opens the "
-                "new line is registered while somebody reads the old one"
+                f"no migration from {lines[0]} to {lines[1]} is registered; it starts when the first version of the "
+                "new line is registered while the old one has consumers"
             )
-        it.migrations.record_proof(found[-1].id, proof.as_data())
-    return f"kept with migration {found[-1].id}"
+        registry.migrations.record_proof(matches[-1].id, proof.as_data())
+    return f"stored with migration {matches[-1].id}"

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share, each declared once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-_LONGEST_REASON = 2_000
+MAX_REASON_CHARACTERS = 2_000
 
 
 class OutputFormat(StrEnum):
-    """How a result is printed."""
+    """Formats of a report on contracts."""
 
     TEXT = "text"
     JSON = "json"
@@ -22,22 +22,27 @@ class OutputFormat(StrEnum):
 
 
 class AnswerFormat(StrEnum):
-    """How a short answer is printed."""
+    """Formats of a short answer."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class PageFormat(StrEnum):
-    """How reference pages are printed."""
+    """Formats of reference pages and plans."""
 
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
 
 
-def day(text: str | None, option: str) -> date | None:
-    """Read the day that an option names."""
+def command_group(help_text: str) -> typer.Typer:
+    """Return a group of commands that shows its help when it is called without a command."""
+    return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+def parse_date(text: str | None, option: str) -> date | None:
+    """Parse the date given with an option."""
     if text is None:
         return None
     try:
@@ -46,8 +51,8 @@ def day(text: str | None, option: str) -> date | None:
         raise typer.BadParameter(f"{text!r} is not a date; write it like 2026-12-31", param_hint=option) from None
 
 
-def _known_mode(mode: str | None) -> str | None:
-    """Refuse a mode that is none; the judgement is loaded only where a mode is given."""
+def _check_mode(mode: str | None) -> str | None:
+    """Reject an unknown mode. The judging code is imported only if a mode is given."""
     if mode is not None:
         from treaty.compatibility import parse_mode
         from treaty.errors import InvalidDocument
@@ -59,31 +64,38 @@ def _known_mode(mode: str | None) -> str | None:
     return mode
 
 
-def _why(reason: str | None) -> str | None:
-    """Refuse a reason that says nothing, or more than is kept, whatever registry it is meant for."""
+def _check_reason(reason: str | None) -> str | None:
+    """Reject a blank reason and one that is too long, before any registry is opened."""
     if reason is not None and not reason.strip():
-        raise typer.BadParameter("a reason is noted for those who come after, and this one is blank; say why")
-    if reason is not None and len(reason) > _LONGEST_REASON:
-        raise typer.BadParameter(f"the reason has {len(reason):,} characters; {_LONGEST_REASON:,} are kept at most")
+        raise typer.BadParameter("the reason is blank; it is recorded in the audit log, so say why")
+    if reason is not None and len(reason) > MAX_REASON_CHARACTERS:
+        raise typer.BadParameter(f"the reason has {len(reason):,} characters; at most {MAX_REASON_CHARACTERS:,}")
     return reason
 
 
-AnswerFormatOption = Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")]
-FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the result.")]
-PageFormatOption = Annotated[PageFormat, typer.Option("--format", "-f", help="How to print the pages.")]
+AnswerFormatOption = Annotated[AnswerFormat, typer.Option("--format", "-f", help="Output format.")]
+FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="Output format.")]
+PageFormatOption = Annotated[PageFormat, typer.Option("--format", "-f", help="Output format.")]
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", help="The project file; by default treaty.yaml here or above.", show_default=False),
+    typer.Option(
+        "--config",
+        help="The project file. Default: treaty.yaml in this folder or one above.",
+        show_default=False,
+    ),
 ]
 ModeOption = Annotated[
     str | None,
     typer.Option(
         "--mode",
         "-m",
-        help="none, backward, forward, full, or one of these with _transitive. A contract's own pin holds at least.",
+        help="none, backward, forward or full, or one of these with _transitive. A contract may pin a stricter mode.",
         show_default=False,
-        callback=_known_mode,
+        callback=_check_mode,
     ),
+]
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", metavar="DATE", help="Judge waivers as of this date.", show_default=False)
 ]
 
 RegistryOption = Annotated[
@@ -91,33 +103,43 @@ RegistryOption = Annotated[
     typer.Option(
         "--registry",
         metavar="URL|PATH",
-        help="The registry: a server's address, a database URL or a file. By default as set, .treaty/registry.db.",
+        help="The registry: the address of a server, a database URL or a file. Default: the setting `registry`.",
         show_default=False,
     ),
 ]
 TokenFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--token-file", help="A file with the token for a registry's server; else TREATY_TOKEN.", show_default=False
+        "--token-file",
+        help="A file with the token for the registry server. Default: TREATY_TOKEN.",
+        show_default=False,
     ),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of entries.")]
 CursorOption = Annotated[
     str | None,
-    typer.Option("--cursor", metavar="CURSOR", help="Go on from here, as the page before said.", show_default=False),
+    typer.Option("--cursor", metavar="CURSOR", help="Continue where the previous page ended.", show_default=False),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Page through all of them.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Fetch all pages.")]
 PathArgument = Annotated[
     str, typer.Argument(metavar="PATH", help="A contract file, git:REF:path, or - for standard input.")
 ]
+PathsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Contract files, folders, git:REF:path, or - for standard input."),
+]
+ContractArgument = Annotated[str, typer.Argument(metavar="CONTRACT", help="The id of a contract.")]
+VersionArgument = Annotated[str, typer.Argument(metavar="VERSION", help="One of its versions.")]
+LineArgument = Annotated[str, typer.Argument(metavar="LINE", help="A line, such as orders@1.")]
+FetchOption = Annotated[bool, typer.Option("--fetch", help="Fetch history that a shallow clone lacks from origin.")]
 OverrideOption = Annotated[
     str | None,
     typer.Option(
         "--override",
         metavar="REASON",
-        help="Do it whatever stands against it; the reason is noted.",
+        help="Do it despite the objections. The reason is recorded in the audit log.",
         show_default=False,
-        callback=_why,
+        callback=_check_reason,
     ),
 ]
 OwnOverrideOption = Annotated[
@@ -125,19 +147,19 @@ OwnOverrideOption = Annotated[
     typer.Option(
         "--override",
         metavar="REASON",
-        help="Approve your own; the reason is noted.",
+        help="Approve your own proposal. The reason is recorded in the audit log.",
         show_default=False,
-        callback=_why,
+        callback=_check_reason,
     ),
 ]
-ReasonOption = Annotated[str, typer.Option("--reason", help="Why.", callback=_why)]
-NotedReasonOption = Annotated[
-    str | None, typer.Option("--reason", help="Why; it is noted.", show_default=False, callback=_why)
+ReasonOption = Annotated[str, typer.Option("--reason", help="The reason, for the audit log.", callback=_check_reason)]
+OptionalReasonOption = Annotated[
+    str | None,
+    typer.Option("--reason", help="The reason, for the audit log.", show_default=False, callback=_check_reason),
 ]
 
-
 FolderArgument = Annotated[
-    Path, typer.Argument(metavar="[FOLDER]", help="The project's folder; by default this one.", show_default=False)
+    Path, typer.Argument(metavar="[FOLDER]", help="The project folder. Default: this folder.", show_default=False)
 ]
 SelectOption = Annotated[
     list[str] | None,
@@ -145,23 +167,39 @@ SelectOption = Annotated[
         "--select",
         "-s",
         metavar="NAME",
-        help="Only this; NAME+ with all that follows from it, +NAME with all that it follows from. May be repeated.",
+        help="Only this step. NAME+ adds everything downstream, +NAME everything upstream. Repeatable.",
         show_default=False,
     ),
 ]
 WaitOption = Annotated[
-    float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another run to end.")
+    float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another run to finish.")
 ]
 MasterOption = Annotated[
     str | None,
-    typer.Option("--master", metavar="URL", help="Where Spark runs; by default as set, local[*].", show_default=False),
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="The Spark master. Default: the setting `spark.master`, or local[*].",
+        show_default=False,
+    ),
 ]
 RemoteOption = Annotated[
     str | None,
     typer.Option("--remote", metavar="URL", help="A Spark Connect server, such as sc://host.", show_default=False),
 ]
-
-
-def command_group(what: str) -> typer.Typer:
-    """Return a group that says what it is for, and lists its commands when called alone."""
-    return typer.Typer(help=what, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+DataArgument = Annotated[
+    str,
+    typer.Argument(metavar="DATA", help="A file or folder, a Spark table, or a JDBC URL with its table."),
+]
+DataFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--data-format", metavar="FORMAT", help="The format of the data, if its name does not tell.", show_default=False
+    ),
+]
+ReaderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="NAME=VALUE", help="An option for Spark's reader. Repeatable.", show_default=False
+    ),
+]

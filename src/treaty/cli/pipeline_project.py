@@ -1,4 +1,4 @@
-"""Opening a pipeline's project for a command: what it declares, its contracts and its settings."""
+"""The pipeline project of a command: its declarations, contracts, settings, tables and plan."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treaty.cli.progress import told_steps
-from treaty.cli.registry_connection import is_address, opened
+from treaty.cli.registry_connection import is_server_address, open_registry
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import InvalidDocument, TreatyError
 from treaty.settings import Settings, load_settings
@@ -30,17 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenedProject:
-    """A project that a command works on."""
+    """A project with its contracts and settings."""
 
     project: Project
     contracts: ContractsUsed
     settings: Settings
     registry: Callable[[], AbstractContextManager[Registry | RegistryClient]] | None = None
-    """Opens the registry that is set, if there is one."""
+    """Opens the configured registry; None if there is no registry."""
 
 
 def open_project(folder: Path, config: Path | None, token_file: Path | None = None) -> OpenedProject:
-    """Read a project and find its contracts: in the registry that is set, else in its folders."""
+    """Read a project and find its contracts, in the configured registry or else in its folders."""
     from treaty.pipeline.project import read_project
     from treaty.pipeline.project.contract_resolution import OnRegistryDown, contracts_used
 
@@ -50,7 +49,7 @@ def open_project(folder: Path, config: Path | None, token_file: Path | None = No
     registry = _registry(settings, token_file)
     contracts = contracts_used(
         project,
-        [Path(one) for one in pipeline.contracts],
+        [Path(folder) for folder in pipeline.contracts],
         registry,
         OnRegistryDown(pipeline.on_registry_down),
         settings.limits,
@@ -61,86 +60,85 @@ def open_project(folder: Path, config: Path | None, token_file: Path | None = No
 def _registry(
     settings: Settings, token_file: Path | None
 ) -> Callable[[], AbstractContextManager[Registry | RegistryClient]] | None:
-    """Return how the registry is opened; a file that is not there is none."""
-    named = settings.parts.registry
-    if not is_address(named) and "://" not in named and not Path(named).exists():
+    """Return a function that opens the configured registry, or None if its file does not exist."""
+    reference = settings.parts.registry
+    if not is_server_address(reference) and "://" not in reference and not Path(reference).exists():
         return None
 
-    return lambda: opened(None, token_file, settings)
+    return lambda: open_registry(None, token_file, settings)
 
 
 @contextmanager
-def opened_tables(settings: Settings, spark: SparkOptions) -> Iterator[Tables]:
-    """Open the tables in the catalog that is set."""
+def open_tables(settings: Settings, spark: SparkOptions) -> Iterator[Tables]:
+    """Open the tables of the configured catalog for one command."""
+    from treaty.cli.spark_session import command_session
     from treaty.pipeline.tables import Tables
-    from treaty.spark.session import active_session, spark_session
 
+    catalog = require_table_catalog(settings, spark)
+    with command_session(spark) as (session, progress):
+        progress.start("reading tables")
+        yield Tables(session, catalog)
+
+
+def require_table_catalog(settings: Settings, spark: SparkOptions) -> str:
+    """Return the name of the configured Iceberg catalog; fail if there is none."""
     if spark.catalog is None:
-        where = settings.source or "treaty.yaml"
-        raise InvalidDocument(f"{where} names no catalog of tables; set spark.iceberg.uri and spark.iceberg.warehouse")
-    running = active_session()
-    with told_steps() as steps:
-        steps.tell("starting Spark")
-        session = running or spark_session(spark)
-        try:
-            steps.tell("looking at tables")
-            yield Tables(session, spark.catalog.name)
-        finally:
-            if running is None:
-                steps.tell("stopping Spark")
-                session.stop()
+        file = settings.source or "treaty.yaml"
+        raise InvalidDocument(f"{file} has no table catalog; set spark.iceberg.uri and spark.iceberg.warehouse")
+    return spark.catalog.name
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What is new in the sources, and those that could not be looked at."""
+class _SourceNews:
+    """New data per source, and the sources that could not be read."""
 
     arriving: dict[str, str | None]
     problems: tuple[Finding, ...]
 
 
 def offline_plan(opened: OpenedProject) -> Plan:
-    """Plan from the files of the project alone."""
+    """Plan from the files of the project, without Spark."""
     from treaty.pipeline.plan import plan
 
-    made = plan(opened.project, opened.contracts.by_line)
-    return replace(made, problems=(*made.problems, *opened.contracts.findings))
+    offline = plan(opened.project, opened.contracts.by_line)
+    return replace(offline, problems=(*offline.problems, *opened.contracts.findings))
 
 
-def full_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
-    """Plan with the tables as they are, what is new in the sources, and what Spark says of the queries."""
+def live_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
+    """Plan with the current tables, the new data in the sources, and the column types that Spark reports."""
     from treaty.pipeline.plan import plan, typed_problems
 
-    with opened_tables(opened.settings, spark) as tables:
-        first = plan(opened.project, opened.contracts.by_line)
-        named = dict.fromkeys(table for step in first.steps for table in (step.table, *step.reads))
-        states = {table: tables.stamp(table) for table in named}
-        seen = _looked_at(opened, tables)
-        made = plan(opened.project, opened.contracts.by_line, states, seen.arriving)
-        refused = {one.place.source for one in made.errors if one.place}
+    with open_tables(opened.settings, spark) as tables:
+        offline = plan(opened.project, opened.contracts.by_line)
+        names = dict.fromkeys(table for step in offline.steps for table in (step.table, *step.reads))
+        states = {table: tables.stamp(table) for table in names}
+        news = _inspect_sources(opened, tables)
+        live = plan(opened.project, opened.contracts.by_line, states, news.arriving)
+        refused = {error.place.source for error in live.errors if error.place}
         typed = [
             finding
-            for step in made.steps
-            if not any(str(asked.sql.path) in refused for asked in step.queries)
+            for step in live.steps
+            if not any(str(query.sql.path) in refused for query in step.queries)
             for finding in typed_problems(tables.spark, step)
         ]
-    return replace(made, problems=(*made.problems, *typed, *seen.problems, *opened.contracts.findings))
+    return replace(live, problems=(*live.problems, *typed, *news.problems, *opened.contracts.findings))
 
 
-def _looked_at(opened: OpenedProject, tables: Tables) -> _Seen:
+def _inspect_sources(opened: OpenedProject, tables: Tables) -> _SourceNews:
     arriving: dict[str, str | None] = {}
     problems: list[Finding] = []
     for source in opened.project.sources:
         try:
-            arriving[source.name] = _new_in(source, tables, opened.settings.secrets.jdbc_password)
+            arriving[source.name] = _describe_arrivals(source, tables, opened.settings.secrets.jdbc_password)
         except TreatyError as error:
-            arriving[source.name] = "it could not be looked at"
-            problems.append(Finding("source-unreached", Severity.WARNING, f"{source.name}: {error}", hint="see to it"))
-    return _Seen(arriving, tuple(problems))
+            arriving[source.name] = "it could not be read"
+            hint = "check that the source is reachable"
+            problems.append(Finding("source-unreached", Severity.WARNING, f"{source.name}: {error}", hint=hint))
+    return _SourceNews(arriving, tuple(problems))
 
 
-def _new_in(source: Source, tables: Tables, password: str | None) -> str | None:
-    from treaty.cli.render.tables import count
+def _describe_arrivals(source: Source, tables: Tables, password: str | None) -> str | None:
+    from treaty.cli.render.plain_text import pluralize
     from treaty.pipeline.project.declarations import Files
     from treaty.pipeline.project.table_names import raw_table
     from treaty.pipeline.sources import Asking, arrivals, known_files
@@ -151,4 +149,4 @@ def _new_in(source: Source, tables: Tables, password: str | None) -> str | None:
     found = arrivals(tables.spark, source, asking)
     if found.rows is None:
         return None
-    return count(found.new, "new file") if isinstance(source.origin, Files) else "new rows"
+    return pluralize(found.new, "new file") if isinstance(source.origin, Files) else "new rows"

@@ -1,4 +1,4 @@
-"""Saying what a long command is doing, on a terminal; nobody else is disturbed."""
+"""Progress of a long command, shown on standard error if that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,56 +9,57 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
-from treaty.cli.render.printable import visible
+from treaty.cli.render.plain_text import printable
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_TIMES_A_SECOND = 8
+SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+REFRESHES_PER_SECOND = 8
 
 Share = Callable[[], float | None]
-"""How much of the present step is done, from 0 to 1; None where nobody knows."""
+"""Returns the completed share of the current step, from 0 to 1, or None if it is unknown."""
 
 
-class Steps:
-    """The present step, since when it runs, and how far it is."""
+class Progress:
+    """The current step, how long it has been running, and how much of it is done."""
 
     def __init__(self) -> None:
-        self._said, self._since = "", time.monotonic()
-        self._share: Share = _unknown
+        self._step, self._started = "", time.monotonic()
+        self._share: Share = _unknown_share
 
-    def tell(self, step: str) -> None:
-        """Begin a step."""
-        self._said, self._since = visible(step), time.monotonic()
+    def start(self, step: str) -> None:
+        """Start a step."""
+        self._step, self._started = printable(step), time.monotonic()
 
     @contextmanager
     def measured_by(self, share: Share) -> Iterator[None]:
-        """Ask here how far steps are, for a while."""
+        """Show the completed share of each step while the context lasts."""
         self._share = share
         try:
             yield
         finally:
-            self._share = _unknown
+            self._share = _unknown_share
 
     def __rich__(self) -> Text:
-        """Draw the step as it is now."""
+        """Render the current step."""
         now, share = time.monotonic(), self._share()
-        drawn = Text(_FRAMES[int(now * _TIMES_A_SECOND) % len(_FRAMES)], no_wrap=True, overflow="ellipsis")
-        drawn.append(f" {self._said}" + ("" if share is None else f"  {share:.0%}"))
-        return drawn.append(f"  {now - self._since:.0f} s", style="dim")
+        frame = SPINNER_FRAMES[int(now * REFRESHES_PER_SECOND) % len(SPINNER_FRAMES)]
+        line = Text(frame, no_wrap=True, overflow="ellipsis")
+        line.append(f" {self._step}" + ("" if share is None else f"  {share:.0%}"))
+        return line.append(f"  {now - self._started:.0f} s", style="dim")
 
 
 @contextmanager
-def told_steps() -> Iterator[Steps]:
-    """Show steps on standard error while they run, if that is a terminal; then leave no trace of them."""
-    steps = Steps()
+def show_progress() -> Iterator[Progress]:
+    """Show steps while they run, and clear the line at the end."""
+    progress = Progress()
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield steps
+        yield progress
         return
     from rich.live import Live
 
-    with Live(steps, console=console, refresh_per_second=_TIMES_A_SECOND, transient=True):
-        yield steps
+    with Live(progress, console=console, refresh_per_second=REFRESHES_PER_SECOND, transient=True):
+        yield progress
 
 
-def _unknown() -> float | None:
+def _unknown_share() -> float | None:
     return None

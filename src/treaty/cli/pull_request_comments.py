@@ -1,4 +1,4 @@
-"""A comment on a pull or merge request: written once, then kept up to date."""
+"""Comments on GitHub pull requests and GitLab merge requests: posted once, then updated."""
 
 from __future__ import annotations
 
@@ -15,59 +15,20 @@ from typing import Any, Protocol
 from treaty.cli.render.review.markdown import EMPTY, MARKER
 from treaty.errors import InvalidDocument, NotAllowed, NotFound, Unavailable
 
-_TIMEOUT = 30.0
-_LONGEST_ANSWER = 50_000_000
-_REFUSED = (401, 403, 404)
+TIMEOUT_S = 30.0
+MAX_RESPONSE_BYTES = 50_000_000
+COMMENTS_PER_PAGE = 100
+MAX_PAGES = 1_000
+GITHUB_ACTIONS_USER = "github-actions[bot]"
+
+_HEADERS = {"User-Agent": "treaty", "Content-Type": "application/json"}
+_PERMISSION_ERRORS = (401, 403, 404)
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_TOKEN = re.compile(r"[!-~]+")
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Lets a redirect be an error."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Follow nothing."""
-
-
-@dataclass(frozen=True)
-class Api:
-    """One API, and the headers it wants."""
-
-    address: str
-    headers: dict[str, str] = field(repr=False)
-
-    def ask(self, method: str, path: str, values: dict[str, Any] | None = None) -> Any:
-        """Send a request, and return what the answer holds."""
-        if not self.address.lower().startswith(("https://", "http://")):
-            raise InvalidDocument(f"{self.address[:60]!r} is no address of an API; it begins with https://")
-        body = None if values is None else json.dumps(values).encode()
-        request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
-            self.address.rstrip("/") + path, data=body, method=method, headers={**self.headers, **_OURS}
-        )
-        try:
-            with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT) as answer:
-                return json.loads(answer.read(_LONGEST_ANSWER) or b"null")
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _refusal(method, error.code, self.address) from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "reason", None) or error
-            raise Unavailable(f"{self.address} did not answer as expected: {reason}; try again") from None
-
-
-_OURS = {"User-Agent": "treaty", "Content-Type": "application/json"}
-
-
-def _refusal(method: str, code: int, address: str) -> NotAllowed | Unavailable:
-    if code in _REFUSED:
-        what = "read comments" if method == "GET" else "comment"
-        return NotAllowed(
-            f"the token may not {what} (status {code}); give it the right to write on pull requests. "
-            "For a pull request from a fork it has none, which is as it should be"
-        )
-    return Unavailable(f"{address} answered with status {code}; try again")
-
-
-class Became(StrEnum):
-    """What became of a comment."""
+class CommentResult(StrEnum):
+    """What was done with the comment."""
 
     WRITTEN = "written"
     UPDATED = "updated"
@@ -76,73 +37,70 @@ class Became(StrEnum):
 
 
 @dataclass(frozen=True)
-class Said:
-    """A comment that stands there: by its number."""
+class Comment:
+    """A comment on the pull request; `is_ours` if our user wrote it."""
 
     id: int
     body: str
     is_ours: bool
 
 
-class Host(Protocol):
-    """The pull or merge request that is commented on."""
+class CodeHost(Protocol):
+    """A pull or merge request on a code host."""
 
-    def comments(self) -> Iterator[Said]:
-        """Yield what was said."""
+    def comments(self) -> Iterator[Comment]:
+        """Yield all comments, oldest first."""
         ...
 
     def write(self, body: str) -> None:
-        """Say something."""
+        """Add a comment."""
         ...
 
     def update(self, comment: int, body: str) -> None:
-        """Put right what was said."""
+        """Replace the text of a comment."""
         ...
 
 
-def comment(host: Host, body: str) -> Became:
-    """Say a review, or put right what an earlier one said; nothing is said first where there is nothing to say."""
-    earlier = next((one for one in host.comments() if one.is_ours and one.body.lstrip().startswith(MARKER)), None)
+def post_comment(host: CodeHost, body: str) -> CommentResult:
+    """Post a review, or update the comment of an earlier one. An empty review only updates an existing comment."""
+    ours = (comment for comment in host.comments() if comment.is_ours)
+    earlier = next((comment for comment in ours if comment.body.lstrip().startswith(MARKER)), None)
     if earlier is None:
         if EMPTY in body:
-            return Became.NOT_NEEDED
+            return CommentResult.NOT_NEEDED
         host.write(body)
-        return Became.WRITTEN
-    if _plain(earlier.body) == _plain(body):
-        return Became.UNCHANGED
+        return CommentResult.WRITTEN
+    if _normalize(earlier.body) == _normalize(body):
+        return CommentResult.UNCHANGED
     host.update(earlier.id, body)
-    return Became.UPDATED
+    return CommentResult.UPDATED
 
 
-def _plain(body: str) -> str:
-    """Return a comment without what hosts change: line ends, and blanks around it."""
+def _normalize(body: str) -> str:
+    """Undo what code hosts change in a comment: line ends and surrounding blanks."""
     return body.replace("\r\n", "\n").strip()
 
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-_TOKEN = re.compile(r"[!-~]+")
-
-
-def host_from(environment: Mapping[str, str]) -> Host:
-    """Return the request that a CI job runs for."""
+def detect_host(environment: Mapping[str, str]) -> CodeHost:
+    """Return the pull or merge request of the current CI job, from the variables that GitHub and GitLab set."""
     if environment.get("GITHUB_REPOSITORY"):
         return _github(environment)
     if environment.get("CI_MERGE_REQUEST_IID"):
         return _gitlab(environment)
-    raise NotFound("neither GitHub nor GitLab says which request this is; comment from a job that runs for one")
+    raise NotFound("neither GitHub nor GitLab names a pull request; run this in a CI job of a pull request")
 
 
 def _github(environment: Mapping[str, str]) -> GitHub:
     repository = environment["GITHUB_REPOSITORY"]
     if not _REPOSITORY.fullmatch(repository):
-        raise InvalidDocument(f"GITHUB_REPOSITORY is {repository[:60]!r}; it is written owner/name")
-    token = _token(environment, "GITHUB_TOKEN", "github-token")
+        raise InvalidDocument(f"GITHUB_REPOSITORY is {repository[:60]!r}; write it as owner/name")
+    token = _read_token(environment, "GITHUB_TOKEN", "github-token")
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
     api = Api(environment.get("GITHUB_API_URL") or "https://api.github.com", headers)
-    return GitHub(api, repository, _number(environment.get("GITHUB_EVENT_PATH")))
+    return GitHub(api, repository, _pull_request_number(environment.get("GITHUB_EVENT_PATH")))
 
 
-def _number(file: str | None) -> int:
+def _pull_request_number(file: str | None) -> int:
     """Read the number of the pull request from the event that started the job."""
     try:
         event: Any = json.loads(Path(file or "").read_bytes())
@@ -151,104 +109,140 @@ def _number(file: str | None) -> int:
     request = event.get("pull_request") if isinstance(event, dict) else None
     number = request.get("number") if isinstance(request, dict) else None
     if not isinstance(number, int):
-        raise NotFound("the event of this job is about no pull request; run it on pull_request")
+        raise NotFound("this job is not for a pull request; run it on the event pull_request")
     return number
 
 
 def _gitlab(environment: Mapping[str, str]) -> GitLab:
-    token = _token(environment, "TREATY_GITLAB_TOKEN", "TREATY_GITLAB_TOKEN")
+    token = _read_token(environment, "TREATY_GITLAB_TOKEN", "TREATY_GITLAB_TOKEN")
     api = Api(environment.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", {"PRIVATE-TOKEN": token})
     project, request = environment.get("CI_PROJECT_ID", ""), environment["CI_MERGE_REQUEST_IID"]
     if not project.isdecimal() or not request.isdecimal():
-        raise InvalidDocument("CI_PROJECT_ID and CI_MERGE_REQUEST_IID are numbers; run it in a merge request pipeline")
+        raise InvalidDocument(
+            "CI_PROJECT_ID and CI_MERGE_REQUEST_IID must be numbers; run this in a merge request pipeline"
+        )
     return GitLab(api, int(project), int(request))
 
 
-def _token(environment: Mapping[str, str], name: str, said: str) -> str:
-    token = environment.get(name, "").strip()
+def _read_token(environment: Mapping[str, str], variable: str, setting: str) -> str:
+    token = environment.get(variable, "").strip()
     if not token:
-        raise NotFound(f"no token to comment with; set {said}")
+        raise NotFound(f"there is no token for the comment; set {setting}")
     if not _TOKEN.fullmatch(token):
-        raise InvalidDocument(f"{name} has signs that no token has; copy it again")
+        raise InvalidDocument(f"{variable} has characters that no token has; copy it again")
     return token
 
 
-_ACTIONS = "github-actions[bot]"
-_PAGE = 100
+class _RefuseRedirects(urllib.request.HTTPRedirectHandler):
+    """Turns a redirect into an error, so that the token is not sent to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow no redirect."""
+
+
+@dataclass(frozen=True)
+class Api:
+    """The REST API of a code host, with the headers that authenticate us."""
+
+    address: str
+    headers: dict[str, str] = field(repr=False)
+
+    def request(self, method: str, path: str, values: dict[str, Any] | None = None) -> Any:
+        """Send a request and return the JSON of the response."""
+        if not self.address.lower().startswith(("https://", "http://")):
+            raise InvalidDocument(f"{self.address[:60]!r} is not the address of an API; it must start with https://")
+        body = None if values is None else json.dumps(values).encode()
+        request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
+            self.address.rstrip("/") + path, data=body, method=method, headers={**self.headers, **_HEADERS}
+        )
+        try:
+            with urllib.request.build_opener(_RefuseRedirects).open(request, timeout=TIMEOUT_S) as response:
+                return json.loads(response.read(MAX_RESPONSE_BYTES) or b"null")
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _status_error(method, error.code, self.address) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", None) or error
+            raise Unavailable(f"{self.address} did not answer as expected: {reason}; try again") from None
+
+
+def _status_error(method: str, code: int, address: str) -> NotAllowed | Unavailable:
+    if code in _PERMISSION_ERRORS:
+        action = "read comments" if method == "GET" else "comment"
+        return NotAllowed(
+            f"the token may not {action} (status {code}); give it permission to write on pull requests. "
+            "The token of a pull request from a fork never has this permission"
+        )
+    return Unavailable(f"{address} answered with status {code}; try again")
 
 
 @dataclass(frozen=True)
 class GitHub:
-    """One pull request of one repository."""
+    """A pull request on GitHub."""
 
     api: Api
     repository: str
     number: int
 
-    def comments(self) -> Iterator[Said]:
-        """Yield every comment, page by page."""
-        us = self._us()
-        for page in range(1, 1_000):
-            found = self.api.ask("GET", f"{self._issue}/comments?per_page={_PAGE}&page={page}")
+    def comments(self) -> Iterator[Comment]:
+        """Yield all comments, page by page."""
+        our_login = self._login()
+        for page in range(1, MAX_PAGES):
+            found = self.api.request("GET", f"{self._issue}/comments?per_page={COMMENTS_PER_PAGE}&page={page}")
             for one in found:
-                yield Said(int(one["id"]), str(one.get("body") or ""), (one.get("user") or {}).get("login") == us)
-            if len(found) < _PAGE:
+                is_ours = (one.get("user") or {}).get("login") == our_login
+                yield Comment(int(one["id"]), str(one.get("body") or ""), is_ours)
+            if len(found) < COMMENTS_PER_PAGE:
                 return
 
     def write(self, body: str) -> None:
         """Add a comment."""
-        self.api.ask("POST", f"{self._issue}/comments", {"body": body})
+        self.api.request("POST", f"{self._issue}/comments", {"body": body})
 
     def update(self, comment: int, body: str) -> None:
-        """Change a comment."""
-        self.api.ask("PATCH", f"/repos/{self.repository}/issues/comments/{comment}", {"body": body})
+        """Replace the text of a comment."""
+        self.api.request("PATCH", f"/repos/{self.repository}/issues/comments/{comment}", {"body": body})
 
     @property
     def _issue(self) -> str:
         return f"/repos/{self.repository}/issues/{self.number}"
 
-    def _us(self) -> str:
-        """Return in whose name we speak; the token of a workflow may not ask."""
+    def _login(self) -> str:
+        """Return the login of our token; the token of a workflow may not ask for it."""
         try:
-            return str(self.api.ask("GET", "/user")["login"])
+            return str(self.api.request("GET", "/user")["login"])
         except NotAllowed:
-            return _ACTIONS
+            return GITHUB_ACTIONS_USER
 
 
 @dataclass(frozen=True)
 class GitLab:
-    """One merge request of one project."""
+    """A merge request on GitLab; its comments are called notes."""
 
     api: Api
     project: int
     number: int
 
-    def comments(self) -> Iterator[Said]:
-        """Yield every note, page by page."""
-        us = self.api.ask("GET", "/user")["id"]
-        for page in range(1, 1_000):
-            found = self.api.ask("GET", f"{self._notes}?per_page={_PAGE}&page={page}&order_by=created_at&sort=asc")
+    def comments(self) -> Iterator[Comment]:
+        """Yield all notes, page by page."""
+        our_id = self.api.request("GET", "/user")["id"]
+        query = f"per_page={COMMENTS_PER_PAGE}&order_by=created_at&sort=asc"
+        for page in range(1, MAX_PAGES):
+            found = self.api.request("GET", f"{self._notes}?{query}&page={page}")
             for one in found:
-                yield Said(int(one["id"]), str(one.get("body") or ""), (one.get("author") or {}).get("id") == us)
-            if len(found) < _PAGE:
+                is_ours = (one.get("author") or {}).get("id") == our_id
+                yield Comment(int(one["id"]), str(one.get("body") or ""), is_ours)
+            if len(found) < COMMENTS_PER_PAGE:
                 return
 
     def write(self, body: str) -> None:
         """Add a note."""
-        self.api.ask("POST", self._notes, {"body": body})
+        self.api.request("POST", self._notes, {"body": body})
 
     def update(self, comment: int, body: str) -> None:
-        """Change a note."""
-        self.api.ask("PUT", f"{self._notes}/{comment}", {"body": body})
+        """Replace the text of a note."""
+        self.api.request("PUT", f"{self._notes}/{comment}", {"body": body})
 
     @property
     def _notes(self) -> str:
         return f"/projects/{self.project}/merge_requests/{self.number}/notes"
-
-
-__all__ = [
-    "Became",
-    "Host",
-    "comment",
-    "host_from",
-]

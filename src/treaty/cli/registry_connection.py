@@ -1,4 +1,4 @@
-"""Opening a registry: a server by its address, else the database itself."""
+"""Connections to a registry: to a server by its address, or to the database itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from treaty.cli.render.printable import visible
+from treaty.cli.render.plain_text import printable
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable
 
 if TYPE_CHECKING:
@@ -20,53 +20,55 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
 
 
-_LONGEST_SECRET = 10_000
+MAX_SECRET_CHARACTERS = 10_000
 
 
-class Absent(StrEnum):
-    """What to do where there is no registry yet."""
+class IfMissing(StrEnum):
+    """What to do if the database of the registry does not exist."""
 
-    MAKE = "make"
-    SAY_SO = "say so"
+    CREATE = "create"
+    FAIL = "fail"
 
 
 @contextmanager
-def opened(
-    reference: str | None, token_file: Path | None, settings: Settings, absent: Absent = Absent.SAY_SO
+def open_registry(
+    reference: str | None, token_file: Path | None, settings: Settings, if_missing: IfMissing = IfMissing.FAIL
 ) -> Iterator[Registry | RegistryClient]:
-    """Open the registry that is named, or that the settings name; close it at the end."""
+    """Open the given registry, or the configured one; it is closed when the context ends."""
     named = reference if reference is not None else settings.parts.registry
-    with needing("registry"):
-        if is_address(named):
+    with requires_extra("registry"):
+        if is_server_address(named):
             from treaty.registry.client import RegistryClient
 
             with RegistryClient(named, token=_token(token_file, settings)) as server:
                 yield server
             return
 
-        with open_local(named, settings, absent) as registry, followed_by_site(registry, settings):
+        with open_local_registry(named, settings, if_missing) as registry, publish_after_changes(registry, settings):
             yield registry
 
 
-def open_local(reference: str, settings: Settings, absent: Absent) -> Registry:
-    """Open a registry by its file or database URL, in the name of whoever runs the command."""
+def open_local_registry(reference: str, settings: Settings, if_missing: IfMissing) -> Registry:
+    """Open a registry by its file or database URL; the current user is the actor."""
     from treaty.registry.service import Registry
 
     if not reference.strip():
-        raise InvalidDocument("the registry has no name; give a file, a database URL or a server's address")
-    if absent is Absent.SAY_SO and "://" not in reference and not Path(reference).exists():
-        raise NotFound(f"no registry at {reference}; register a contract to make one, or name another with --registry")
-    return Registry.open(reference, actor=actor_of(settings), rules=settings.ground_rules())
+        raise InvalidDocument("the registry is blank; give a file, a database URL or the address of a server")
+    if if_missing is IfMissing.FAIL and "://" not in reference and not Path(reference).exists():
+        raise NotFound(
+            f"there is no registry at {reference}; register a contract to create it, or choose another with --registry"
+        )
+    return Registry.open(reference, actor=actor_name(settings), rules=settings.ground_rules())
 
 
-def is_address(reference: str) -> bool:
-    """Tell whether a registry is named by the address of its server."""
+def is_server_address(reference: str) -> bool:
+    """Tell whether a reference is the address of a registry server."""
     return reference.lower().startswith(("http://", "https://"))
 
 
 @contextmanager
-def needing(extra: str) -> Iterator[None]:
-    """Say which command brings a package that is missing."""
+def requires_extra(extra: str) -> Iterator[None]:
+    """Turn a missing optional package into an error that names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -77,41 +79,41 @@ def needing(extra: str) -> Iterator[None]:
         ) from None
 
 
-def actor_of(settings: Settings) -> str:
-    """Return in whose name a command acts."""
+def actor_name(settings: Settings) -> str:
+    """Return the name that the audit log records for a command."""
     if settings.actor:
         return settings.actor
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # nobody with that number, as in some containers
+    except (OSError, KeyError):  # no user with this id, as in some containers
         return "local"
 
 
 def _token(file: Path | None, settings: Settings) -> str | None:
-    return settings.secrets.token if file is None else read_secret(file, "token")
+    return settings.secrets.token if file is None else read_secret_file(file, "token")
 
 
-def read_secret(file: Path, what: str) -> str:
-    """Read a secret from a file, so that it stands on no command line."""
+def read_secret_file(file: Path, what: str) -> str:
+    """Read a secret from a file: on a command line, other users could see it."""
     try:
         with file.open(encoding="utf-8") as text:
-            secret = text.read(_LONGEST_SECRET).strip()
+            secret = text.read(MAX_SECRET_CHARACTERS).strip()
     except FileNotFoundError:
-        raise NotFound(f"no {what} file {file}; check the path") from None
+        raise NotFound(f"there is no {what} file {file}; check the path") from None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise NotFound(f"cannot read the {what} file {file}: {reason}") from None
     if not secret:
-        raise InvalidDocument(f"the {what} file {file} is empty; put the {what} into it")
+        raise InvalidDocument(f"the {what} file {file} is empty")
     return secret
 
 
-_PATIENCE = 30.0
+PUBLISH_TIMEOUT_S = 30.0
 
 
 @contextmanager
-def followed_by_site(registry: Registry, settings: Settings) -> Iterator[None]:
-    """Bring the published catalog up to date if something was changed, whatever became of the command."""
+def publish_after_changes(registry: Registry, settings: Settings) -> Iterator[None]:
+    """Publish the catalog again if the registry was changed, even if the command failed afterwards."""
     if settings.parts.catalog.publish is None:
         yield
         return
@@ -125,17 +127,17 @@ def followed_by_site(registry: Registry, settings: Settings) -> Iterator[None]:
 
 
 def _publish(registry: Registry, settings: Settings) -> None:
-    """Publish, or say what stands against it: what was done is done."""
+    """Publish the catalog. A failure is only printed, because the change to the registry is already stored."""
     try:
-        with needing("catalog"):
+        with requires_extra("catalog"):
             from treaty.catalog.site import publish
 
-            where = settings.publishing()
-            built = publish(registry, where, _PATIENCE) if where else None
+            target = settings.publishing()
+            built = publish(registry, target, PUBLISH_TIMEOUT_S) if target else None
     except Exception as error:
         reason = str(error) if isinstance(error, TreatyError) else f"{type(error).__name__}: {error}"
-        typer.echo(f"the registry was changed, but the catalog could not be published: {visible(reason)}", err=True)
+        typer.echo(f"the registry was changed, but publishing the catalog failed: {printable(reason)}", err=True)
         return
     if built is not None and built.written + built.removed:
         files = "1 file" if built.written == 1 else f"{built.written:,} files"
-        typer.echo(f"published the catalog to {visible(built.folder)}: {files} written", err=True)
+        typer.echo(f"published the catalog to {printable(built.folder)}: {files} written", err=True)

@@ -42,7 +42,7 @@ def parse_grading(data: Mapping[str, Any]) -> Grading:
     overrides: dict[str, Regrade] = {}
     for name, value in data.items():
         if name not in KINDS or KINDS[name].is_check:
-            raise InvalidDocument(f"unknown kind {name!r} in grading; see: treaty kinds")
+            raise InvalidDocument(f"unknown kind {name!r} in grading; see: treaty explain kinds")
         overrides[name] = _regrade(name, value)
     return Grading(overrides)
 

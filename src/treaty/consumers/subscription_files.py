@@ -85,7 +85,9 @@ def _declared(reading: ParsedDocument, index: int, one: Mapping[str, Any]) -> De
         )
     except InvalidDocument as error:
         message = str(error)
-        finding = Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint="see: treaty subscribe --help")
+        finding = Finding(
+            INVALID_DOCUMENT, Severity.ERROR, message, place=place, hint="see: treaty consumer subscribe --help"
+        )
         raise InvalidDocument(f"{place}: {message}", (finding,)) from None
     return DeclaredSubscription(subscription, place)
 

@@ -55,7 +55,7 @@ def parse_waiver(data: Any, known_rules: Iterable[str]) -> Waiver:
         if not str(data.get(key) or "").strip():
             raise InvalidDocument(f"a waiver of {data.get('rule', 'a rule')!r} needs {key!r}")
     if str(data["rule"]) not in known_rules:
-        raise InvalidDocument(f"unknown rule {data['rule']!r} in a waiver; see: treaty rules, treaty kinds")
+        raise InvalidDocument(f"unknown rule {data['rule']!r} in a waiver; see: treaty explain")
     return Waiver(
         str(data["rule"]),
         str(data["owner"]),

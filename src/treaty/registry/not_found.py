@@ -28,11 +28,11 @@ def no_line(line: Line, version: str | None = None) -> NotFound:
 
 
 def _history(contract: str) -> str:
-    return f"see which there are with: treaty history {contract}"
+    return f"see which there are with: treaty version history {contract}"
 
 
 def not_reading(consumer: str, line: str) -> NotFound:
     """Say that a consumer does not read a line."""
     return NotFound(
-        f"{consumer!r} does not read {line}", f"see what it reads: treaty subscriptions --consumer {consumer}"
+        f"{consumer!r} does not read {line}", f"see what it reads: treaty consumer list --consumer {consumer}"
     )

@@ -86,7 +86,9 @@ def removal_finding(before: Document) -> Finding:
             "contract_removed", Severity.ERROR, message, place=place, hint="put it back, or set this aside by a waiver"
         )
     said = f"{message} while its status is {contract.status or 'draft'}"
-    hint = f"retire it first: treaty deprecate {named}, then treaty retire {named}; or put the file back"
+    hint = (
+        f"retire it first: treaty version deprecate {named}, then treaty version retire {named}; or put the file back"
+    )
     return Finding("contract_removed", Severity.ERROR, said, place=place, hint=hint)
 
 

@@ -119,6 +119,10 @@ def check_permission(actor: Actor, action: Action | None) -> None:
     if rule is not None and rule.scope in actor.scopes and roles & (rule.anywhere | rule.in_team):
         return
     if actor.via == "anonymous":
-        raise Unknown("sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty token create")
+        raise Unknown(
+            "sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty admin token create"
+        )
     reason = f"{actor.name} may not {action}: none of its roles and scopes allows it"
-    raise NotAllowed(f"{reason}; ask an admin for a token of {who_may(rule)}: treaty token create" if rule else reason)
+    raise NotAllowed(
+        f"{reason}; ask an admin for a token of {who_may(rule)}: treaty admin token create" if rule else reason
+    )

@@ -86,7 +86,7 @@ def check_exposure(registry: Registry, options: ServerOptions) -> None:
     if not Authenticator(registry.context.database, options.access, oidc).requires_sign_in():
         raise Refused(
             f"other machines can reach {options.host}, but no token or OIDC provider is configured.\n"
-            "Create a token first:   treaty token create admin --role admin\n"
+            "Create a token first:   treaty admin token create admin --role admin\n"
             "or set access.oidc in treaty.yaml, or serve this machine only with --host 127.0.0.1"
         )
 

@@ -158,7 +158,7 @@ ENVIRONMENT = {
     "TREATY_ICEBERG_PASSWORD": "The password of spark.iceberg.user.",
     "TREATY_JDBC_PASSWORD": "The password of the database that a JDBC address names, with its user in the address.",
     "TREATY_HASH_SECRET": "What the hashes of redacted fields are salted with; with another one all hashes are others.",
-    "TREATY_GITLAB_TOKEN": "The token that treaty comment writes on a GitLab merge request with.",
+    "TREATY_GITLAB_TOKEN": "The token that treaty check --comment writes on a GitLab merge request with.",
     **{environment_variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
 }
 """Every environment variable and what it is for."""

@@ -136,4 +136,4 @@ def test_a_command_is_copied_with_one_press(live: str, visit: Visit) -> None:
     page.get_by_role("button", name="Copy").first.click()
 
     expect(page.get_by_role("button", name="Copied")).to_have_count(1)
-    assert page.evaluate("navigator.clipboard.readText()").startswith("treaty subscribe")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("treaty consumer subscribe")

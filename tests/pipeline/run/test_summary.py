@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from treaty.cli.render.pipeline_run import next_commands, print_run, seconds, verdict
+from treaty.cli.render.pipeline_run import format_seconds, next_commands, print_run, summarize_run
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
 STARTED = datetime(2026, 3, 1, 8, 0, 5, tzinfo=UTC)
@@ -164,13 +164,13 @@ def test_a_refused_run_says_why_and_where_to_look(
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        (replace(GOOD, steps=()), "retail: there was nothing to run, in 12.3 s"),
+        (replace(GOOD, steps=()), "retail: nothing to run, in 12.3 s"),
         (replace(GOOD, steps=(STEPS[3],), seconds=0.4), "retail: nothing new, in 0.4 s"),
         (replace(GOOD, steps=(SKIPPED,)), "retail: 1 step: 1 skipped, in 12.3 s"),
     ],
 )
 def test_the_verdict_is_one_line(run: RunSummary, says: str) -> None:
-    assert verdict(run) == says
+    assert summarize_run(run) == says
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_the_next_commands_follow_from_what_happened(steps: tuple[StepSummary, .
     ("amount", "says"), [(0, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3_725, "62 min 5 s")]
 )
 def test_a_time_is_written_as_people_say_it(amount: float, says: str) -> None:
-    assert seconds(amount) == says
+    assert format_seconds(amount) == says

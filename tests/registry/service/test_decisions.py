@@ -87,7 +87,7 @@ AWAITED = (
 )
 UNAPPROVED = (
     "it breaks consumers, and waits for an approval; register it: it is proposed, and registered once "
-    "somebody else approves it: treaty approve"
+    "somebody else approves it: treaty proposal approve"
 )
 
 
@@ -200,8 +200,8 @@ def test_a_step_that_nobody_let_the_calendar_take_is_named(registry: AnyRegistry
     def reasons(line: str) -> list[str]:
         return [one.message for one in registry.consumers.can_i_retire(line).reasons]
 
-    assert reasons("orders@1") == ["orders 1.0.0 is deprecated; its sunset was due on 2026-03-31: treaty tick"]
-    assert reasons("samples@1") == ["samples 1.0.0 is active; its end was due on 2026-03-05: treaty tick"]
+    assert reasons("orders@1") == ["orders 1.0.0 is deprecated; its sunset was due on 2026-03-31: treaty admin tick"]
+    assert reasons("samples@1") == ["samples 1.0.0 is active; its end was due on 2026-03-05: treaty admin tick"]
     registry.tick()
     assert registry.consumers.can_i_retire("orders@1").answer
 

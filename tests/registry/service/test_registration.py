@@ -220,7 +220,7 @@ def test_an_unknown_mode_is_refused(registry: AnyRegistry) -> None:
 
 def test_what_is_not_there_is_not_found(registry: AnyRegistry) -> None:
     registry.register(users(status="draft"))
-    there_are = f"see which there are with: treaty history {USERS}"
+    there_are = f"see which there are with: treaty version history {USERS}"
 
     for ask, said in (
         (lambda: registry.latest("nobody"), "no dataset 'nobody' is registered"),

@@ -13,7 +13,7 @@ _PAGE_SIZE = 50
 _FIRST_COMMANDS = (
     ("Write a contract", "treaty init"),
     ("Register it", "treaty register contracts/orders.yaml"),
-    ("Subscribe a consumer", "treaty subscribe my-team.report orders@1 --class operational_reporting"),
+    ("Subscribe a consumer", "treaty consumer subscribe my-team.report orders@1 --class operational_reporting"),
 )
 
 

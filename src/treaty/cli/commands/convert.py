@@ -1,8 +1,7 @@
-"""`treaty convert`: from one form of a contract to another, naming what is lost."""
+"""`treaty convert`: write a contract in another form, and report what is lost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.inputs import chosen, foreign_format, load_all, read_chosen, read_foreign
 from treaty.cli.options import ConfigOption
-from treaty.cli.render.printable import visible
-from treaty.errors import InvalidDocument, Unavailable
 
 if TYPE_CHECKING:
     from treaty.contracts import Contract
     from treaty.contracts.text import Limits
 
 
-class Foreign(StrEnum):
-    """A foreign format, as `treaty.formats.FORMATS` lists them."""
+class ForeignFormat(StrEnum):
+    """The formats of `treaty.formats.FORMATS`."""
 
     AVRO = "avro"
     JSON_SCHEMA = "json-schema"
@@ -32,8 +28,8 @@ class Foreign(StrEnum):
     PYDANTIC = "pydantic"
 
 
-class Target(StrEnum):
-    """A form to convert to."""
+class TargetFormat(StrEnum):
+    """The forms to convert to."""
 
     ODCS = "odcs"
     SHORT = "short"
@@ -47,20 +43,27 @@ class Target(StrEnum):
 
 
 class Blocks(StrEnum):
-    """How Treaty's own blocks are written in ODCS."""
+    """How the blocks of Treaty are written in ODCS."""
 
     CUSTOM = "custom"
     PLAIN = "plain"
 
 
+class Extent(StrEnum):
+    """How many contracts of a file are converted."""
+
+    ONE = "one"
+    ALL = "all"
+
+
 class Notation(StrEnum):
-    """The notation of a document."""
+    """The notations of a contract."""
 
     YAML = "yaml"
     JSON = "json"
 
 
-def run(
+def convert(
     path: Annotated[
         str,
         typer.Argument(
@@ -68,83 +71,92 @@ def run(
             help="A contract or foreign schema: a file, file#id, git:REF:path, or - for standard input.",
         ),
     ],
-    to: Annotated[Target, typer.Option("--to", help="The form to write.")],
+    to: Annotated[TargetFormat, typer.Option("--to", help="The form to write.")],
     origin: Annotated[
-        Foreign | None,
-        typer.Option("--from", help="Read PATH as this, whatever its name.", show_default=False),
+        ForeignFormat | None,
+        typer.Option(
+            "--from", help="The format of PATH. Default: detected from its name and content.", show_default=False
+        ),
     ] = None,
     dialect: Annotated[
         str | None,
         typer.Option(
             "--dialect",
             metavar="NAME",
-            help="What to write in: a warehouse for SQL and dbt, a draft for JSON Schema, a syntax for Protobuf.",
+            help="The dialect to write: a warehouse for SQL and dbt, a draft for JSON Schema, a syntax for Protobuf.",
             show_default=False,
         ),
     ] = None,
     from_dialect: Annotated[
         str | None,
-        typer.Option("--from-dialect", metavar="NAME", help="The dialect of SQL to read.", show_default=False),
+        typer.Option("--from-dialect", metavar="NAME", help="The SQL dialect to read.", show_default=False),
     ] = None,
     blocks: Annotated[
         Blocks,
-        typer.Option("--blocks", help="In ODCS: Treaty's blocks as custom properties (strict) or as plain keys."),
+        typer.Option("--blocks", help="In ODCS: the blocks of Treaty as custom properties (strict) or as plain keys."),
     ] = Blocks.CUSTOM,
-    notation: Annotated[Notation, typer.Option("--notation", help="YAML or JSON, of a contract.")] = Notation.YAML,
+    notation: Annotated[Notation, typer.Option("--notation", help="The notation of a contract.")] = Notation.YAML,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Write to this file; to a folder, all contracts of PATH.", show_default=False
+            "--output", "-o", help="The file to write, or a folder for all contracts of PATH.", show_default=False
         ),
     ] = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write a contract in another form.
+    """Convert a contract or a foreign schema to another form.
 
-    Reads and writes contracts and foreign schemas. What does not come across is named on standard error.
+    Terms that the target form cannot express are listed on standard error.
     """
+    from treaty.cli.render.plain_text import printable
     from treaty.settings import load_settings
 
     limits = load_settings(config).limits
-    contracts, lost = taken_in(path, limits, origin.value if origin else None, from_dialect, whole=_is_folder(output))
+    contracts, losses = _read_contracts(
+        path, limits, origin, from_dialect, Extent.ALL if _is_folder(output) else Extent.ONE
+    )
     conversion = Conversion(to.value, dialect, blocks.value, notation.value)
     for contract in contracts:
-        text, losses = conversion.of(contract)
+        text, lost = conversion.write(contract)
         if output is None:
             typer.echo(text, nl=False)
         else:
-            save(output / f"{contract.id}{conversion.suffix}" if _is_folder(output) else output, text)
-        lost += losses
-    print_losses(lost)
+            _save(output / f"{contract.id}{conversion.suffix}" if _is_folder(output) else output, text)
+        losses += lost
+    for loss in losses:
+        typer.echo(f"lost: {printable(loss)}", err=True)
 
 
 def _is_folder(output: Path | None) -> bool:
     return output is not None and output.is_dir()
 
 
-_OWN = ("odcs", "short")
+CONTRACT_FORMS = ("odcs", "short")
 
 
-def taken_in(
-    reference: str, limits: Limits, origin: str | None, dialect: str | None, *, whole: bool
+def _read_contracts(
+    reference: str, limits: Limits, origin: ForeignFormat | None, dialect: str | None, extent: Extent
 ) -> tuple[list[Contract], list[str]]:
-    """Read the contract that is meant, or all of a file; and what of the file it does not say."""
+    """Read one contract, or all contracts of a file, and return what of the file they do not express."""
+    from treaty.cli.inputs import foreign_format, load_contracts, read_foreign, read_reference, select_contract
+    from treaty.errors import InvalidDocument
     from treaty.formats import get_format
 
-    source, wanted = read_chosen(reference, limits)
-    form = get_format(origin) if origin else foreign_format(source)
-    if dialect is not None and (form is None or not form.reads_dialects):
-        raise InvalidDocument(f"{source.name} is read in no dialect; --from-dialect is for SQL")
-    if form is None:
-        return [one.contract for one in load_all(source, limits)], []
-    contracts, losses = read_foreign(source, form, limits, dialect)
-    taken = list(contracts) if whole and wanted is None else [chosen(contracts, wanted, source.name)]
-    return taken, [f"{source.name}: {loss}" for loss in losses]
+    source, contract_id = read_reference(reference, limits)
+    source_format = get_format(origin.value) if origin else foreign_format(source)
+    if dialect is not None and (source_format is None or not source_format.reads_dialects):
+        raise InvalidDocument(f"{source.name} has no dialects; --from-dialect is for SQL")
+    if source_format is None:
+        return [one.contract for one in load_contracts(source, limits)], []
+    contracts, losses = read_foreign(source, source_format, limits, dialect)
+    take_all = extent is Extent.ALL and contract_id is None
+    selected = list(contracts) if take_all else [select_contract(contracts, contract_id, source.name)]
+    return selected, [f"{source.name}: {loss}" for loss in losses]
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What to write: a form of contract or a foreign format, in which dialect, with which blocks and notation."""
+    """The form to write, with its dialect, or with the blocks and notation of a contract."""
 
     to: str
     dialect: str | None
@@ -153,37 +165,39 @@ class Conversion:
 
     @property
     def suffix(self) -> str:
-        """The ending of a file that is written."""
+        """The file name suffix of the form."""
         from treaty.formats import get_format
 
-        return f".{self.notation}" if self.to in _OWN else get_format(self.to).suffix
+        return f".{self.notation}" if self.to in CONTRACT_FORMS else get_format(self.to).suffix
 
-    def of(self, contract: Contract) -> tuple[str, list[str]]:
-        """Return the text of a contract, and what it does not say."""
+    def write(self, contract: Contract) -> tuple[str, list[str]]:
+        """Return a contract as text, and what the text does not express."""
         from treaty.contracts.text.writer import write_json, write_yaml
+        from treaty.errors import InvalidDocument
         from treaty.formats import get_format
 
-        if self.to not in _OWN:
+        if self.to not in CONTRACT_FORMS:
             written = get_format(self.to).write(contract, dialect=self.dialect)
             return written.text, [str(loss) for loss in written.losses]
         if self.dialect is not None:
-            raise InvalidDocument(f"a contract has no dialects; --dialect {self.dialect} is for foreign formats")
-        document, lost = _odcs(contract, self.blocks) if self.to == "odcs" else _short(contract)
+            raise InvalidDocument(f"--dialect {self.dialect} is for foreign formats; a contract has no dialects")
+        document, lost = _write_odcs(contract, self.blocks) if self.to == "odcs" else _write_short(contract)
         return write_yaml(document) if self.notation == "yaml" else write_json(document), lost
 
 
-def _odcs(contract: Contract, blocks: str) -> tuple[dict[str, object], list[str]]:
+def _write_odcs(contract: Contract, blocks: str) -> tuple[dict[str, object], list[str]]:
     from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
 
     style = BlockStyle(blocks)
     return write_odcs(with_plain_blocks(contract) if style is BlockStyle.PLAIN else contract, style), []
 
 
-def _short(contract: Contract) -> tuple[dict[str, object], list[str]]:
+def _write_short(contract: Contract) -> tuple[dict[str, object], list[str]]:
     from treaty.compatibility import describe
     from treaty.compatibility.diff import conversion_losses
     from treaty.contracts import contract_from
     from treaty.contracts.short_form import write_short_form
+    from treaty.errors import InvalidDocument
 
     document = write_short_form(contract)
     if not document["fields"]:
@@ -193,16 +207,11 @@ def _short(contract: Contract) -> tuple[dict[str, object], list[str]]:
     ]
 
 
-def save(path: Path, text: str) -> None:
-    """Write a file, and say so."""
+def _save(path: Path, text: str) -> None:
+    from treaty.errors import Unavailable
+
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"wrote {path}", err=True)
-
-
-def print_losses(losses: Sequence[str]) -> None:
-    """Name on standard error what did not come across."""
-    for loss in losses:
-        typer.echo(f"lost: {visible(loss)}", err=True)

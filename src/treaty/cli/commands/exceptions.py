@@ -1,4 +1,4 @@
-"""`treaty exceptions`: what reconciliations could not settle, and whose it is."""
+"""`treaty exceptions`: keys that a reconciliation could not resolve, and who owns them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.options import (
-    AllOption,
     AnswerFormat,
     AnswerFormatOption,
     ConfigOption,
-    CursorOption,
-    LimitOption,
+    MasterOption,
+    RemoteOption,
     command_group,
 )
-from treaty.cli.paging import PAGE, fetch, wanted
+from treaty.cli.shared_options import PageRequest, with_shared_options
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,13 +24,14 @@ if TYPE_CHECKING:
 
     from treaty.pipeline.tables import Tables
 
-app = command_group("See what reconciliations could not settle, and accept what may stand.")
+app = command_group("List and accept exceptions of reconciliations.")
 
 
-class State(StrEnum):
-    """How an exception stands.
+class ExceptionState(StrEnum):
+    """The states of an exception.
 
-    Said again here so that the command starts without loading Spark; a test holds the two together.
+    A copy of the states of the pipeline, so that the command starts without importing Spark; a test keeps the two
+    equal.
     """
 
     OPEN = "open"
@@ -41,7 +41,7 @@ class State(StrEnum):
 
 
 class ReasonClass(StrEnum):
-    """Why something is not settled; said again here like the states."""
+    """The classes of reasons; a copy of those of the pipeline, like the states."""
 
     MISSING = "missing"
     CONFLICT = "conflict"
@@ -51,64 +51,61 @@ class ReasonClass(StrEnum):
 
 
 KeyArgument = Annotated[
-    str, typer.Argument(metavar="KEY", help="The key; where it has several fields, their values with commas between.")
+    str, typer.Argument(metavar="KEY", help="The key; separate the values of several fields with commas.")
 ]
 ReconciliationOption = Annotated[
     str | None,
-    typer.Option("--reconciliation", metavar="NAME", help="Only of this reconciliation.", show_default=False),
-]
-MasterOption = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Where Spark runs; by default as set, local[*].", show_default=False),
-]
-RemoteOption = Annotated[
-    str | None,
-    typer.Option("--remote", metavar="URL", help="A Spark Connect server, such as sc://host.", show_default=False),
+    typer.Option(
+        "--reconciliation", metavar="NAME", help="Only exceptions of this reconciliation.", show_default=False
+    ),
 ]
 
 
 @app.command("list")
+@with_shared_options
 def list_exceptions(
+    page: PageRequest,
     reconciliation: ReconciliationOption = None,
-    state: Annotated[State, typer.Option("--state", help="Only those that stand like this.")] = State.OPEN,
+    state: Annotated[
+        ExceptionState, typer.Option("--state", help="Only exceptions in this state.")
+    ] = ExceptionState.OPEN,
     reason_class: Annotated[
-        ReasonClass | None, typer.Option("--class", help="Only of this class.", show_default=False)
+        ReasonClass | None, typer.Option("--class", help="Only exceptions of this class.", show_default=False)
     ] = None,
-    owner: Annotated[str | None, typer.Option("--owner", help="Only of this owner.", show_default=False)] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", help="Only exceptions of this owner.", show_default=False)
+    ] = None,
     older_than: Annotated[
         str | None,
         typer.Option(
-            "--older-than", metavar="TIME", help="Only those first seen longer ago, such as 7d.", show_default=False
+            "--older-than", metavar="TIME", help="Only exceptions older than this, such as 7d.", show_default=False
         ),
     ] = None,
-    limit: LimitOption = PAGE,
-    cursor: CursorOption = None,
-    everything: AllOption = False,
     master: MasterOption = None,
     remote: RemoteOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """List exceptions, the oldest first."""
+    """List exceptions, oldest first."""
     from datetime import UTC, datetime
 
-    from treaty.cli.render.exceptions import draw_exceptions
+    from treaty.cli.render.exceptions import render_exceptions
     from treaty.cli.render.output import print_page
 
-    part, age = wanted(limit, cursor, everything), _age(older_than)
-    with _tables(config, master, remote) as tables:
+    age = _parse_age(older_than)
+    with _open_tables(config, master, remote) as tables:
         from treaty.pipeline.exceptions import Wanted, listed
 
-        asked = Wanted(
+        filters = Wanted(
             reconciliation,
-            None if state is State.ANY else state.value,
+            None if state is ExceptionState.ANY else state.value,
             reason_class and reason_class.value,
             owner,
             age,
         )
         now = datetime.now(UTC)
-        page = fetch(lambda at, most: listed(tables, asked, now, cursor=at, limit=most), part)
-    print_page(page, output, draw_exceptions, "nothing is in doubt")
+        exceptions = page.fetch(lambda cursor, limit: listed(tables, filters, now, cursor=cursor, limit=limit))
+    print_page(exceptions, output, render_exceptions, "no exceptions")
 
 
 @app.command("show")
@@ -120,43 +117,43 @@ def show(
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """Show all that is, or was, in doubt about a key: claims side by side, history, what to do next."""
+    """Show the exceptions of a key: its claims side by side, its history and the next steps."""
     from datetime import UTC, datetime
 
-    from treaty.cli.render.exceptions import draw_keys
-    from treaty.cli.render.output import print_answers
+    from treaty.cli.render.exceptions import render_keys
+    from treaty.cli.render.output import print_list
 
-    with _tables(config, master, remote) as tables:
+    with _open_tables(config, master, remote) as tables:
         from treaty.pipeline.exceptions import of_key
 
         answers = of_key(tables, key, datetime.now(UTC), reconciliation)
-    print_answers(answers, output, draw_keys)
+    print_list(answers, output, render_keys)
 
 
 @app.command("accept")
 def accept_exception(
     key: KeyArgument,
-    assertion: Annotated[str, typer.Option("--assertion", metavar="NAME", help="What is in doubt about it.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why it may stand.")],
+    assertion: Annotated[str, typer.Option("--assertion", metavar="NAME", help="The assertion that failed.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why it is acceptable.")],
     reconciliation: ReconciliationOption = None,
     master: MasterOption = None,
     remote: RemoteOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """Let a key resolve although an exception stands.
+    """Accept an exception, so that its key is resolved.
 
-    The value of the first claim of authority holds then, for as long as the claims stay as they are.
+    The value of the claim with the highest authority is used until one of the claims changes.
     """
     from datetime import UTC, datetime
 
-    from treaty.cli.registry_connection import actor_of
-    from treaty.cli.render.exceptions import draw_accepted
+    from treaty.cli.registry_connection import actor_name
+    from treaty.cli.render.exceptions import render_acceptance
     from treaty.cli.render.output import print_answer
     from treaty.settings import load_settings
 
-    actor = actor_of(load_settings(config))
-    with _tables(config, master, remote) as tables:
+    actor = actor_name(load_settings(config))
+    with _open_tables(config, master, remote) as tables:
         from treaty.pipeline.exceptions import accept
 
         answer = accept(
@@ -168,28 +165,28 @@ def accept_exception(
             now=datetime.now(UTC),
             reconciliation=reconciliation,
         )
-    print_answer(answer, output, draw_accepted)
+    print_answer(answer, output, render_acceptance)
 
 
-def _tables(config: Path | None, master: str | None, remote: str | None) -> AbstractContextManager[Tables]:
-    from treaty.cli.registry_connection import needing
+def _open_tables(config: Path | None, master: str | None, remote: str | None) -> AbstractContextManager[Tables]:
+    from treaty.cli.registry_connection import requires_extra
     from treaty.settings import load_settings
 
-    with needing("spark"):
-        from treaty.cli.data_tests import spark_options
-        from treaty.cli.pipeline_project import opened_tables
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import open_tables
+        from treaty.cli.spark_session import spark_options
     settings = load_settings(config)
-    return opened_tables(settings, spark_options(settings.spark(), master, remote))
+    return open_tables(settings, spark_options(settings.spark(), master, remote))
 
 
-def _age(text: str | None) -> timedelta | None:
+def _parse_age(text: str | None) -> timedelta | None:
     from datetime import timedelta
 
     from treaty.contracts.quantities import parse_seconds
 
     if text is None:
         return None
-    found = parse_seconds(text)
-    if found is None or found < 0 or found > timedelta.max.total_seconds():
-        raise typer.BadParameter(f"{text!r} is no time; write it like 12h or 7d", param_hint="--older-than")
-    return timedelta(seconds=float(found))
+    age = parse_seconds(text)
+    if age is None or age < 0 or age > timedelta.max.total_seconds():
+        raise typer.BadParameter(f"{text!r} is not a duration; write it like 12h or 7d", param_hint="--older-than")
+    return timedelta(seconds=float(age))

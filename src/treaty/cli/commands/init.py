@@ -1,4 +1,4 @@
-"""`treaty init`: a project to start from."""
+"""`treaty init`: create a project with a first contract."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Annotated
 import typer
 
 _PROJECT = """\
-# The settings of this project; every one has a default.
+# The settings of this project; each has a default.
 name: {name}
 
-# The mode that changes are judged under; a contract may pin a stricter one.
+# The compatibility mode for changes; a contract may pin a stricter one.
 compatibility: backward
 
-# Re-grade a kind of change (see: treaty kinds) or a lint rule (see: treaty rules).
+# Change the grade of a change kind or the severity of a lint rule; `treaty explain` lists both.
 grading: {{}}
 lint:
   rules: {{}}
 
-# Findings set aside for a while, each with an owner, a reason and an end date:
+# Findings that are accepted for a while, each with an owner, a reason and an end date:
 #   - {{rule: name-bare, contract: orders, owner: checkout, reason: renamed in 2.0.0, until: "2026-12-31"}}
 waivers: []
 """
@@ -45,7 +45,7 @@ schema:
         logicalType: string
         required: true
         primaryKey: true
-        description: Identifies an order for ever; minted once by checkout and never used again.
+        description: Identifies an order permanently; assigned once by checkout and never reused.
       - name: placed_at
         logicalType: timestamp
         logicalTypeOptions: {timezone: true, defaultTimezone: Etc/UTC}
@@ -66,19 +66,19 @@ change_policy:
 """
 
 _NEXT_STEPS = (
-    ("treaty lint {folder}", "is it legible?"),
-    ("treaty diff OLD NEW", "what does a change break, and which version must it have?"),
-    ("treaty kinds", "what is graded, and why"),
-    ("treaty register {folder}", "put it on record; then: treaty subscribe, treaty impact"),
+    ("treaty lint {folder}", "check whether the contract is understandable"),
+    ("treaty diff OLD NEW", "see what a change breaks and which version it requires"),
+    ("treaty explain", "list the kinds of change and the lint rules"),
+    ("treaty register {folder}", "register the contract; then: treaty consumer subscribe, treaty consumer impact"),
 )
 
 
-def run(
-    folder: Annotated[Path, typer.Argument(help="Where to put the project.")] = Path(),
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder of the project.")] = Path(),
 ) -> None:
-    """Start a project.
+    """Create a project.
 
-    Writes a project file and a first contract; nothing is overwritten.
+    Writes a project file and a first contract; existing files are not overwritten.
     """
     from treaty.contracts.text.writer import write_json
     from treaty.errors import Conflict, Unavailable
@@ -88,7 +88,7 @@ def run(
     quoted = write_json(name).strip()
     files = {folder / PROJECT_FILE: _PROJECT.format(name=quoted), folder / "contracts" / "orders.yaml": _CONTRACT}
     if taken := [str(path) for path in files if path.exists()]:
-        raise Conflict(f"{', '.join(taken)} exists already; nothing was written. Choose another folder")
+        raise Conflict(f"{', '.join(taken)} already exists; nothing was written. Choose another folder")
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,8 +96,8 @@ def run(
             typer.echo(f"wrote {path}")
     except OSError as error:
         raise Unavailable(f"cannot write below {folder}: {error.strerror}") from None
-    steps = [(command.format(folder=folder / "contracts"), what) for command, what in _NEXT_STEPS]
+    steps = [(command.format(folder=folder / "contracts"), purpose) for command, purpose in _NEXT_STEPS]
     width = max(len(command) for command, _ in steps)
     typer.echo("\nNext:")
-    for command, what in steps:
-        typer.echo(f"  {command.ljust(width)}   {what}")
+    for command, purpose in steps:
+        typer.echo(f"  {command.ljust(width)}   {purpose}")

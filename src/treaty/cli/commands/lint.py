@@ -1,4 +1,4 @@
-"""`treaty lint`: could a downstream team explain each field without calling the producer?"""
+"""`treaty lint`: check whether a downstream team could understand each field without asking the producer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import ConfigOption, FormatOption, OutputFormat, day
+from treaty.cli.options import AsOfOption, ConfigOption, FormatOption, OutputFormat, PathsArgument, parse_date
 
 if TYPE_CHECKING:
     from treaty.cli.inputs import Source
@@ -16,21 +16,16 @@ if TYPE_CHECKING:
     from treaty.governance.lint import LintReport, LintSettings
 
 
-def run(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Contract files, folders, git:REF:path, or - for standard input."),
-    ],
+def lint(
+    paths: PathsArgument,
     output: FormatOption = OutputFormat.TEXT,
-    strict: Annotated[bool, typer.Option("--strict", help="Let warnings fail the command too.")] = False,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="Judge waivers as of this day.", show_default=False)
-    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    as_of: AsOfOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Judge whether contracts are legible.
+    """Check whether contracts are understandable.
 
-    Looks at names, meanings, owners, personal data and promises; see: treaty rules.
+    Checks names, descriptions, owners, personal data and guarantees; `treaty explain rules` lists the rules.
     """
     from treaty.cli.inputs import find_sources
     from treaty.cli.render.lint import print_reports
@@ -39,12 +34,12 @@ def run(
 
     settings = load_settings(config)
     rules = settings.linting()
-    today = day(as_of, "--as-of") or datetime.now(UTC).date()
+    today = parse_date(as_of, "--as-of") or datetime.now(UTC).date()
     limits = settings.limits
     sources = find_sources(paths, limits)
     reports = [report for source in sources for report in _lint_source(source, rules, today, limits)]
     if not reports:
-        typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
+        typer.echo(f"no contracts found in {', '.join(paths)}; create one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)
     print_reports(reports, output)
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
@@ -53,14 +48,15 @@ def run(
 
 
 def _lint_source(source: Source, rules: LintSettings, today: date, limits: Limits) -> list[tuple[str, LintReport]]:
-    """Lint one document; one that is no contract is a finding, so that the others are judged too."""
-    from treaty.cli.inputs import load_all
+    """Lint one document. A document that is not a contract gives a finding, so that the others are linted too."""
+    from treaty.cli.inputs import load_contracts
     from treaty.errors import InvalidDocument
-    from treaty.governance.lint import lint, unreadable_report
+    from treaty.governance.lint import lint as lint_contract
+    from treaty.governance.lint import unreadable_report
 
     try:
-        found = load_all(source, limits)
+        contracts = load_contracts(source, limits)
     except InvalidDocument as error:
         return [(source.name, unreadable_report(error.findings))]
-    names = [source.name if len(found) == 1 else f"{source.name}#{one.contract.id}" for one in found]
-    return [(name, lint(one, rules, today)) for name, one in zip(names, found, strict=True)]
+    names = [source.name if len(contracts) == 1 else f"{source.name}#{one.contract.id}" for one in contracts]
+    return [(name, lint_contract(one, rules, today)) for name, one in zip(names, contracts, strict=True)]

@@ -1,4 +1,4 @@
-"""`treaty migrate`: the way over a breaking change: planned, proven, and followed until everybody has moved."""
+"""`treaty migrate`: plan a breaking change, prove its migration on data, and track its consumers."""
 
 from __future__ import annotations
 
@@ -10,37 +10,36 @@ import typer
 
 from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import (
-    AllOption,
     AnswerFormat,
     AnswerFormatOption,
     ConfigOption,
-    CursorOption,
-    LimitOption,
+    MasterOption,
     PageFormat,
     PageFormatOption,
     ReasonOption,
     RegistryOption,
+    RemoteOption,
     TokenFileOption,
     command_group,
-    day,
+    parse_date,
 )
-from treaty.cli.paging import PAGE, fetch, wanted
+from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
 
-app = command_group("Plan the way over a breaking change, prove it on rows, and see who has moved.")
+app = command_group("Plan, prove and track the move to a new line.")
 
-_CONTRACT = "A contract file, git:REF:path, -, or orders@1, orders@1.2.0 of a registry."
+_CONTRACT = "A contract file, git:REF:path, -, or orders@1 or orders@1.2.0 in a registry."
 BeforeArgument = Annotated[str, typer.Argument(metavar="BEFORE", help=_CONTRACT)]
-AfterArgument = Annotated[str, typer.Argument(metavar="AFTER", help="The same, after the change.")]
+AfterArgument = Annotated[str, typer.Argument(metavar="AFTER", help="The same contract after the change.")]
 MigrationArgument = Annotated[
-    int, typer.Argument(metavar="ID", min=1, help="The migration; see: treaty migrate status.")
+    int, typer.Argument(metavar="ID", min=1, help="The number of the migration; see `treaty migrate status`.")
 ]
-ConsumerArgument = Annotated[str, typer.Argument(metavar="CONSUMER", help="Who reads the old line.")]
+ConsumerArgument = Annotated[str, typer.Argument(metavar="CONSUMER", help="A consumer of the old line.")]
 
 
-class State(StrEnum):
-    """Where a migration stands.
+class MigrationState(StrEnum):
+    """The states of a migration.
 
-    Said again here so that the command starts without loading the registry; a test holds the two together.
+    A copy of the states of the registry, so that the command starts without importing it; a test keeps the two equal.
     """
 
     PROPOSED = "proposed"
@@ -54,35 +53,40 @@ def plan(
     before: BeforeArgument,
     after: AfterArgument,
     consumer: Annotated[
-        str | None, typer.Option("--consumer", metavar="NAME", help="Only this one's guide.", show_default=False)
+        str | None,
+        typer.Option("--consumer", metavar="NAME", help="Only the guide of this consumer.", show_default=False),
     ] = None,
     consumers: Annotated[
         Path | None,
-        typer.Option("--consumers", metavar="FILE", help="Who reads it, where no registry says.", show_default=False),
+        typer.Option(
+            "--consumers", metavar="FILE", help="A file with subscriptions, instead of a registry.", show_default=False
+        ),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write views and guides here.", show_default=False),
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Write views and guides to this folder.", show_default=False
+        ),
     ] = None,
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,
     output: PageFormatOption = PageFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """Show the way over between two versions.
+    """Show the migration path between two versions.
 
-    How each shape is made from the other's rows, field by field: exact, lossy or impossible, and why; the view that
-    serves the old shape from the new line; and a guide for each consumer with only the fields it reads.
+    For each field: how it is computed from the rows of the other version, whether that is exact, lossy or impossible,
+    and why. Also prints the view that serves the old schema from the new line, and a guide for each consumer.
     """
-    from treaty.cli.migrations import Where, contracts_of, planned
+    from treaty.cli.migrations import RegistryLocation, build_plan, load_versions
     from treaty.cli.render.migration_markdown import print_plan
     from treaty.settings import load_settings
 
-    where = Where(registry, token_file, load_settings(config))
-    old, new = contracts_of(before, after, where)
-    made = planned(old, new, where, consumers, consumer)
-    print_plan(made, output, folder)
-    if made.is_blocked:
+    location = RegistryLocation(registry, token_file, load_settings(config))
+    old, new = load_versions(before, after, location)
+    migration_plan = build_plan(old, new, location, consumers, consumer)
+    print_plan(migration_plan, output, folder)
+    if migration_plan.is_blocked:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
@@ -92,164 +96,141 @@ def prove(
     after: AfterArgument,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="DATA", help="Rows of the new line; else they are made.", show_default=False),
+        typer.Option(
+            "--data", metavar="DATA", help="Rows of the new line. Default: generated rows.", show_default=False
+        ),
     ] = None,
     old_data: Annotated[
         str | None,
         typer.Option(
-            "--old-data", metavar="DATA", help="Rows of the old line; else they are made.", show_default=False
+            "--old-data", metavar="DATA", help="Rows of the old line. Default: generated rows.", show_default=False
         ),
     ] = None,
-    rows: Annotated[int, typer.Option("--rows", min=1, max=1_000_000, help="How many rows to make.")] = 500,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=1_000_000, help="The number of generated rows.")] = 500,
     record: Annotated[
-        bool, typer.Option("--record", help="Keep the proof with the migration in the registry.")
+        bool, typer.Option("--record", help="Store the proof with the migration in the registry.")
     ] = False,
-    master: Annotated[
-        str | None,
-        typer.Option("--master", metavar="URL", help="Where Spark runs; by default as set.", show_default=False),
-    ] = None,
-    remote: Annotated[
-        str | None,
-        typer.Option("--remote", metavar="URL", help="A Spark Connect server, such as sc://host.", show_default=False),
-    ] = None,
+    master: MasterOption = None,
+    remote: RemoteOption = None,
     registry: RegistryOption = None,
     token_file: TokenFileOption = None,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
-    """Run the shims on rows, and see whether they keep their word.
+    """Prove a migration path on data.
 
-    Rows of each line are served in the shape of the other, held to its contract, and sent back. What is called exact
-    must come back as it went; what is lossy is counted. Rows are given, or made from the contract.
+    Converts rows of each line to the other, tests them against its contract, and converts them back. Exact fields must
+    return unchanged; differences in lossy fields are counted. Rows are given, or generated from the contracts.
     """
-    from treaty.cli.migrations import Where, contracts_of, path_between
-    from treaty.cli.registry_connection import needing
+    from treaty.cli.migrations import RegistryLocation, load_versions, path_between
+    from treaty.cli.registry_connection import requires_extra
     from treaty.cli.render.migration_markdown import print_proof
     from treaty.settings import load_settings
 
-    with needing("spark"):
-        from treaty.cli.data_tests import spark_options
-        from treaty.cli.migration_proofs import ProofAsked, run_proof
+    with requires_extra("spark"):
+        from treaty.cli.migration_proofs import ProofRequest, run_proof
+        from treaty.cli.spark_session import spark_options
     settings = load_settings(config)
-    where = Where(registry, token_file, settings)
-    old, new = contracts_of(before, after, where)
-    asked = ProofAsked(data, old_data, rows, spark_options(settings.spark(), master, remote), settings)
-    proof = run_proof(path_between(old, new), asked)
+    location = RegistryLocation(registry, token_file, settings)
+    old, new = load_versions(before, after, location)
+    request = ProofRequest(data, old_data, rows, spark_options(settings.spark(), master, remote), settings)
+    proof = run_proof(path_between(old, new), request)
     print_proof(proof, output)
     if record:
         from treaty.cli.migrations import record_proof
 
-        typer.echo(record_proof(proof, where), err=True)
+        typer.echo(record_proof(proof, location), err=True)
     if not proof.holds:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
 @app.command("status")
+@with_shared_options
 def status(
+    page: PageRequest,
+    call: RegistryCall,
     migration: Annotated[
-        int | None, typer.Argument(metavar="[ID]", min=1, help="The board of one migration.", show_default=False)
+        int | None, typer.Argument(metavar="[ID]", min=1, help="Show this migration.", show_default=False)
     ] = None,
     contract: Annotated[
-        str | None, typer.Option("--contract", help="Only those of this contract.", show_default=False)
+        str | None, typer.Option("--contract", help="Only migrations of this contract.", show_default=False)
     ] = None,
     state: Annotated[
-        State | None, typer.Option("--state", help="Only those that stand so.", show_default=False)
+        MigrationState | None, typer.Option("--state", help="Only migrations in this state.", show_default=False)
     ] = None,
-    limit: LimitOption = PAGE,
-    cursor: CursorOption = None,
-    everything: AllOption = False,
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
 ) -> None:
-    """List migrations, or show where everybody stands in one."""
-    from treaty.cli.registry_connection import opened
-    from treaty.cli.render.migration_status import draw_board, draw_migrations
-    from treaty.cli.render.output import print_answer, print_page
-    from treaty.settings import load_settings
+    """List migrations, or show the progress of one."""
+    from treaty.cli.render.migration_status import render_migration, render_migrations
 
-    part = wanted(limit, cursor, everything)
-    with opened(registry, token_file, load_settings(config)) as it:
+    with call.open() as registry:
         if migration is not None:
-            print_answer(it.migrations.get(migration), output, draw_board)
+            call.print_answer(registry.migrations.get(migration), render_migration)
             return
-        page = fetch(
-            lambda at, most: it.migrations.list(
-                contract=contract, state=state.value if state else None, cursor=at, limit=most
-            ),
-            part,
+        migrations = page.fetch(
+            lambda cursor, limit: registry.migrations.list(
+                contract=contract, state=state.value if state else None, cursor=cursor, limit=limit
+            )
         )
-    print_page(page, output, draw_migrations, "no migration")
+    call.print_page(migrations, render_migrations, "no migrations")
 
 
 @app.command("acknowledge")
+@with_shared_options
 def acknowledge(
     migration: MigrationArgument,
     consumer: ConsumerArgument,
-    note: Annotated[
-        str | None, typer.Option("--note", help="What the consumer has to say to it.", show_default=False)
-    ] = None,
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
+    call: RegistryCall,
+    note: Annotated[str | None, typer.Option("--note", help="A remark of the consumer.", show_default=False)] = None,
 ) -> None:
-    """Say that a consumer knows of the change.
+    """Acknowledge a breaking change on behalf of a consumer.
 
-    A breaking change waits for the word of the critical consumers it hits; the last one lets it in.
+    A breaking change waits for the critical consumers that it affects; the last acknowledgement registers it.
     """
-    from treaty.cli.registry_connection import opened
-    from treaty.cli.render.migration_status import draw_board
-    from treaty.cli.render.output import print_answer
-    from treaty.settings import load_settings
+    from treaty.cli.render.migration_status import render_migration
 
-    with opened(registry, token_file, load_settings(config)) as it:
-        print_answer(it.migrations.acknowledge(migration, consumer, note=note), output, draw_board)
+    with call.open() as registry:
+        answer = registry.migrations.acknowledge(migration, consumer, note=note)
+    call.print_answer(answer, render_migration)
 
 
 @app.command("move")
+@with_shared_options
 def move(
     migration: MigrationArgument,
     consumer: ConsumerArgument,
+    call: RegistryCall,
     field: Annotated[
         list[str] | None,
-        typer.Option("--field", metavar="FIELD", help="What it reads of the new line; else what its fields became."),
+        typer.Option(
+            "--field",
+            metavar="FIELD",
+            help="A field that it reads in the new line. Repeatable. Default: what its old fields became.",
+        ),
     ] = None,
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
 ) -> None:
-    """Let a consumer read the new line instead of the old one."""
-    from treaty.cli.registry_connection import opened
-    from treaty.cli.render.migration_status import draw_board
-    from treaty.cli.render.output import print_answer
-    from treaty.settings import load_settings
+    """Move a consumer from the old line to the new one."""
+    from treaty.cli.render.migration_status import render_migration
 
-    with opened(registry, token_file, load_settings(config)) as it:
-        print_answer(it.migrations.move(migration, consumer, fields=field or None), output, draw_board)
+    with call.open() as registry:
+        answer = registry.migrations.move(migration, consumer, fields=field or None)
+    call.print_answer(answer, render_migration)
 
 
 @app.command("waive")
+@with_shared_options
 def waive(
     migration: MigrationArgument,
     consumer: ConsumerArgument,
     reason: ReasonOption,
-    until: Annotated[str, typer.Option("--until", metavar="DATE", help="The last day on which it holds.")],
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
+    until: Annotated[str, typer.Option("--until", metavar="DATE", help="The last day on which the waiver applies.")],
+    call: RegistryCall,
 ) -> None:
-    """Go on without a consumer, for a reason, until a day."""
+    """Continue without waiting for a consumer, for a reason, until a date."""
     from datetime import date
 
-    from treaty.cli.registry_connection import opened
-    from treaty.cli.render.migration_status import draw_board
-    from treaty.cli.render.output import print_answer
-    from treaty.settings import load_settings
+    from treaty.cli.render.migration_status import render_migration
 
-    ends = day(until, "--until") or date.max
-    with opened(registry, token_file, load_settings(config)) as it:
-        print_answer(it.migrations.waive(migration, consumer, reason=reason, until=ends), output, draw_board)
+    last_day = parse_date(until, "--until") or date.max
+    with call.open() as registry:
+        answer = registry.migrations.waive(migration, consumer, reason=reason, until=last_day)
+    call.print_answer(answer, render_migration)

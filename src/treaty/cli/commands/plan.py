@@ -1,4 +1,4 @@
-"""`treaty plan`: what a run would do, why, and what stands against it."""
+"""`treaty plan`: what a run would do and why, and the problems that would stop it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treaty.cli.options import (
 )
 
 
-def run(
+def plan(
     folder: FolderArgument = Path(),
     select: SelectOption = None,
     lineage: Annotated[
@@ -27,31 +27,31 @@ def run(
         typer.Option(
             "--lineage",
             metavar="NAME[.COLUMN]",
-            help="Show where the columns of this come from; * for everything. May be repeated.",
+            help="Show the origin of its columns; * for everything. Repeatable.",
             show_default=False,
         ),
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Look at the files of the project only; Spark is not started.")
+        bool, typer.Option("--offline", help="Use only the files of the project; do not start Spark.")
     ] = False,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     master: MasterOption = None,
     remote: RemoteOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Plan the pipeline of a project.
+    """Show what a run would do.
 
-    Shows its steps in layers, what would run and why, by key or whole, and every problem there is before anything runs.
+    Lists the steps by layer, which of them would run and why, incrementally or completely, and every problem.
     """
     from treaty.cli.pipeline_project import open_project
-    from treaty.cli.registry_connection import needing
+    from treaty.cli.registry_connection import requires_extra
     from treaty.errors import InvalidDocument
 
-    with needing("spark"):
-        from treaty.cli import data_tests
-        from treaty.cli.pipeline_project import full_plan, offline_plan
-        from treaty.cli.render.pipeline_plan import Shown, print_plan, print_problems
-        from treaty.pipeline.plan import select as chosen
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import live_plan, offline_plan
+        from treaty.cli.render.pipeline_plan import PlanView, print_plan, print_problems
+        from treaty.cli.spark_session import spark_options
+        from treaty.pipeline.plan import select as select_steps
     try:
         opened = open_project(folder, config)
     except InvalidDocument as error:
@@ -60,11 +60,11 @@ def run(
         print_problems(error.findings, output)
         raise typer.Exit(ExitCode.FINDINGS) from None
     if offline:
-        made = offline_plan(opened)
+        result = offline_plan(opened)
     else:
-        made = full_plan(opened, data_tests.spark_options(opened.settings.spark(), master, remote))
-    steps = {step.table for step in chosen(made.steps, select or ())}
+        result = live_plan(opened, spark_options(opened.settings.spark(), master, remote))
+    steps = {step.table for step in select_steps(result.steps, select or ())}
     name = opened.settings.name or opened.project.folder.name
-    print_plan(Shown(name, made, frozenset(steps), tuple(lineage or ())), output)
-    if made.errors:
+    print_plan(PlanView(name, result, frozenset(steps), tuple(lineage or ())), output)
+    if result.errors:
         raise typer.Exit(ExitCode.FINDINGS)

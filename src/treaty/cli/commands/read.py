@@ -1,4 +1,4 @@
-"""`treaty read`: rows of a table as a run published them."""
+"""`treaty read`: rows of a table as a run published them, as text, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class RowFormat(StrEnum):
-    """How rows are printed."""
+    """Formats of rows."""
 
     TEXT = "text"
     JSON = "json"
     CSV = "csv"
 
 
-def run(
+def read(
     name: Annotated[
         str,
         typer.Argument(
@@ -34,14 +34,17 @@ def run(
         typer.Option(
             "--as-of",
             metavar="RUN|TIME",
-            help="As a run left it, or as it was at a time; by default as it is.",
+            help="The state after a run, or at a time. Default: the current state.",
             show_default=False,
         ),
     ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
-            "--columns", metavar="NAME,...", help="Which columns; by default those of the contract.", show_default=False
+            "--columns",
+            metavar="NAME,...",
+            help="The columns to show. Default: those of the contract.",
+            show_default=False,
         ),
     ] = None,
     outcome: Annotated[
@@ -49,32 +52,32 @@ def run(
         typer.Option(
             "--outcome",
             metavar="OUTCOME",
-            help="Rows that came out so, such as quarantined; by default those that stand.",
+            help="Rows with this outcome, such as quarantined. Default: valid rows.",
             show_default=False,
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many rows at most.")] = 20,
-    output: Annotated[RowFormat, typer.Option("--format", "-f", help="How to print the rows.")] = RowFormat.TEXT,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Maximum number of rows.")] = 20,
+    output: Annotated[RowFormat, typer.Option("--format", "-f", help="Output format.")] = RowFormat.TEXT,
     master: MasterOption = None,
     remote: RemoteOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Read rows as a run published them.
+    """Read published rows.
 
-    Every answer is of one published state, and says which: the run, its contract and the snapshot.
+    The rows come from one published state; the output names its run, contract version and snapshot.
     """
-    from treaty.cli.registry_connection import needing
+    from treaty.cli.registry_connection import requires_extra
     from treaty.settings import load_settings
 
-    with needing("spark"):
-        from treaty.cli import data_tests
-        from treaty.cli.pipeline_project import opened_tables
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import open_tables
+        from treaty.cli.spark_session import spark_options
         from treaty.pipeline.tables.table_reader import Question, show
     settings = load_settings(config)
-    spark = data_tests.spark_options(settings.spark(), master, remote)
+    spark = spark_options(settings.spark(), master, remote)
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()
     question = Question(name, as_of, chosen, outcome, limit)
-    with opened_tables(settings, spark) as tables:
+    with open_tables(settings, spark) as tables:
         shown = show(tables, question)
     _print(shown, output)
 

@@ -1,4 +1,4 @@
-"""`treaty register`: put contracts on record, if they may be."""
+"""`treaty register`: register contracts in a registry."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.commands.check import FetchOption
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import (
-    AnswerFormat,
-    AnswerFormatOption,
-    ConfigOption,
-    ModeOption,
-    RegistryOption,
-    TokenFileOption,
-)
+from treaty.cli.options import FetchOption, ModeOption
+from treaty.cli.shared_options import RegistryCall, with_shared_options
 
 if TYPE_CHECKING:
     from treaty.cli.inputs import Source
     from treaty.settings import Settings
 
 
-def run(
+@with_shared_options
+def register(
+    call: RegistryCall,
     paths: Annotated[
         list[str] | None,
         typer.Argument(
@@ -32,7 +27,8 @@ def run(
         ),
     ] = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Register what the last commit changed, or all since --base.")
+        bool,
+        typer.Option("--changed", help="Register the contracts that the last commit changed, or all since --base."),
     ] = False,
     base: Annotated[
         str | None,
@@ -40,79 +36,79 @@ def run(
     ] = None,
     fetch: FetchOption = False,
     mode: ModeOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and register nothing.")] = False,
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen without registering anything.")
+    ] = False,
 ) -> None:
     """Register contracts.
 
-    Policies come before those that inherit from them, upstreams before what is made from them, lower versions before
-    higher ones. A version that is refused is shown with the consumers it would hit; exit code 3 says that there is one.
+    Registers policies before the contracts that inherit from them, upstream contracts before downstream ones, and lower
+    versions before higher ones. A refused version is shown with the consumers that it would affect; exit code 3 means
+    that at least one was refused.
     """
     from treaty.cli.registration import (
-        STANDING_AGAINST,
-        Became,
+        REFUSED_STATUSES,
+        DocumentStatus,
         check_all,
-        in_order,
-        read_all,
+        order_by_dependency,
+        read_documents,
         register_all,
-        register_telling,
+        register_with_impact,
     )
-    from treaty.cli.registry_connection import Absent, opened
+    from treaty.cli.registry_connection import IfMissing
     from treaty.cli.render.registration import print_outcomes
     from treaty.errors import Unavailable
-    from treaty.settings import load_settings
 
     if changed == bool(paths):
-        raise typer.BadParameter("name contracts, or say --changed for those of the last merge")
+        raise typer.BadParameter("give contracts, or --changed for those of the last merge")
     if not changed and (base is not None or fetch):
-        raise typer.BadParameter("--base and --fetch go with --changed")
-    settings = load_settings(config)
-    sources = _changed(base, fetch, settings, output) if changed else _named(paths or [], settings)
-    documents, outcomes = read_all(sources, settings.limits)
-    with opened(registry, token_file, settings, Absent.SAY_SO if dry_run else Absent.MAKE) as it:
+        raise typer.BadParameter("--base and --fetch need --changed")
+    settings = call.settings
+    sources = _changed_sources(base, fetch, call) if changed else _find_sources(paths or [], settings)
+    documents, outcomes = read_documents(sources, settings.limits)
+    with call.open(IfMissing.FAIL if dry_run else IfMissing.CREATE) as registry:
         try:
-            act = check_all if dry_run else register_telling if changed else register_all
-            for one in act(it, in_order(documents), mode):
-                outcomes.append(one)
+            act = check_all if dry_run else register_with_impact if changed else register_all
+            for outcome in act(registry, order_by_dependency(documents), mode):
+                outcomes.append(outcome)
         except Unavailable:
             if outcomes:
-                print_outcomes(outcomes, output)
+                print_outcomes(outcomes, call.output)
             raise
-    print_outcomes(outcomes, output)
-    became = {one.became for one in outcomes}
-    if became & STANDING_AGAINST:
+    print_outcomes(outcomes, call.output)
+    statuses = {outcome.status for outcome in outcomes}
+    if statuses & REFUSED_STATUSES:
         raise typer.Exit(ExitCode.FINDINGS)
-    if Became.NOT_ALLOWED in became:
+    if DocumentStatus.NOT_ALLOWED in statuses:
         raise typer.Exit(ExitCode.FAILURE)
 
 
-def _named(paths: list[str], settings: Settings) -> list[Source]:
+def _find_sources(paths: list[str], settings: Settings) -> list[Source]:
     from treaty.cli.inputs import find_sources
 
     sources = list(find_sources(paths, settings.limits))
     if not sources:
-        typer.echo(f"no contracts found in {', '.join(paths)}; make one with: treaty init", err=True)
+        typer.echo(f"no contracts found in {', '.join(paths)}; create one with: treaty init", err=True)
         raise typer.Exit(ExitCode.FAILURE)
     return sources
 
 
-def _changed(base: str | None, fetch: bool, settings: Settings, output: AnswerFormat) -> list[Source]:
+def _changed_sources(base: str | None, fetch: bool, call: RegistryCall) -> list[Source]:
     from treaty.cli.git.base import Fetching
     from treaty.cli.git.branch import changed_since
-    from treaty.cli.render.printable import visible
+    from treaty.cli.render.plain_text import printable
 
-    found = changed_since(base, Fetching.ALLOWED if fetch else Fetching.NEVER, settings)
-    for path in found.removed:
-        typer.echo(f"{visible(path)} is gone; what it registered stays until it is retired: treaty retire", err=True)
-    if not found.sources:
+    merged = changed_since(base, Fetching.ALLOWED if fetch else Fetching.NEVER, call.settings)
+    for path in merged.removed:
+        typer.echo(
+            f"{printable(path)} was removed; its versions stay registered until: treaty version retire", err=True
+        )
+    if not merged.sources:
         from treaty.cli.render.registration import print_outcomes
 
-        if output is AnswerFormat.JSON:
-            print_outcomes([], output)
+        if call.is_json:
+            print_outcomes([], call.output)
         else:
-            typer.echo(f"no contract changed since {visible(found.base.name)}; nothing to register")
+            typer.echo(f"no contract changed since {printable(merged.base.name)}; nothing to register")
         raise typer.Exit(ExitCode.FINE)
-    return list(found.sources)
+    return list(merged.sources)

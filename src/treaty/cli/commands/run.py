@@ -1,14 +1,19 @@
-"""`treaty run`: the pipeline of a project."""
+"""`treaty run` and `treaty replay`: run the pipeline of a project."""
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treaty.cli.exit_codes import ExitCode
 from treaty.cli.options import (
     AnswerFormat,
+    AnswerFormatOption,
     ConfigOption,
     FolderArgument,
     MasterOption,
@@ -17,33 +22,140 @@ from treaty.cli.options import (
     WaitOption,
 )
 
-_EVERY = 10.0
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from treaty.cli.pipeline_project import OpenedProject
+    from treaty.cli.progress import Progress
+    from treaty.pipeline.run import Happening, RunSummary, Wish
+    from treaty.pipeline.run.run_lock import Holder
+    from treaty.pipeline.run.step_context import Teller
+    from treaty.pipeline.tables import Tables
+
+DEFAULT_INTERVAL_S = 10.0
+
+
+@dataclass(frozen=True)
+class PipelineCall:
+    """The options of one call: which project, where Spark runs, how to print the summary, and how often to run."""
+
+    folder: Path
+    config: Path | None
+    master: str | None
+    remote: str | None
+    output: AnswerFormat
+    interval_s: float | None = None
+    """Seconds between runs; None for a single run."""
 
 
 def run(
     folder: FolderArgument = Path(),
     select: SelectOption = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Build what is chosen anew, from all that its inputs have.")
+        bool, typer.Option("--full", help="Rebuild the selected steps completely from their inputs.")
     ] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on: run again and again until it is stopped.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Run repeatedly until interrupted.")] = False,
     every: Annotated[
-        float, typer.Option("--every", metavar="SECONDS", min=1, help="With --follow: how long to rest between runs.")
-    ] = _EVERY,
+        float, typer.Option("--every", metavar="SECONDS", min=1, help="With --follow: the pause between runs.")
+    ] = DEFAULT_INTERVAL_S,
     wait: WaitOption = 0.0,
-    output: Annotated[
-        AnswerFormat, typer.Option("--format", "-f", help="How to print the summary.")
-    ] = AnswerFormat.TEXT,
+    output: AnswerFormatOption = AnswerFormat.TEXT,
     master: MasterOption = None,
     remote: RemoteOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Run the pipeline of a project.
 
-    Takes in what is new, computes what that touches, audits it by its contracts, and publishes it whole or not at all.
+    Reads new data, computes what it affects, audits the result against the contracts, and publishes all or nothing.
     """
-    from treaty.cli.running import Asked, run_and_print
     from treaty.pipeline.run import Wish
 
     wish = Wish(tuple(select or ()), anew=full, wait=wait)
-    run_and_print(Asked(folder, config, master, remote, output, every if follow else None), wish)
+    _run_and_print(PipelineCall(folder, config, master, remote, output, every if follow else None), wish)
+
+
+def replay(
+    folder: FolderArgument = Path(),
+    select: SelectOption = None,
+    wait: WaitOption = 0.0,
+    output: AnswerFormatOption = AnswerFormat.TEXT,
+    master: MasterOption = None,
+    remote: RemoteOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Rebuild tables from raw rows, without reading the sources.
+
+    Readers see the old tables until the new ones have passed their audit.
+    """
+    from treaty.pipeline.run import Wish
+
+    wish = Wish(tuple(select or ()), anew=True, from_raw=True, wait=wait)
+    _run_and_print(PipelineCall(folder, config, master, remote, output), wish)
+
+
+def _run_and_print(call: PipelineCall, wish: Wish) -> None:
+    """Run the pipeline and print a summary. A refused audit and a failed step have different exit codes."""
+    from treaty.cli.registry_connection import requires_extra
+
+    with requires_extra("spark"):
+        from treaty.cli.pipeline_project import open_project, require_table_catalog
+        from treaty.cli.spark_session import command_session, spark_options
+        from treaty.pipeline.tables import Tables
+    opened = open_project(call.folder, call.config)
+    spark = spark_options(opened.settings.spark(), call.master, call.remote)
+    catalog = require_table_catalog(opened.settings, spark)
+    with command_session(spark) as (session, progress):
+        summary = _run(call, wish, opened, Tables(session, catalog), progress)
+    if call.interval_s is None:
+        _print(summary, call.output)
+    if not summary.succeeded:
+        refused = all(step.outcome.value != "failed" for step in summary.steps)
+        raise typer.Exit(ExitCode.FINDINGS if refused else ExitCode.FAILURE)
+
+
+def _run(call: PipelineCall, wish: Wish, opened: OpenedProject, tables: Tables, progress: Progress) -> RunSummary:
+    """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
+    from treaty.cli.render.plain_text import printable
+    from treaty.pipeline.run import Means, run_project
+    from treaty.pipeline.run.measures import keep_measures
+
+    secrets = opened.settings.secrets
+    means = Means(_step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret)
+    by_line = dict(opened.contracts.by_line)
+    while True:
+        summary = run_project(tables, opened.project, by_line, wish, means)
+        progress.start("storing measurements")
+        if problem := keep_measures(summary, opened.registry):
+            typer.echo(f"warning: {printable(problem)}", err=True)
+        if call.interval_s is None or not summary.succeeded:
+            return summary
+        _print(summary, call.output)
+        progress.start(f"waiting {call.interval_s:g} s for the next run; stop with Ctrl+C")
+        try:
+            time.sleep(call.interval_s)
+        except KeyboardInterrupt:
+            return summary
+
+
+def _step_listener(progress: Progress) -> Teller:
+    def show(event: Happening) -> None:
+        details = f": {event.words}" if event.words else ""
+        progress.start(f"{event.number}/{event.of}  {event.layer}  {event.step}  {event.moment}{details}")
+
+    return show
+
+
+def _lock_listener(progress: Progress) -> Callable[[Holder | None], None]:
+    def show(holder: Holder | None) -> None:
+        progress.start(f"waiting for {holder or 'another run'}")
+
+    return show
+
+
+def _print(summary: RunSummary, output: AnswerFormat) -> None:
+    from treaty.cli.render.pipeline_run import print_run
+
+    if output is AnswerFormat.JSON:
+        typer.echo(json.dumps(summary.as_data(), ensure_ascii=False))
+    else:
+        print_run(summary)

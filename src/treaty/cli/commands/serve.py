@@ -1,4 +1,4 @@
-"""`treaty serve`: the registry over HTTP."""
+"""`treaty serve`: serve a registry over HTTP."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from treaty.server.server import ServerOptions
 
 
-def run(
+def serve(
     host: Annotated[
-        str | None, typer.Option("--host", help="Where to listen: 127.0.0.1 by default.", show_default=False)
+        str | None, typer.Option("--host", help="The address to listen on. Default: 127.0.0.1.", show_default=False)
     ] = None,
     port: Annotated[
         int | None,
         typer.Option(
-            "--port", min=0, max=65535, help="Its port: 8090 by default; 0 for a free one.", show_default=False
+            "--port",
+            min=0,
+            max=65535,
+            help="The port to listen on; 0 for a free one. Default: 8090.",
+            show_default=False,
         ),
     ] = None,
     database: Annotated[
@@ -33,35 +37,35 @@ def run(
             "--database",
             "--registry",
             metavar="URL|PATH",
-            help="Where the registry is kept: .treaty/registry.db by default, or postgresql://…",
+            help="The database of the registry: a file or postgresql://… Default: .treaty/registry.db.",
             show_default=False,
         ),
     ] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, max=64, help="How many processes answer on the one port.")
-    ] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="The number of server processes.")] = 1,
     output: AnswerFormatOption = AnswerFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
     """Serve a registry over HTTP.
 
-    It also delivers notices and advances what is due. Another machine is let in only once one must sign in.
+    The server also delivers notices and applies life cycle steps that are due. It refuses to listen on other addresses
+    than this machine until a token exists.
     """
-    from treaty.cli.registry_connection import Absent, is_address, needing, open_local
+    from treaty.cli.registry_connection import IfMissing, is_server_address, open_local_registry, requires_extra
     from treaty.errors import NotAllowed, Refused
     from treaty.settings import load_settings
 
     settings = load_settings(config)
     reference = database if database is not None else settings.parts.registry
-    if is_address(reference):
+    if is_server_address(reference):
         raise typer.BadParameter(
-            "a server's address is no database; name a file or postgresql://…", param_hint="--database"
+            "the address of a server is not a database; give a file or postgresql://…", param_hint="--database"
         )
-    with needing("server"):
-        from treaty.server.server import ServerOptions, serve
+    with requires_extra("server"):
+        from treaty.server.server import ServerOptions
+        from treaty.server.server import serve as run_server
         from treaty.server.workers import serve_with_workers
 
-        serving = ServerOptions(
+        options = ServerOptions(
             host if host is not None else settings.parts.server.host,
             port if port is not None else settings.parts.server.port,
             settings.access(),
@@ -71,54 +75,54 @@ def run(
             settings.publishing(),
             settings.catalog_name,
         )
-        greet = _greet if output is AnswerFormat.TEXT else _tell_address
-        signal.signal(signal.SIGTERM, _leave)
+        announce = _print_addresses if output is AnswerFormat.TEXT else _print_json_address
+        signal.signal(signal.SIGTERM, _exit)
         try:
             if workers > 1:
                 serve_with_workers(
-                    lambda: open_local(reference, settings, Absent.MAKE),
-                    serving,
-                    lambda address, registry: greet(address, registry, serving),
+                    lambda: open_local_registry(reference, settings, IfMissing.CREATE),
+                    options,
+                    lambda address, registry: announce(address, registry, options),
                     workers,
                 )
             else:
-                with open_local(reference, settings, Absent.MAKE) as registry:
-                    serve(registry, serving, lambda address: greet(address, registry, serving))
-        except Refused as error:  # no judgement on a contract: it could not start
+                with open_local_registry(reference, settings, IfMissing.CREATE) as registry:
+                    run_server(registry, options, lambda address: announce(address, registry, options))
+        except Refused as error:  # the server did not start: a failure, not a finding
             raise NotAllowed(str(error)) from None
         except KeyboardInterrupt:
             typer.echo("stopped", err=True)
 
 
-def _greet(address: str, registry: Registry, serving: ServerOptions) -> None:
-    typer.echo(f"Treaty serves at {address}")
-    typer.echo(f"  database   {_short(registry.context.database.name)}")
-    typer.echo(f"  access     {_access(registry, serving)}")
+def _print_addresses(address: str, registry: Registry, options: ServerOptions) -> None:
+    typer.echo(f"Treaty is running at {address}")
+    typer.echo(f"  database   {_database_name(registry.context.database.name)}")
+    typer.echo(f"  access     {_describe_access(registry, options)}")
     typer.echo(f"  pages      {address}/")
     typer.echo(f"  API        {address}/docs")
-    if serving.publishing is not None:
-        typer.echo(f"  publishes  {serving.publishing.folder}")
+    if options.publishing is not None:
+        typer.echo(f"  publishes  {options.publishing.folder}")
     typer.echo("  stop       Ctrl+C")
 
 
-def _tell_address(address: str, _registry: Registry, _serving: ServerOptions) -> None:
-    """Say where it listens in one line, which whoever started it waits for."""
+def _print_json_address(address: str, _registry: Registry, _options: ServerOptions) -> None:
+    """Print the address as one line of JSON, for the process that started the server."""
     typer.echo(json.dumps({"address": address}))
 
 
-def _access(registry: Registry, serving: ServerOptions) -> str:
+def _describe_access(registry: Registry, options: ServerOptions) -> str:
     from treaty.server.authenticator import Authenticator
 
-    if serving.oidc is None and not Authenticator(registry.context.database, serving.access).requires_sign_in():
-        return "open to this machine, for want of a token; make one with: treaty token create"
-    return "sign in to change anything" if serving.access.open_reading else "sign in, to read too"
+    if options.oidc is None and not Authenticator(registry.context.database, options.access).requires_sign_in():
+        return "open to this machine because no token exists; create one with: treaty admin token create"
+    return "sign in to make changes" if options.access.open_reading else "sign in to read and to make changes"
 
 
-def _short(name: str) -> str:
-    """Return a SQLite database by its file, any other by its URL, which has no password in it."""
+def _database_name(name: str) -> str:
+    """Return the file of a SQLite database, or the URL of any other (it contains no password)."""
     prefix = "sqlite+pysqlite:///"
     return str(Path(name.removeprefix(prefix))) if name.startswith(prefix) else name
 
 
-def _leave(*_: Any) -> NoReturn:
+def _exit(*_: Any) -> NoReturn:
     raise SystemExit(ExitCode.FINE)

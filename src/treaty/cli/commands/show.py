@@ -1,4 +1,4 @@
-"""`treaty show`: one version of a contract, and what stands around it."""
+"""`treaty show`: one version of a contract with its lines and consumers."""
 
 from __future__ import annotations
 
@@ -7,73 +7,62 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treaty.cli.options import (
-    AnswerFormat,
-    AnswerFormatOption,
-    ConfigOption,
-    RegistryOption,
-    TokenFileOption,
-)
+from treaty.cli.shared_options import RegistryCall, with_shared_options
 
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.registry.model import DocumentAnswer
 
 
-class Written(StrEnum):
-    """A form to print the document in."""
+class DocumentForm(StrEnum):
+    """The forms in which a document is printed."""
 
     ODCS = "odcs"
     SHORT = "short"
     GIVEN = "given"
 
 
-def run(
+@with_shared_options
+def show(
     contract: Annotated[
-        str, typer.Argument(metavar="CONTRACT[@MAJOR]", help="A contract, or a line of it such as orders@1.")
+        str, typer.Argument(metavar="CONTRACT[@MAJOR]", help="A contract, or a line such as orders@1.")
     ],
+    call: RegistryCall,
     version: Annotated[
         str | None,
-        typer.Argument(metavar="[VERSION]", help="One version; else the highest active one.", show_default=False),
+        typer.Argument(metavar="[VERSION]", help="A version. Default: the highest active one.", show_default=False),
     ] = None,
-    written: Annotated[
-        Written | None,
-        typer.Option("--as", help="Print the document instead: in a form, or as it was given.", show_default=False),
+    form: Annotated[
+        DocumentForm | None,
+        typer.Option("--as", help="Print the document in this form, or as it was submitted.", show_default=False),
     ] = None,
-    registry: RegistryOption = None,
-    token_file: TokenFileOption = None,
-    output: AnswerFormatOption = AnswerFormat.TEXT,
-    config: ConfigOption = None,
 ) -> None:
     """Show one version of a contract.
 
-    Its status, owners, lines, consumers, dates and fields; or its document with --as.
+    Prints its status, owners, lines, consumers, dates and fields, or with --as the document.
     """
-    from treaty.cli.registry_connection import opened
-    from treaty.settings import load_settings
-
-    with opened(registry, token_file, load_settings(config)) as it:
-        found = _find(it, contract, version)
-        if written is not None:
-            _print_document(it, found, written, output)
+    with call.open() as registry:
+        document = _find(registry, contract, version)
+        if form is not None:
+            _print_document(registry, document, form, call)
             return
-        from treaty.cli.render.console import screen
-        from treaty.cli.render.contracts import Shown, draw_shown
+        from treaty.cli.render.console import print_to_console
+        from treaty.cli.render.contracts import ContractView, render_contract_view
         from treaty.cli.render.output import print_data
 
-        page = it.consumers.subscriptions(contract=found.contract)
-        shown = Shown(found, it.lines(found.contract), page.items)
-    if output is AnswerFormat.JSON:
-        print_data(shown.as_data())
+        page = registry.consumers.subscriptions(contract=document.contract)
+        view = ContractView(document, registry.lines(document.contract), page.items)
+    if call.is_json:
+        print_data(view.as_data())
         return
-    with screen() as drawn:
-        draw_shown(drawn, shown)
+    with print_to_console() as console:
+        render_contract_view(console, view)
     if page.next is not None:
-        typer.echo(f"there are more consumers; list them with: treaty subscriptions --contract {found.contract}")
+        typer.echo(f"more consumers: treaty consumer list --contract {document.contract}")
 
 
-def _find(it: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
-    """Find the version that is named, else the highest active one, else the highest."""
+def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
+    """Find the given version, or else the highest active one, or else the highest."""
     from treaty.contracts.versions import parse_line
     from treaty.errors import InvalidDocument, NotFound
 
@@ -83,27 +72,27 @@ def _find(it: AnyRegistry, name: str, version: str | None) -> DocumentAnswer:
         line = None
     contract = line.contract if line else name
     if version is not None:
-        return it.get(contract, version)
-    lines = [one for one in it.lines(contract) if line is None or one.line == str(line)]
+        return registry.get(contract, version)
+    lines = [one for one in registry.lines(contract) if line is None or one.line == str(line)]
     if not lines:
-        there = ", ".join(one.line for one in it.lines(contract))
-        raise NotFound(f"no line {name} is registered; there are: {there}")
+        known = ", ".join(one.line for one in registry.lines(contract))
+        raise NotFound(f"no line {name} is registered; the lines are: {known}")
     active = next((one.latest_active for one in lines if one.latest_active), None)
-    return it.get(contract, active or lines[0].latest)
+    return registry.get(contract, active or lines[0].latest)
 
 
-def _print_document(it: AnyRegistry, found: DocumentAnswer, written: Written, output: AnswerFormat) -> None:
+def _print_document(registry: AnyRegistry, answer: DocumentAnswer, form: DocumentForm, call: RegistryCall) -> None:
     from treaty.contracts import contract_from
     from treaty.contracts.odcs import BlockStyle, write_odcs
     from treaty.contracts.short_form import write_short_form
     from treaty.contracts.text.writer import write_json, write_yaml
     from treaty.errors import InvalidDocument
 
-    if written is Written.GIVEN:
-        typer.echo(it.given(found.contract, found.version)[0], nl=False)
+    if form is DocumentForm.GIVEN:
+        typer.echo(registry.given(answer.contract, answer.version)[0], nl=False)
         return
-    contract = contract_from(found.document, "the registry")
-    if written is Written.SHORT and not (contract.schema and contract.schema[0].fields):
-        raise InvalidDocument(f"{contract.id} has no fields, and so no short form; ask for --as odcs")
-    document = write_odcs(contract, BlockStyle.CUSTOM) if written is Written.ODCS else write_short_form(contract)
-    typer.echo(write_json(document) if output is AnswerFormat.JSON else write_yaml(document), nl=False)
+    contract = contract_from(answer.document, "the registry")
+    if form is DocumentForm.SHORT and not (contract.schema and contract.schema[0].fields):
+        raise InvalidDocument(f"{contract.id} has no fields and therefore no short form; use --as odcs")
+    document = write_odcs(contract, BlockStyle.CUSTOM) if form is DocumentForm.ODCS else write_short_form(contract)
+    typer.echo(write_json(document) if call.is_json else write_yaml(document), nl=False)

@@ -1,4 +1,4 @@
-"""`treaty spark`: one Spark that commands share."""
+"""`treaty spark`: a Spark server that commands share."""
 
 from __future__ import annotations
 
@@ -10,35 +10,38 @@ import typer
 
 from treaty.cli.options import ConfigOption, FolderArgument
 
-_PORT = 15002
+DEFAULT_PORT = 15002
 
 
-def run(
+def spark(
     folder: FolderArgument = Path(),
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port, on this machine only.")] = _PORT,
+    port: Annotated[
+        int, typer.Option("--port", min=1, max=65535, help="The port to listen on, for this machine only.")
+    ] = DEFAULT_PORT,
     config: ConfigOption = None,
 ) -> None:
-    """Keep a Spark running that commands share.
+    """Run a Spark server that other commands share.
 
-    A command that starts its own takes seconds for it, and again as many until Java is warm. Let commands use this
-    one with --remote, or with spark.master in the settings.
+    Commands that use it with --remote, or with the setting `spark.master`, do not have to start Spark themselves.
     """
-    from treaty.cli.registry_connection import needing
+    from treaty.cli.registry_connection import requires_extra
     from treaty.errors import NotFound
     from treaty.settings import load_settings
 
     if not folder.is_dir():
-        raise NotFound(f"no folder {folder}; name a project's, or leave it out for this one")
+        raise NotFound(f"there is no folder {folder}; give the folder of a project, or omit it for this folder")
     options = load_settings(config, start=folder).spark()
-    with needing("connect"):
+    with requires_extra("connect"):
         from treaty.spark.session import serve_spark
 
-    asked_to_end = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, asked_to_end)  # threads that begin from here on do not take them either
+    stop_signals = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(
+        signal.SIG_BLOCK, stop_signals
+    )  # new threads inherit the mask, so only sigwait receives them
     with serve_spark(options, port) as address:
-        typer.echo(f"Spark is at {address}")
-        typer.echo(f"  use it     treaty run --remote {address}, or TREATY_SPARK_MASTER={address}")
+        typer.echo(f"Spark runs at {address}")
+        typer.echo(f"  use        treaty run --remote {address}, or TREATY_SPARK_MASTER={address}")
         typer.echo(f"  tables     {options.catalog.uri if options.catalog else 'none; set spark.iceberg'}")
         typer.echo("  stop       Ctrl+C")
-        signal.sigwait(asked_to_end)
+        signal.sigwait(stop_signals)
     typer.echo("stopped", err=True)

@@ -1,1 +1,1 @@
-"""A branch in git, a registry and files on disk, for the review that judges them."""
+"""Access to git: the repository, the base of a branch, and the files that a branch changes."""

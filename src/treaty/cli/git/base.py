@@ -1,4 +1,4 @@
-"""What a branch is compared with: the commit at which it left its base."""
+"""The commit that a branch is compared with: where it left its base."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from treaty.cli.git.repository import Git
 from treaty.errors import NotFound, Unavailable
 
 _MAIN_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
-_NOTHING_YET = re.compile(r"0{40}(?:0{24})?")
-"""What CI says where there was no commit before."""
+EMPTY_COMMIT_ID = re.compile(r"0{40}(?:0{24})?")
+"""What CI reports if there was no commit before."""
 
-_DEEPER = ("--deepen=50", "--deepen=500", "--unshallow")
+FETCH_STEPS = ("--deepen=50", "--deepen=500", "--unshallow")
 
 
 class Fetching(StrEnum):
-    """Whether history that is missing may be fetched."""
+    """Whether missing history may be fetched."""
 
     ALLOWED = "allowed"
     NEVER = "never"
@@ -27,40 +27,40 @@ class Fetching(StrEnum):
 
 @dataclass(frozen=True)
 class Base:
-    """A commit to compare with, and what it is called; the tree may be the empty one."""
+    """A commit to compare with and its name; it may be the empty tree."""
 
     name: str
     commit: str
 
 
 def find_base(git: Git, named: str | None, fetching: Fetching, environment: Mapping[str, str] = os.environ) -> Base:
-    """Return the commit at which the branch left its base: the one named, what CI says, else the main branch."""
-    if named is not None and _NOTHING_YET.fullmatch(named):
+    """Return the commit where the branch left its base: the given one, the one that CI reports, or the main branch."""
+    if named is not None and EMPTY_COMMIT_ID.fullmatch(named):
         return Base("nothing", empty_tree(git))
     name, tip = _tip(git, named, fetching, environment)
     head = git.commit("HEAD")
     if head is None:
-        raise NotFound("the repository has no commit yet; commit something first")
-    return Base(name, _left_at(git, name, tip, head, fetching))
+        raise NotFound("the repository has no commits")
+    return Base(name, _merge_base(git, name, tip, head, fetching))
 
 
 def find_commit(git: Git, named: str | None, fetching: Fetching) -> Base:
-    """Return the commit that is named itself, by default the one before the last."""
+    """Return the given commit, by default the one before the last."""
     name = named or "HEAD^1"
-    if _NOTHING_YET.fullmatch(name) or (named is None and _is_first(git)):
+    if EMPTY_COMMIT_ID.fullmatch(name) or (named is None and _is_first(git)):
         return Base("nothing", empty_tree(git))
     commit = git.commit(name)
     if commit is None and fetching is Fetching.ALLOWED and not name.startswith("-"):
         _fetch(git, "--deepen=1") if named is None else _fetch(git, "--depth=1", "origin", name)
         commit = git.commit(name)
     if commit is None:
-        raise NotFound(f"no commit is called {name!r} here{_cut_off(git)}")
+        raise NotFound(f"there is no commit {name!r}{_shallow_hint(git)}")
     return Base(name, commit)
 
 
 def empty_tree(git: Git) -> str:
-    """Return the tree in which there is nothing."""
-    return git.need("name the empty tree", "hash-object", "-t", "tree", "--stdin").decode().strip()
+    """Return the id of the empty tree."""
+    return git.require("create the empty tree", "hash-object", "-t", "tree", "--stdin").decode().strip()
 
 
 def _is_first(git: Git) -> bool:
@@ -68,28 +68,28 @@ def _is_first(git: Git) -> bool:
 
 
 def _tip(git: Git, named: str | None, fetching: Fetching, environment: Mapping[str, str]) -> tuple[str, str]:
-    told = [named] if named is not None else list(_told_by_ci(environment))
-    for name in told:
+    references = [named] if named is not None else list(_base_refs_from_ci(environment))
+    for name in references:
         if commit := git.commit(name):
             return name, commit
-    if told and fetching is Fetching.ALLOWED:
-        for name in told:
+    if references and fetching is Fetching.ALLOWED:
+        for name in references:
             _fetch(git, *(["--depth=50"] if git.is_shallow else []), "origin", _refspec(name))
             if commit := git.commit(name) or git.commit("FETCH_HEAD"):
                 return name, commit
-    if told:
-        raise NotFound(f"the base {told[0]!r} is not in this clone{_how_to_get(git, told[0])}")
+    if references:
+        raise NotFound(f"the base {references[0]!r} is not in this clone{_fetch_hint(git, references[0])}")
     for name in _MAIN_BRANCHES:
         if commit := git.commit(name):
-            return _in_words(git, name), commit
+            return _branch_name(git, name), commit
     raise NotFound(
-        f"no base to compare with: there is neither {', '.join(_MAIN_BRANCHES[1:-1])} nor {_MAIN_BRANCHES[-1]}; "
-        "say it with --base REF"
+        f"there is no base to compare with: neither {', '.join(_MAIN_BRANCHES[1:-1])} nor {_MAIN_BRANCHES[-1]} exists; "
+        "give one with --base REF"
     )
 
 
-def _told_by_ci(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what GitLab and GitHub say a merge or pull request goes into."""
+def _base_refs_from_ci(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the base of the merge or pull request as GitLab and GitHub report it."""
     if commit := environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"):
         yield commit
     elif branch := environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
@@ -98,23 +98,23 @@ def _told_by_ci(environment: Mapping[str, str]) -> Iterator[str]:
         yield f"origin/{branch}"
 
 
-def _left_at(git: Git, name: str, tip: str, head: str, fetching: Fetching) -> str:
-    if found := git.text("merge-base", tip, head):
-        return found
+def _merge_base(git: Git, name: str, tip: str, head: str, fetching: Fetching) -> str:
+    if commit := git.text("merge-base", tip, head):
+        return commit
     if git.is_shallow and fetching is Fetching.ALLOWED:
-        for how in _DEEPER:
-            _fetch(git, how, "origin", *([_refspec(name)] if name.startswith("origin/") else []))
-            if found := git.text("merge-base", tip, head):
-                return found
+        for depth in FETCH_STEPS:
+            _fetch(git, depth, "origin", *([_refspec(name)] if name.startswith("origin/") else []))
+            if commit := git.text("merge-base", tip, head):
+                return commit
     if git.is_shallow:
-        raise NotFound(f"this clone does not reach back to where the branch left {name}{_how_to_get(git, name)}")
-    raise NotFound(f"{name} and this branch have no common history; name a commit of this branch with --base")
+        raise NotFound(f"this clone does not contain the commit where the branch left {name}{_fetch_hint(git, name)}")
+    raise NotFound(f"{name} and this branch have no common history; give another base with --base")
 
 
 def _fetch(git: Git, *arguments: str) -> None:
-    said = git.ask("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *arguments)
-    if said.code:
-        raise Unavailable(f"git could not fetch the history that is missing: {said.reason}")
+    result = git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *arguments)
+    if result.code:
+        raise Unavailable(f"git could not fetch the missing history: {result.reason}")
 
 
 def _refspec(name: str) -> str:
@@ -122,24 +122,24 @@ def _refspec(name: str) -> str:
     return f"+refs/heads/{branch}:refs/remotes/origin/{branch}" if branch != name else name
 
 
-def _cut_off(git: Git) -> str:
-    return f"; the clone is shallow: {_FETCH_ALL}" if git.is_shallow else "; name another with --base"
+def _shallow_hint(git: Git) -> str:
+    return f"; the clone is shallow: {_FETCH_ALL}" if git.is_shallow else "; give another with --base"
 
 
 _FETCH_ALL = (
-    "fetch the whole history (GitHub: fetch-depth: 0 for actions/checkout; GitLab: GIT_DEPTH: 0; "
-    "else git fetch --unshallow), or let treaty do it with --fetch"
+    "fetch the full history (GitHub: fetch-depth: 0 for actions/checkout; GitLab: GIT_DEPTH: 0; "
+    "else git fetch --unshallow), or add --fetch"
 )
 
 
-def _how_to_get(git: Git, name: str) -> str:
+def _fetch_hint(git: Git, name: str) -> str:
     if git.is_shallow:
         return f", which is shallow: {_FETCH_ALL}"
     branch = name.removeprefix("origin/")
-    return f"; fetch it with git fetch origin {branch}, let treaty do it with --fetch, or name another with --base"
+    return f"; fetch it with git fetch origin {branch}, add --fetch, or give another with --base"
 
 
-def _in_words(git: Git, name: str) -> str:
+def _branch_name(git: Git, name: str) -> str:
     if name != "origin/HEAD":
         return name
     return git.text("rev-parse", "--abbrev-ref", "origin/HEAD") or name

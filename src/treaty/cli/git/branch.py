@@ -1,4 +1,4 @@
-"""A branch of a repository, as a review looks at it."""
+"""A branch as the review sees it: changed files that may contain contracts, and contracts of a merge."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treaty.cli.git.base import Base, Fetching, find_commit
-from treaty.cli.git.changed_files import Blob, Difference, State, blobs, differences, on_disk, tree
-from treaty.cli.git.repository import Git, repository
+from treaty.cli.git.changed_files import (
+    Blob,
+    Difference,
+    State,
+    list_differences,
+    list_tree,
+    read_blobs,
+    read_work_tree_file,
+)
+from treaty.cli.git.repository import Git, find_repository
 from treaty.cli.inputs import Source
 from treaty.contracts.loader import CONTRACT_SUFFIXES, looks_like_contract_file
 from treaty.errors import Unavailable
@@ -23,38 +31,38 @@ if TYPE_CHECKING:
     from treaty.settings import Settings
 
 
-_MOST_WORDS = 200
+MAX_WORDS_PER_GREP = 200
 _ENDINGS = (*CONTRACT_SUFFIXES, *(ending for one in FORMATS if one.detect is not never for ending in one.suffixes))
 
 
 @dataclass(frozen=True)
-class Looking:
-    """Which files are looked at: in which state, below which paths, and which not; no more of each than `most`."""
+class FileFilter:
+    """Which files to read: state, maximum size in bytes, ignored patterns and selected paths."""
 
     state: State
-    most: int
+    max_bytes: int
     ignore: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
-    def sees(self, path: str) -> bool:
-        """Tell whether a file is looked at."""
+    def includes(self, path: str) -> bool:
+        """Tell whether a file is read."""
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in self.ignore):
             return False
         return not self.paths or any(path == one or path.startswith(f"{one}/") or one == "." for one in self.paths)
 
 
-def branch_of(git: Git, base: Base, looking: Looking) -> Branch:
-    """Return the branch with every touched file that may hold a contract."""
-    found = [_seen(one, looking) for one in differences(git, base.commit, looking.state)]
+def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
+    """Return the branch with every changed file that may contain a contract."""
+    found = [_visible_sides(one, files) for one in list_differences(git, base.commit, files.state)]
     found = [one for one in found if one.before or one.after]
     needed = [blob.id for one in found for blob in (one.before, one.after) if blob and blob.id]
-    held = blobs(git, needed, looking.most)
+    contents = read_blobs(git, needed, files.max_bytes)
     revision = base.commit[:12]
 
     def file(blob: Blob | None, at: str | None = None) -> File | None:
         if blob is None:
             return None
-        content = held[blob.id] if blob.id else on_disk(git.root, blob.path, looking.most)
+        content = contents[blob.id] if blob.id else read_work_tree_file(git.root, blob.path, files.max_bytes)
         return None if content is None else File(blob.path, content, at)
 
     touched = [FileChange(file(one.before, revision), file(one.after)) for one in found]
@@ -64,12 +72,12 @@ def branch_of(git: Git, base: Base, looking: Looking) -> Branch:
         base.name,
         base.commit,
         tuple(sorted(touched, key=lambda one: one.path)),
-        lambda words: _mentioning(git, words, looking, here),
+        lambda words: _files_mentioning(git, words, files, here),
     )
 
 
-def below(git: Git, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return paths as the repository names them; one outside of it is refused."""
+def paths_in_repository(git: Git, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return paths relative to the repository; a path outside is an error."""
     found = []
     root = git.root.resolve()
     for path in paths:
@@ -79,75 +87,75 @@ def below(git: Git, paths: Iterable[str]) -> tuple[str, ...]:
                 found.append(whole.relative_to(near).as_posix())
                 break
         else:
-            raise Unavailable(f"{path} is not in the repository {git.root}; name files and folders of it")
+            raise Unavailable(f"{path} is not in the repository {git.root}")
     return tuple(found)
 
 
-def _seen(one: Difference, looking: Looking) -> Difference:
-    """Leave out what is not looked at; a file that moves out of sight, or into it, counts as removed or added."""
+def _visible_sides(one: Difference, files: FileFilter) -> Difference:
+    """Drop sides that are not read; a file that moves out of or into the filter counts as removed or added."""
     before, after = one.before, one.after
     return replace(
         one,
-        before=before if before and looking.sees(before.path) and _may_hold(before.path) else None,
-        after=after if after and looking.sees(after.path) and _may_hold(after.path) else None,
+        before=before if before and files.includes(before.path) and _may_contain_contract(before.path) else None,
+        after=after if after and files.includes(after.path) and _may_contain_contract(after.path) else None,
     )
 
 
-def _may_hold(path: str) -> bool:
-    """Tell by its name whether a file may hold a contract, subscriptions or a schema."""
+def _may_contain_contract(path: str) -> bool:
+    """Tell by its name whether a file may contain a contract, subscriptions or a schema."""
     return path.lower().endswith(_ENDINGS)
 
 
-def _mentioning(git: Git, words: Collection[str], looking: Looking, touched: Collection[str]) -> Sequence[File]:
-    """Find files that the branch leaves alone and that hold one of the words; contracts and subscriptions only."""
+def _files_mentioning(git: Git, words: Collection[str], files: FileFilter, touched: Collection[str]) -> Sequence[File]:
+    """Find unchanged contracts and subscriptions that contain one of the words."""
     named: set[str] = set()
     listed = [word for word in words if word.strip() and "\n" not in word and "\0" not in word]
-    for start in range(0, len(listed), _MOST_WORDS):
-        named |= _grep(git, listed[start : start + _MOST_WORDS], looking.state)
-    ignored = replace(looking, paths=())  # a reader outside of the paths is hit all the same
-    paths = sorted(path for path in named if path not in touched and ignored.sees(path))
-    if looking.state is State.WORKING:
-        read = ((path, on_disk(git.root, path, looking.most)) for path in paths)
+    for start in range(0, len(listed), MAX_WORDS_PER_GREP):
+        named |= _grep(git, listed[start : start + MAX_WORDS_PER_GREP], files.state)
+    ignored = replace(files, paths=())  # consumers outside of the paths are affected too
+    paths = sorted(path for path in named if path not in touched and ignored.includes(path))
+    if files.state is State.WORKING:
+        read = ((path, read_work_tree_file(git.root, path, files.max_bytes)) for path in paths)
         return [File(path, content) for path, content in read if content is not None]
-    known = tree(git, looking.state)
+    known = list_tree(git, files.state)
     found = [known[path] for path in paths if path in known]
-    held = blobs(git, [one.id for one in found if one.id], looking.most)
-    return [File(one.path, held[one.id]) for one in found if one.id]
+    contents = read_blobs(git, [one.id for one in found if one.id], files.max_bytes)
+    return [File(one.path, contents[one.id]) for one in found if one.id]
 
 
 def _grep(git: Git, words: Sequence[str], state: State) -> set[str]:
     where = {State.WORKING: ("--untracked",), State.STAGED: ("--cached",), State.COMMITTED: ("HEAD",)}[state]
     options = ("grep", "--files-with-matches", "-z", "-I", "--fixed-strings", "--full-name", "--no-recurse-submodules")
-    asked = [part for word in words for part in ("-e", word)]
+    patterns = [part for word in words for part in ("-e", word)]
     flags = where if state is not State.COMMITTED else ()
     tree_ish = where if state is State.COMMITTED else ()
-    said = git.ask(
-        *options, "--no-textconv", *flags, *asked, *tree_ish, "--", *(f"*{suffix}" for suffix in CONTRACT_SUFFIXES)
+    result = git.run(
+        *options, "--no-textconv", *flags, *patterns, *tree_ish, "--", *(f"*{suffix}" for suffix in CONTRACT_SUFFIXES)
     )
-    if said.code > 1:
-        raise Unavailable(f"git could not search the branch: {said.reason}")
-    names = [os.fsdecode(name) for name in said.output.split(b"\0") if name]
+    if result.code > 1:
+        raise Unavailable(f"git could not search the branch: {result.reason}")
+    names = [os.fsdecode(name) for name in result.output.split(b"\0") if name]
     return {name.removeprefix("HEAD:") if tree_ish else name for name in names}
 
 
 @dataclass(frozen=True)
-class Merged:
-    """What was committed since a commit."""
+class MergedContracts:
+    """Contracts that were changed and removed since a commit."""
 
     base: Base
     sources: tuple[Source, ...]
     removed: tuple[str, ...]
 
 
-def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> Merged:
-    """Return the contracts that differ between a commit and the last one, as they are committed."""
-    git = repository(Path())
+def changed_since(named: str | None, fetching: Fetching, settings: Settings) -> MergedContracts:
+    """Return the contracts that differ between a commit and the last one."""
+    git = find_repository(Path())
     base = find_commit(git, named, fetching)
-    looking = Looking(State.COMMITTED, settings.limits.bytes, settings.parts.check.ignore)
-    touched = branch_of(git, base, looking).touched
+    files = FileFilter(State.COMMITTED, settings.limits.bytes, settings.parts.check.ignore)
+    touched = read_branch(git, base, files).touched
     now = [one.after for one in touched if one.after and looks_like_contract_file(one.after.content)]
     gone = [one.before for one in touched if one.after is None and one.before]
-    return Merged(
+    return MergedContracts(
         base,
         tuple(Source(one.path, one.content) for one in now if one.path.lower().endswith(CONTRACT_SUFFIXES)),
         tuple(one.path for one in gone if looks_like_contract_file(one.content)),

@@ -1,4 +1,4 @@
-"""The git executable, asked so that neither names nor settings of a repository can make it do anything else."""
+"""Runs git safely: neither file names nor settings of a repository can make it run other programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from treaty.errors import InvalidDocument, NotFound, Unavailable
 
-_SETTINGS = (
+SAFE_SETTINGS = (
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
     "core.quotePath=false",
@@ -19,9 +19,9 @@ _SETTINGS = (
     "submodule.recurse=false",
     "protocol.ext.allow=never",
 )
-"""Settings that could run a program, or change an answer, are set aside."""
+"""Overrides settings that could run a program or change the output."""
 
-_LEFT_OUT = frozenset(
+IGNORED_VARIABLES = frozenset(
     {
         "GIT_EXTERNAL_DIFF",
         "GIT_DIFF_OPTS",
@@ -36,8 +36,8 @@ _LEFT_OUT = frozenset(
 
 
 @dataclass(frozen=True)
-class Answer:
-    """How git ended, and what it said."""
+class GitResult:
+    """The exit code and output of git."""
 
     code: int
     output: bytes
@@ -45,10 +45,10 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """The first line that says what is wrong."""
+        """The first error message."""
         lines = [line for line in self.errors.splitlines() if line.strip()]
-        told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
-        return told.removeprefix("fatal:").removeprefix("error:").strip() or f"it ended with {self.code}"
+        message = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
+        return message.removeprefix("fatal:").removeprefix("error:").strip() or f"exit code {self.code}"
 
 
 @dataclass(frozen=True)
@@ -57,73 +57,73 @@ class Git:
 
     root: Path
 
-    def ask(self, *arguments: str, given: bytes = b"") -> Answer:
-        """Run git, whatever it says."""
-        return ask(self.root, arguments, given)
+    def run(self, *arguments: str, given: bytes = b"") -> GitResult:
+        """Run git and return its result, also if it fails."""
+        return run_git(self.root, arguments, given)
 
     def text(self, *arguments: str) -> str | None:
-        """Return one line that git says, or None where it says no."""
-        said = self.ask(*arguments)
-        return said.output.decode(errors="replace").strip() if said.code == 0 else None
+        """Run git and return its output as one line, or None if it fails."""
+        result = self.run(*arguments)
+        return result.output.decode(errors="replace").strip() if result.code == 0 else None
 
-    def need(self, what: str, *arguments: str, given: bytes = b"") -> bytes:
-        """Run git and return what it says; where it cannot, `what` could not be done."""
-        said = self.ask(*arguments, given=given)
-        if said.code:
-            raise Unavailable(f"git could not {what}: {said.reason}")
-        return said.output
+    def require(self, action: str, *arguments: str, given: bytes = b"") -> bytes:
+        """Run git and return its output; if it fails, the error names the action."""
+        result = self.run(*arguments, given=given)
+        if result.code:
+            raise Unavailable(f"git could not {action}: {result.reason}")
+        return result.output
 
     def commit(self, reference: str) -> str | None:
-        """Return the commit that a name stands for, or None where nothing is called so."""
+        """Return the commit of a reference, or None if there is none."""
         if reference.startswith("-") or not reference.strip() or "\x00" in reference or "\n" in reference:
-            raise InvalidDocument(f"{reference[:60]!r} is no name of a commit; write a branch, a tag or a commit")
+            raise InvalidDocument(f"{reference[:60]!r} is not a commit; give a branch, a tag or a commit")
         return self.text("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
 
     @property
     def is_shallow(self) -> bool:
-        """Whether the history was cut off when it was fetched."""
+        """Whether the clone is shallow."""
         return self.text("rev-parse", "--is-shallow-repository") == "true"
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start git to talk with it."""
+        """Start git with pipes for input and output."""
         return subprocess.Popen(  # noqa: S603
-            command(self.root, arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+            git_command(self.root, arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=git_environment()
         )
 
 
-def repository(folder: Path) -> Git:
-    """Return the repository that a folder is in."""
-    said = ask(folder, ("rev-parse", "--show-toplevel"))
-    if said.code == 0 and (root := os.fsdecode(said.output).removesuffix("\n")):
+def find_repository(folder: Path) -> Git:
+    """Return the repository that contains a folder."""
+    result = run_git(folder, ("rev-parse", "--show-toplevel"))
+    if result.code == 0 and (root := os.fsdecode(result.output).removesuffix("\n")):
         return Git(Path(root))
-    if "dubious ownership" in said.errors:
+    if "dubious ownership" in result.errors:
         raise Unavailable(
-            f"git does not trust {folder.resolve()}, which belongs to somebody else; "
+            f"git does not trust {folder.resolve()}, which belongs to another user; "
             f"if it is yours: git config --global --add safe.directory {folder.resolve()}"
         )
-    if "work tree" in said.errors:
-        raise NotFound(f"{folder.resolve()} is in a repository without a work tree; check a branch in a clone of it")
-    raise NotFound(f"{folder.resolve()} is in no git repository; a check compares a branch with its base")
+    if "work tree" in result.errors:
+        raise NotFound(f"{folder.resolve()} is in a repository without a working tree; run the check in a clone")
+    raise NotFound(f"{folder.resolve()} is not in a git repository")
 
 
-def ask(folder: Path, arguments: Sequence[str], given: bytes = b"") -> Answer:
+def run_git(folder: Path, arguments: Sequence[str], given: bytes = b"") -> GitResult:
     """Run git in a folder."""
     try:
-        done = subprocess.run(  # noqa: S603
-            command(folder, arguments), input=given, capture_output=True, check=False, env=environment()
+        result = subprocess.run(  # noqa: S603
+            git_command(folder, arguments), input=given, capture_output=True, check=False, env=git_environment()
         )
     except FileNotFoundError:
-        raise Unavailable("git is not installed, or not on the PATH; a check needs it") from None
-    return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        raise Unavailable("git is not installed or not on the PATH") from None
+    return GitResult(result.returncode, result.stdout, result.stderr.decode(errors="replace"))
 
 
-def command(folder: Path, arguments: Sequence[str]) -> list[str]:
-    """Return a command of git with its settings."""
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+def git_command(folder: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the command line for git with safe settings."""
+    settings = [part for setting in SAFE_SETTINGS for part in ("-c", setting)]
     return ["git", "-C", str(folder), "--no-pager", *settings, *arguments]
 
 
-def environment() -> dict[str, str]:
-    """Return the environment for git: it asks nobody, locks nothing that it only reads, and speaks English."""
-    kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
-    return kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+def git_environment() -> dict[str, str]:
+    """Return the environment for git: no prompts, no locks for reading, messages in English."""
+    variables = {name: value for name, value in os.environ.items() if name not in IGNORED_VARIABLES}
+    return variables | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}

@@ -1,1 +1,1 @@
-"""Drawing results for people and for machines."""
+"""Rendering of results: for people on a console, for programs as JSON, Markdown, SARIF, JUnit or HTML."""

@@ -1,4 +1,4 @@
-"""Drawing access: tokens, and the audit log."""
+"""Rendering of tokens, the audit log, channels and notices."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from treaty.cli.render.console import text
-from treaty.cli.render.tables import facts, listing, moment
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import facts, format_time, listing
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, ChannelAnswer, NoticeAnswer, TokenAnswer
 
 
-def draw_tokens(drawn: Console, tokens: Sequence[TokenAnswer]) -> None:
-    """Draw tokens, without their secrets."""
-    drawn.print(
+def render_tokens(console: Console, tokens: Sequence[TokenAnswer]) -> None:
+    """Render tokens, without their secrets."""
+    console.print(
         listing(
             ("id", "name", "role", "scopes", "created by", "expires (UTC)", ""),
             (
@@ -24,7 +25,7 @@ def draw_tokens(drawn: Console, tokens: Sequence[TokenAnswer]) -> None:
                     f"{one.role}:{one.team}" if one.team else one.role,
                     ", ".join(one.scopes),
                     one.created_by,
-                    moment(one.expires_at),
+                    format_time(one.expires_at),
                     text("revoked", style="quiet") if one.revoked_at else "",
                 )
                 for one in tokens
@@ -33,41 +34,39 @@ def draw_tokens(drawn: Console, tokens: Sequence[TokenAnswer]) -> None:
     )
 
 
-def draw_revoked(drawn: Console, one: TokenAnswer) -> None:
-    """Draw that a token is refused from now on."""
-    drawn.print(text(f"token {one.id} ({one.name}) is revoked"))
+def render_revoked_token(console: Console, one: TokenAnswer) -> None:
+    """Render the revocation of a token."""
+    console.print(text(f"token {one.id} ({one.name}) is revoked"))
 
 
-def draw_audit(drawn: Console, entries: Sequence[AuditAnswer]) -> None:
-    """Draw who did what."""
-    drawn.print(
+def render_audit_entries(console: Console, entries: Sequence[AuditAnswer]) -> None:
+    """Render entries of the audit log."""
+    console.print(
         listing(
-            ("no", "at (UTC)", "who", "did", "to"),
-            ((str(one.seq), moment(one.at), one.actor, one.action, one.subject) for one in entries),
+            ("no", "time (UTC)", "actor", "action", "subject"),
+            ((str(one.seq), format_time(one.at), one.actor, one.action, one.subject) for one in entries),
         )
     )
 
 
-def draw_audit_check(drawn: Console, check: AuditCheckAnswer) -> None:
-    """Draw whether the audit log is whole, and the head to keep."""
+def render_audit_check(console: Console, check: AuditCheckAnswer) -> None:
+    """Render the result of verifying the audit log, with its head."""
     if check.whole:
-        drawn.print(text(f"the audit log is whole: {_entries(check.entries)}", style="good"))
+        console.print(text(f"the audit log is intact: {pluralize(check.entries, 'entry', 'entries')}", style="good"))
     else:
-        drawn.print(text("the audit log does not hold", style="error"))
-        drawn.print(facts([(f"entry {one.seq}", one.reason) for one in check.breaks]))
-    drawn.print(facts([("Head", check.head)]))
-    drawn.print(text("keep the head elsewhere, and check later with: treaty audit verify --head HEAD", style="quiet"))
+        console.print(text("the audit log is damaged", style="error"))
+        console.print(facts([(f"entry {one.seq}", one.reason) for one in check.breaks]))
+    console.print(facts([("Head", check.head)]))
+    console.print(
+        text("save the head elsewhere, and verify later with: treaty admin audit verify --head HEAD", style="quiet")
+    )
 
 
-def _entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number:,} entries"
-
-
-def draw_channels(drawn: Console, channels: Sequence[ChannelAnswer]) -> None:
-    """Draw where parties get their notices."""
-    drawn.print(
+def render_channels(console: Console, channels: Sequence[ChannelAnswer]) -> None:
+    """Render channels."""
+    console.print(
         listing(
-            ("id", "party", "kind", "target", "signed", "added by", "at (UTC)"),
+            ("id", "party", "kind", "target", "signed", "added by", "added (UTC)"),
             (
                 (
                     str(one.id),
@@ -76,7 +75,7 @@ def draw_channels(drawn: Console, channels: Sequence[ChannelAnswer]) -> None:
                     one.target,
                     "yes" if one.signed else "no",
                     one.added_by,
-                    moment(one.added_at),
+                    format_time(one.added_at),
                 )
                 for one in channels
             ),
@@ -84,26 +83,28 @@ def draw_channels(drawn: Console, channels: Sequence[ChannelAnswer]) -> None:
     )
 
 
-def draw_added(drawn: Console, one: ChannelAnswer) -> None:
-    """Draw that a channel is there, in a line."""
-    drawn.print(text(f"channel {one.id}: {one.party} gets its notices by {one.kind} {one.target}".rstrip()))
+def render_added_channel(console: Console, one: ChannelAnswer) -> None:
+    """Render a new channel in one line."""
+    console.print(text(f"channel {one.id}: {one.party} receives notices by {one.kind} {one.target}".rstrip()))
 
 
-def draw_removed(drawn: Console, one: ChannelAnswer) -> None:
-    """Draw that a channel is gone, in a line."""
-    drawn.print(text(f"channel {one.id} is removed; {one.party} gets nothing by {one.kind} {one.target}".rstrip()))
+def render_removed_channel(console: Console, one: ChannelAnswer) -> None:
+    """Render the removal of a channel in one line."""
+    console.print(
+        text(f"channel {one.id} is removed; {one.party} no longer receives notices by {one.kind} {one.target}".rstrip())
+    )
 
 
-def draw_notices(drawn: Console, notices: Sequence[NoticeAnswer]) -> None:
-    """Draw what parties were told."""
+def render_notices(console: Console, notices: Sequence[NoticeAnswer]) -> None:
+    """Render notices with their recipients and deliveries."""
     for one in notices:
-        drawn.print(text(f"{moment(one.at)}  ", style="quiet").append_text(text(one.headline)))
-        about = f"{one.kind} · to {', '.join(one.parties) or 'nobody'} · {_delivered(one)}"
-        drawn.print(facts([("", text(about, style="quiet"))]))
+        console.print(text(f"{format_time(one.at)}  ", style="quiet").append_text(text(one.headline)))
+        about = f"{one.kind} · to {', '.join(one.parties) or 'no recipients'} · {_describe_deliveries(one)}"
+        console.print(facts([("", text(about, style="quiet"))]))
 
 
-def _delivered(notice: NoticeAnswer) -> str:
+def _describe_deliveries(notice: NoticeAnswer) -> str:
     states = Counter(one.state for one in notice.deliveries)
-    said = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+    counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
     errors = [one.error for one in notice.deliveries if one.error and one.state != "delivered"]
-    return (said or "no channel") + (f": {errors[0]}" if errors else "")
+    return (counts or "no channel") + (f": {errors[0]}" if errors else "")

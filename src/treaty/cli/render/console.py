@@ -1,4 +1,4 @@
-"""One console for all text: calm colours, no colour where nobody sees it, wide lines in logs."""
+"""The console for all text output: colours only on a terminal, wide lines in logs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
 
-from treaty.cli.render.printable import visible
+from treaty.cli.render.plain_text import printable
 from treaty.contracts.findings import Severity
 
-_LOG_WIDTH = 120
+LOG_WIDTH = 120
 _COMMAND = re.compile(r"^(\s*)::")
-"""How a line begins that GitHub takes for a command, wherever a long text was folded."""
+"""The start of a line that GitHub reads as a workflow command."""
 
 _THEME = Theme(
     {
@@ -35,33 +35,33 @@ STYLES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 
 
 def text(content: str, style: str = "") -> Text:
-    """Return text for a console; what comes from a document cannot act on the terminal."""
-    return Text(visible(content), style=style)
+    """Return styled text with control characters escaped, so that a document cannot control the terminal."""
+    return Text(printable(content), style=style)
 
 
 @contextmanager
-def screen() -> Iterator[Console]:
-    """Collect what is printed to a console, then write it without the spaces tables leave at line ends."""
-    with captured() as (drawn, lines):
-        yield drawn
+def print_to_console() -> Iterator[Console]:
+    """Collect what is printed to a console, then print it without trailing spaces."""
+    with capture_console() as (console, lines):
+        yield console
     for line in lines:
         typer.echo(line)
 
 
 @contextmanager
-def captured() -> Iterator[tuple[Console, list[str]]]:
-    """Give a console, and at the end the lines printed to it; none is a command to a CI that reads the log."""
+def capture_console() -> Iterator[tuple[Console, list[str]]]:
+    """Yield a console and, filled at the end, its lines. No line starts with a GitHub workflow command."""
     terminal = Console().is_terminal
-    coloured = terminal and not os.environ.get("NO_COLOR")
-    drawn = Console(
+    use_colour = terminal and not os.environ.get("NO_COLOR")
+    console = Console(
         theme=_THEME,
         highlight=False,
         emoji=False,
         markup=False,
-        width=None if terminal else _LOG_WIDTH,
-        force_terminal=coloured,
+        width=None if terminal else LOG_WIDTH,
+        force_terminal=use_colour,
     )
     lines: list[str] = []
-    with drawn.capture() as found:
-        yield drawn, lines
-    lines += [_COMMAND.sub(r"\1: :", line.rstrip()) for line in found.get().splitlines()]
+    with console.capture() as capture:
+        yield console, lines
+    lines += [_COMMAND.sub(r"\1: :", line.rstrip()) for line in capture.get().splitlines()]

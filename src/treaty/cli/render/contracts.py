@@ -1,4 +1,4 @@
-"""Drawing contracts: what a search finds, the versions of one, and one version in full."""
+"""Rendering of contracts: search results, version lists, and one version in full."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 from rich.console import Console
 
 from treaty.cli.render.console import text
-from treaty.cli.render.consumers import draw_readers
-from treaty.cli.render.tables import count, day_or_nothing, facts, listing, moment, status_text
+from treaty.cli.render.consumers import render_contract_consumers
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import facts, format_date, format_time, listing, status_text
 from treaty.contracts import Contract, Field, FieldPath, contract_from
 from treaty.registry.model import (
     ContractAnswer,
@@ -21,52 +22,52 @@ from treaty.registry.model import (
     VersionAnswer,
 )
 
-_MOST_FIELDS = 500
+MAX_FIELDS = 500
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One version, and what stands around it."""
+class ContractView:
+    """One version with its lines and subscriptions."""
 
     version: DocumentAnswer
     lines: list[LineAnswer]
     subscriptions: list[SubscriptionAnswer]
 
     def as_data(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the view as plain data."""
         return self.version.model_dump(mode="json") | {
             "lines": [one.model_dump(mode="json") for one in self.lines],
             "subscriptions": [one.model_dump(mode="json") for one in self.subscriptions],
         }
 
 
-def draw_contracts(drawn: Console, contracts: Sequence[ContractAnswer]) -> None:
-    """Draw what a search found."""
+def render_contracts(console: Console, contracts: Sequence[ContractAnswer]) -> None:
+    """Render search results."""
     for one in contracts:
         title = text(one.id, style="path")
         title.append_text(text(f"  {one.version}", style="accent"))
         about = " · ".join(part for part in (one.name, one.domain, one.tier) if part)
         title.append_text(text(f"  {about}" if about else "", style="quiet"))
-        drawn.print(title)
+        console.print(title)
         if one.summary:
-            drawn.print(facts([("", one.summary)]))
-    drawn.print()
-    drawn.print(text(f"{count(len(contracts), 'contract')}; see one with: treaty show CONTRACT", style="quiet"))
+            console.print(facts([("", one.summary)]))
+    console.print()
+    console.print(text(f"{pluralize(len(contracts), 'contract')}; show one with: treaty show CONTRACT", style="quiet"))
 
 
-def draw_history(drawn: Console, versions: Sequence[VersionAnswer]) -> None:
-    """Draw versions in the order they were registered."""
-    drawn.print(
+def render_history(console: Console, versions: Sequence[VersionAnswer]) -> None:
+    """Render versions in the order of registration."""
+    console.print(
         listing(
             ("version", "status", "registered (UTC)", "by", "sunset", "retire from"),
             (
                 (
                     text(one.version, style="accent"),
                     status_text(one.status),
-                    moment(one.registered_at),
+                    format_time(one.registered_at),
                     one.registered_by,
-                    day_or_nothing(one.sunset_on),
-                    day_or_nothing(one.retire_on),
+                    format_date(one.sunset_on),
+                    format_date(one.retire_on),
                 )
                 for one in versions
             ),
@@ -74,38 +75,38 @@ def draw_history(drawn: Console, versions: Sequence[VersionAnswer]) -> None:
     )
 
 
-def draw_steps(drawn: Console, steps: Sequence[StepAnswer]) -> None:
-    """Draw which versions moved on, and who was reminded to leave one that stays as it is."""
+def render_lifecycle_steps(console: Console, steps: Sequence[StepAnswer]) -> None:
+    """Render life cycle steps, and reminders about versions whose status stays the same."""
     for one in steps:
         name = f"{one.contract} {one.version}"
-        moved = f"{name} is {one.after}, not {one.before} any more"
-        reminded = f"reminder about {name}, which is {one.after}"
-        drawn.print(text(f"{reminded if one.before == one.after else moved}: {one.reason}"))
+        changed = f"{name} is now {one.after} (was {one.before})"
+        reminder = f"reminder about {name}, which is {one.after}"
+        console.print(text(f"{reminder if one.before == one.after else changed}: {one.reason}"))
 
 
-def draw_versions(drawn: Console, versions: Sequence[VersionAnswer]) -> None:
-    """Draw where versions stand now, one line each."""
+def render_versions(console: Console, versions: Sequence[VersionAnswer]) -> None:
+    """Render the status of versions, one line each."""
     for one in versions:
-        draw_version(drawn, one)
+        render_version(console, one)
 
 
-def draw_version(drawn: Console, one: VersionAnswer) -> None:
-    """Draw where a version stands now, in a line."""
-    said = text(f"{one.contract} {one.version} is ").append_text(status_text(one.status))
+def render_version(console: Console, one: VersionAnswer) -> None:
+    """Render the status of a version in one line."""
+    line = text(f"{one.contract} {one.version} is ").append_text(status_text(one.status))
     if one.status in ("deprecated", "sunset") and one.sunset_on:
-        said.append_text(text(f"; sunset on {one.sunset_on}, may be retired from {one.retire_on}"))
-    drawn.print(said)
+        line.append_text(text(f"; sunset on {one.sunset_on}, may be retired from {one.retire_on}"))
+    console.print(line)
 
 
-def draw_shown(drawn: Console, shown: Shown) -> None:
-    """Draw one version: where it stands, who answers for it, who reads it, and its fields."""
-    one, contract = shown.version, contract_from(shown.version.document, "the registry")
+def render_contract_view(console: Console, view: ContractView) -> None:
+    """Render one version: status, owners, lines, consumers and fields."""
+    one, contract = view.version, contract_from(view.version.document, "the registry")
     title = text(one.contract, style="path")
     title.append_text(text(f"  {one.version}  ", style="accent")).append_text(status_text(one.status))
-    drawn.print(title)
-    drawn.print(facts(_about(one, contract)))
-    drawn.print()
-    drawn.print(
+    console.print(title)
+    console.print(facts(_about(one, contract)))
+    console.print()
+    console.print(
         listing(
             ("line", "status", "latest", "versions", "consumers", "sunset", "retire from"),
             (
@@ -115,17 +116,17 @@ def draw_shown(drawn: Console, shown: Shown) -> None:
                     line.latest_active or line.latest,
                     str(line.versions),
                     str(line.consumers),
-                    day_or_nothing(line.sunset_on),
-                    day_or_nothing(line.retire_on),
+                    format_date(line.sunset_on),
+                    format_date(line.retire_on),
                 )
-                for line in shown.lines
+                for line in view.lines
             ),
         )
     )
-    if shown.subscriptions:
-        drawn.print()
-        draw_readers(drawn, shown.subscriptions, one.contract)
-    _draw_fields(drawn, contract)
+    if view.subscriptions:
+        console.print()
+        render_contract_consumers(console, view.subscriptions, one.contract)
+    _render_fields(console, contract)
 
 
 def _about(one: VersionAnswer, contract: Contract) -> Iterator[tuple[str, str]]:
@@ -136,24 +137,24 @@ def _about(one: VersionAnswer, contract: Contract) -> Iterator[tuple[str, str]]:
         yield "Owner" if number == 0 else "", f"{owner.team}  {owner.contact or ''}".rstrip()
     if contract.treaty.parent:
         yield "Policy", contract.treaty.parent
-    yield "Changes", f"judged under {one.mode}"
-    yield "Since", f"{moment(one.registered_at)} UTC, registered by {one.registered_by}"
+    yield "Mode", one.mode
+    yield "Registered", f"{format_time(one.registered_at)} UTC by {one.registered_by}"
     if one.announced_on:
-        yield "Leaving", f"announced on {one.announced_on}, sunset on {one.sunset_on}, retired from {one.retire_on}"
+        yield "End", f"announced on {one.announced_on}, sunset on {one.sunset_on}, may be retired from {one.retire_on}"
     if one.deprecation_uri:
         yield "Plan", one.deprecation_uri
 
 
-def _draw_fields(drawn: Console, contract: Contract) -> None:
+def _render_fields(console: Console, contract: Contract) -> None:
     for item in contract.schema:
-        found = list(_fields(item.fields, FieldPath()))
-        if not found:
+        fields = list(_fields(item.fields, FieldPath()))
+        if not fields:
             continue
-        drawn.print()
-        drawn.print(text(item.name, style="path"))
-        drawn.print(
+        console.print()
+        console.print(text(item.name, style="path"))
+        console.print(
             listing(
-                ("field", "type", "", "meaning"),
+                ("field", "type", "", "description"),
                 (
                     (
                         text(str(path), style="accent"),
@@ -161,12 +162,12 @@ def _draw_fields(drawn: Console, contract: Contract) -> None:
                         "key" if one.primary_key else "required" if one.is_required else "",
                         " ".join((one.description or "").split()),
                     )
-                    for path, one in found[:_MOST_FIELDS]
+                    for path, one in fields[:MAX_FIELDS]
                 ),
             )
         )
-        if len(found) > _MOST_FIELDS:
-            drawn.print(text(f"and {len(found) - _MOST_FIELDS:,} more; see --as given", style="quiet"))
+        if len(fields) > MAX_FIELDS:
+            console.print(text(f"and {len(fields) - MAX_FIELDS:,} more; print all with --as given", style="quiet"))
 
 
 def _fields(fields: tuple[Field, ...], above: FieldPath) -> Iterator[tuple[FieldPath, Field]]:

@@ -1,4 +1,4 @@
-"""Drawing governance: what policies find, waivers, and changes that wait for approval."""
+"""Rendering of policy checks, waivers and proposals."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from rich.console import Console
 from rich.table import Table
 
 from treaty.cli.render.console import text
-from treaty.cli.render.tables import facts, listing, moment
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import facts, format_time, listing
 from treaty.registry.model import PolicyCheckAnswer, ProposalAnswer, ViolationAnswer, WaiverAnswer
 
 
-def draw_policy_check(drawn: Console, check: PolicyCheckAnswer) -> None:
-    """Draw what the policies above a contract find weakened, and whom it would find in breach."""
-    drawn.print(text(f"{check.contract} {check.version}", style="path"))
-    above = " · ".join(check.policies) or "none; it inherits from no policy"
-    drawn.print(facts([("Policies", above), ("Verdict", _verdict(check))]))
+def render_policy_check(console: Console, check: PolicyCheckAnswer) -> None:
+    """Render the violations of a contract, and of the contracts that inherit from it."""
+    console.print(text(f"{check.contract} {check.version}", style="path"))
+    policies = " · ".join(check.policies) or "none"
+    console.print(facts([("Policies", policies), ("Verdict", _verdict(check))]))
     if check.violations:
-        drawn.print()
-        drawn.print(_violations(check.violations))
+        console.print()
+        console.print(_violations(check.violations))
     for child in check.children:
-        drawn.print()
-        drawn.print(text(f"{child.contract} {child.version} would be in breach of it", style="warning"))
-        drawn.print(_violations(child.violations))
+        console.print()
+        console.print(text(f"{child.contract} {child.version} would violate it", style="warning"))
+        console.print(_violations(child.violations))
 
 
-def draw_waivers(drawn: Console, waivers: Sequence[WaiverAnswer]) -> None:
-    """Draw who sets what aside."""
-    drawn.print(
+def render_waivers(console: Console, waivers: Sequence[WaiverAnswer]) -> None:
+    """Render waivers."""
+    console.print(
         listing(
             ("id", "rule", "contract", "path", "owner", "until", "reason"),
             (
@@ -47,17 +48,17 @@ def draw_waivers(drawn: Console, waivers: Sequence[WaiverAnswer]) -> None:
     )
 
 
-def draw_waiver(drawn: Console, one: WaiverAnswer) -> None:
-    """Draw one waiver in a line."""
-    until = "is revoked" if one.revoked_at else f"holds until {one.until}"
-    drawn.print(text(f"waiver {one.id}: {one.rule} on {one.contract} {one.path} {until}, for {one.owner}"))
+def render_waiver(console: Console, one: WaiverAnswer) -> None:
+    """Render one waiver in one line."""
+    until = "is revoked" if one.revoked_at else f"applies until {one.until}"
+    console.print(text(f"waiver {one.id}: {one.rule} on {one.contract} {one.path} {until}; owner: {one.owner}"))
 
 
-def draw_proposals(drawn: Console, proposals: Sequence[ProposalAnswer]) -> None:
-    """Draw what waits for approval, and what was decided."""
-    drawn.print(
+def render_proposals(console: Console, proposals: Sequence[ProposalAnswer]) -> None:
+    """Render proposals."""
+    console.print(
         listing(
-            ("id", "contract", "version", "state", "proposed by", "at (UTC)", "decided by", "reason"),
+            ("id", "contract", "version", "state", "proposed by", "proposed (UTC)", "decided by", "reason"),
             (
                 (
                     str(one.id),
@@ -65,7 +66,7 @@ def draw_proposals(drawn: Console, proposals: Sequence[ProposalAnswer]) -> None:
                     one.version,
                     one.state,
                     one.proposed_by,
-                    moment(one.proposed_at),
+                    format_time(one.proposed_at),
                     one.decided_by or "",
                     one.reason or "",
                 )
@@ -75,25 +76,23 @@ def draw_proposals(drawn: Console, proposals: Sequence[ProposalAnswer]) -> None:
     )
 
 
-def draw_proposal(drawn: Console, one: ProposalAnswer) -> None:
-    """Draw what became of a proposal, in a line."""
-    became = "is registered" if one.state == "approved" else f"is {one.state}"
+def render_proposal(console: Console, one: ProposalAnswer) -> None:
+    """Render the state of a proposal in one line."""
     by = f" by {one.decided_by}" if one.decided_by else ""
-    drawn.print(text(f"proposal {one.id}: {one.contract} {one.version} {became}; {one.state}{by}"))
+    registered = "; the version is registered" if one.state == "approved" else ""
+    console.print(text(f"proposal {one.id}: {one.contract} {one.version} is {one.state}{by}{registered}"))
 
 
 def _verdict(check: PolicyCheckAnswer) -> str:
-    standing = sum(1 for one in check.violations if not one.waived_by)
-    if standing:
-        return (
-            f"refused: {standing} of its terms are weaker than asked" if standing > 1 else "refused: one term is weaker"
-        )
-    return "holds" if not check.violations else "holds, by waivers"
+    violations = sum(1 for one in check.violations if not one.waived_by)
+    if violations:
+        return f"refused: {pluralize(violations, 'term')} weaker than required"
+    return "passed" if not check.violations else "passed, with waivers"
 
 
 def _violations(violations: Sequence[ViolationAnswer]) -> Table:
     return listing(
-        ("policy", "where", "what", ""),
+        ("policy", "term", "violation", ""),
         (
             (one.policy, one.path, one.message, f"waived by {one.waived_by}" if one.waived_by else "")
             for one in violations

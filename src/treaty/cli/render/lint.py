@@ -1,4 +1,4 @@
-"""Drawing lint reports."""
+"""Rendering of lint reports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from treaty.cli.options import OutputFormat
+from treaty.cli.render.plain_text import pluralize
 from treaty.contracts.findings import Severity
 from treaty.contracts.text.writer import write_json
 from treaty.governance.lint import RULES, LintReport
@@ -19,7 +20,7 @@ Reports = list[tuple[str, LintReport]]
 
 
 def print_reports(reports: Reports, output: OutputFormat) -> None:
-    """Print what lint found."""
+    """Print lint reports in a format."""
     match output:
         case OutputFormat.TEXT:
             _print_text(reports)
@@ -39,25 +40,25 @@ def print_reports(reports: Reports, output: OutputFormat) -> None:
 
 def _print_text(reports: Reports) -> None:
     if any(report.findings or report.waived for _, report in reports):
-        from treaty.cli.render.console import screen
+        from treaty.cli.render.console import print_to_console
 
-        with screen() as drawn:
+        with print_to_console() as console:
             for source, report in reports:
                 if report.findings or report.waived:
-                    _print_report(drawn, source, report)
+                    _print_report(console, source, report)
     typer.echo(_totals(reports))
 
 
-def _print_report(drawn: Console, source: str, report: LintReport) -> None:
+def _print_report(console: Console, source: str, report: LintReport) -> None:
     from rich.table import Table
 
     from treaty.cli.render.console import STYLES, text
 
     title = text(source, style="path")
     if report.contract_id:
-        facts = f"  {report.contract_id} {report.version} · legibility {report.score} %"
+        facts = f"  {report.contract_id} {report.version} · score {report.score} %"
         title.append_text(text(facts, style="quiet"))
-    drawn.print(title)
+    console.print(title)
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(justify="right", style="quiet", min_width=4)
     grid.add_column(min_width=7)
@@ -65,18 +66,18 @@ def _print_report(drawn: Console, source: str, report: LintReport) -> None:
     grid.add_column(style="quiet", no_wrap=True)
     for finding in report.findings:
         line = str(finding.place.line) if finding.place and finding.place.line else ""
-        said = text(finding.message)
+        message = text(finding.message)
         if finding.hint:
-            said.append("\n").append_text(text(finding.hint, style="quiet"))
-        grid.add_row(line, text(finding.severity, style=STYLES[finding.severity]), said, finding.id)
+            message.append("\n").append_text(text(finding.hint, style="quiet"))
+        grid.add_row(line, text(finding.severity, style=STYLES[finding.severity]), message, finding.id)
     for one in report.waived:
         line = str(one.finding.place.line) if one.finding.place and one.finding.place.line else ""
-        said = text(one.finding.message)
+        message = text(one.finding.message)
         waiver = f"waived by {one.waiver.owner} until {one.waiver.until}: {one.waiver.reason}"
-        said.append("\n").append_text(text(waiver, style="quiet"))
-        grid.add_row(line, text("waived", style="quiet"), said, one.finding.id)
-    drawn.print(grid)
-    drawn.print()
+        message.append("\n").append_text(text(waiver, style="quiet"))
+        grid.add_row(line, text("waived", style="quiet"), message, one.finding.id)
+    console.print(grid)
+    console.print()
 
 
 def _totals(reports: Reports) -> str:
@@ -84,24 +85,22 @@ def _totals(reports: Reports) -> str:
     waived = sum(len(report.waived) for _, report in reports)
     fields = sum(report.fields for _, report in reports)
     explainable = sum(report.explainable for _, report in reports)
-    parts = [_count(len(reports), "contract")]
+    parts = [pluralize(len(reports), "contract")]
     parts += [
-        _count(counts[severity], severity.value) for severity in (Severity.ERROR, Severity.WARNING) if counts[severity]
+        pluralize(counts[severity], severity.value)
+        for severity in (Severity.ERROR, Severity.WARNING)
+        if counts[severity]
     ]
-    parts += [f"{counts[Severity.INFO]} to consider"] if counts[Severity.INFO] else []
+    parts += [pluralize(counts[Severity.INFO], "suggestion")] if counts[Severity.INFO] else []
     parts += [f"{waived} waived"] if waived else []
-    parts += ["nothing found"] if not counts else []
+    parts += ["no findings"] if not counts else []
     if fields:
-        parts.append(f"{explainable} of {_count(fields, 'field')} explain themselves")
+        parts.append(f"{explainable:,} of {pluralize(fields, 'field')} understandable")
     return " · ".join(parts)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _markdown(reports: Reports) -> str:
-    from treaty.cli.render.markdown import code, escaped, table
+    from treaty.cli.render.markdown import code, escape_markdown, table
 
     parts = [f"**Treaty lint**: {_totals(reports)}"]
     for source, report in reports:
@@ -110,12 +109,12 @@ def _markdown(reports: Reports) -> str:
                 (
                     finding.severity.value,
                     str(finding.place.line or "") if finding.place else "",
-                    escaped(finding.message),
-                    escaped(finding.hint or ""),
+                    escape_markdown(finding.message),
+                    escape_markdown(finding.hint or ""),
                     code(finding.id),
                 )
                 for finding in report.findings
             ]
-            title = f"### {code(source)}" + (f" (legibility {report.score} %)" if report.contract_id else "")
-            parts += [title, table(("", "line", "what", "what next", "rule"), rows)]
+            title = f"### {code(source)}" + (f" (score {report.score} %)" if report.contract_id else "")
+            parts += [title, table(("", "line", "finding", "next step", "rule"), rows)]
     return "\n\n".join(parts)

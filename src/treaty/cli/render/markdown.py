@@ -1,27 +1,27 @@
-"""Small parts of Markdown, in which text from documents stays text."""
+"""Markdown tables, and escaping of text from documents."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from treaty.cli.render.printable import visible
+from treaty.cli.render.plain_text import printable
 
 _ACTIVE = re.compile(r"([\\`*_\[\]!|#~])")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of cells that are Markdown already."""
+    """Return a Markdown table; its cells are Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def escaped(text: str) -> str:
-    """Return a text that stays text: no markup, no tag, no mention, no new line."""
-    plain = _ACTIVE.sub(r"\\\1", visible(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def escape_markdown(text: str) -> str:
+    """Escape text: no markup, tags, mentions or line breaks."""
+    plain = _ACTIVE.sub(r"\\\1", printable(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return plain.replace("@", "&#64;")
 
 
 def code(text: str) -> str:
-    """Return a text as code, fit for a cell of a table."""
-    return f"`{visible(text).replace('`', 'ˋ').replace('|', '¦')}`"
+    """Return text as inline code that fits into a table cell."""
+    return f"`{printable(text).replace('`', 'ˋ').replace('|', '¦')}`"

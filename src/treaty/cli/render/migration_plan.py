@@ -1,4 +1,4 @@
-"""Drawing the way over between two versions, with its guides."""
+"""Migration plans: the path between two versions, views of the old schema, and guides for consumers."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ MARKS = {Fidelity.EXACT: ("✓", "good"), Fidelity.LOSSY: ("!", "warning"), Fide
 
 @dataclass(frozen=True)
 class Plan:
-    """A path with its shims as text and its guides; `nobody` says why there are none for named consumers."""
+    """A migration path with its views and guides; `note` explains a guide for unknown consumers."""
 
     path: MigrationPath
     guides: tuple[Guide, ...]
-    nobody: str | None
+    note: str | None
     views: tuple[View, ...]
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the old shape cannot be served from the new line."""
+        """Whether the old schema cannot be served from the new line."""
         return any(one.refusal for one in self.views if one.shim.way is MigrationDirection.BACK) or bool(
             self.path.removed
         )
 
     def as_data(self) -> dict[str, Any]:
-        """Return the plan as JSON would say it."""
+        """Return the plan as plain data."""
         return {
             **path_as_data(self.path),
             "views": [one.as_data() for one in self.views],
@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class View:
-    """A shim as text, or why there is none."""
+    """One direction of a path as SQL and PySpark, or the reason why it cannot be computed."""
 
     shim: Shim
     name: tuple[str, ...]
@@ -67,7 +67,7 @@ class View:
     refusal: str | None
 
     def as_data(self) -> dict[str, Any]:
-        """Return the view as JSON would say it."""
+        """Return the view as plain data."""
         return {
             "way": self.shim.way.value,
             "view": ".".join(self.name),
@@ -79,7 +79,7 @@ class View:
 
 
 def views_of(path: MigrationPath) -> tuple[View, ...]:
-    """Write both shims of each object, or say why one cannot be."""
+    """Return the views of each object in both directions."""
     from treaty.errors import Refused
 
     views = []
@@ -94,39 +94,39 @@ def views_of(path: MigrationPath) -> tuple[View, ...]:
     return tuple(views)
 
 
-def draw_plan(drawn: Console, plan: Plan) -> None:
-    """Draw the way over: how well each shape is served, the view for the old one, and the guides."""
+def render_plan(console: Console, plan: Plan) -> None:
+    """Render a plan: the fidelity of each field, the view of the old schema, and the guides."""
     path = plan.path
     title = text(path.before.id, style="path")
     title.append_text(text(f"  {path.before.version} → {path.after.version}", style="accent"))
-    drawn.print(title)
+    console.print(title)
     for name in path.removed:
-        drawn.print(text(f"  ✗ {name} is gone: nothing can serve it", style="error"))
+        console.print(text(f"  ✗ {name} was removed and cannot be served", style="error"))
     for view in plan.views:
-        drawn.print()
-        _draw_shim(drawn, view.shim)
+        console.print()
+        _render_shim(console, view.shim)
     for view in plan.views:
         if view.shim.way is MigrationDirection.BACK:
-            drawn.print()
-            _draw_view(drawn, view)
-    if plan.nobody:
-        drawn.print()
-        drawn.print(text(plan.nobody, style="quiet"))
+            console.print()
+            _render_view(console, view)
+    if plan.note:
+        console.print()
+        console.print(text(plan.note, style="quiet"))
     for guide in plan.guides:
-        drawn.print()
-        draw_guide(drawn, guide)
+        console.print()
+        render_guide(console, guide)
 
 
 def counts(shim: Shim) -> str:
-    """Say how many fields are served how well."""
-    found = Counter(step.fidelity for step in shim.walk() if not step.inside)
-    return ", ".join(f"{found[fidelity]} {fidelity}" for fidelity in Fidelity if found[fidelity])
+    """Count the fields by fidelity."""
+    numbers = Counter(step.fidelity for step in shim.walk() if not step.inside)
+    return ", ".join(f"{numbers[fidelity]} {fidelity}" for fidelity in Fidelity if numbers[fidelity])
 
 
-def _draw_shim(drawn: Console, shim: Shim) -> None:
+def _render_shim(console: Console, shim: Shim) -> None:
     heading = text(shim.way.meaning.capitalize(), style="path")
     heading.append_text(text(f"  {counts(shim)}", style="quiet"))
-    drawn.print(heading)
+    console.print(heading)
     rows = []
     for step in shim.walk():
         if step.inside:
@@ -137,78 +137,78 @@ def _draw_shim(drawn: Console, shim: Shim) -> None:
         rows.append(
             (name, text(sources), text(step.fidelity.value, style=style), text(step.reason or "", style="quiet"))
         )
-    drawn.print(listing(("  field", "made from", "", "why"), rows))
+    console.print(listing(("  field", "computed from", "", "reason"), rows))
 
 
-def _draw_view(drawn: Console, view: View) -> None:
+def _render_view(console: Console, view: View) -> None:
     if view.refusal:
-        drawn.print(text(view.refusal, style="error"))
+        console.print(text(view.refusal, style="error"))
         return
-    drawn.print(text("The old shape as a view over the new line", style="path"))
-    print_code(drawn, view.sql or "")
+    console.print(text("The old schema as a view on the new line", style="path"))
+    print_code(console, view.sql or "")
 
 
-def print_code(drawn: Console, code: str) -> None:
-    """Print code line by line, unbroken, so that it can be copied."""
+def print_code(console: Console, code: str) -> None:
+    """Print code without wrapping, so that it can be copied."""
     for line in code.rstrip("\n").split("\n"):
-        drawn.print(text(f"  {line}"), soft_wrap=True)
+        console.print(text(f"  {line}"), soft_wrap=True)
 
 
-def draw_guides(drawn: Console, guides: Sequence[Guide]) -> None:
-    """Draw guides one below the other."""
+def render_guides(console: Console, guides: Sequence[Guide]) -> None:
+    """Render several guides."""
     for place, guide in enumerate(guides):
         if place:
-            drawn.print()
-        draw_guide(drawn, guide)
+            console.print()
+        render_guide(console, guide)
 
 
 _STYLES = {Effect.HIT: "error", Effect.UNKNOWN: "warning", Effect.SAFE: "good"}
 
 
-def draw_guide(drawn: Console, guide: Guide) -> None:
-    """Draw what one consumer has to do: its fields before and after, and the query it can run."""
+def render_guide(console: Console, guide: Guide) -> None:
+    """Render what one consumer has to do: its fields before and after, and an example query."""
     title = text(f"Guide for {guide.consumer}", style="path")
     title.append_text(text(f"  {guide.before} → {guide.after or 'the new version'}", style="accent"))
-    title.append_text(text(f"  {verdict(guide)}", style=_STYLES[guide.effect]))
-    drawn.print(title)
-    drawn.print(facts([(name, said) for name, said in told(guide)]))
+    title.append_text(text(f"  {guide_verdict(guide)}", style=_STYLES[guide.effect]))
+    console.print(title)
+    console.print(facts(guide_facts(guide)))
     if guide.fields:
         rows = [
             (text(f"  {one.before}"), text(one.type_before), text(one.after_text), text("; ".join(one.todo)))
             for one in guide.fields
         ]
-        drawn.print(listing(("  before", "", "after", "what to do"), rows))
+        console.print(listing(("  before", "", "after", "to do"), rows))
     for one in guide.examples if guide.fields else ():
-        drawn.print(text("  the same from the new line:", style="quiet"))
+        console.print(text("  the same query on the new line:", style="quiet"))
         for line in one.sql_after.split("\n"):
-            drawn.print(text(f"    {line}"), soft_wrap=True)
+            console.print(text(f"    {line}"), soft_wrap=True)
 
 
-def verdict(guide: Guide) -> str:
-    """Say in a few words what the change means for a consumer."""
+def guide_verdict(guide: Guide) -> str:
+    """Summarize what the change means for a consumer."""
     if not guide.subscription.fields_known:
-        return "it never said which fields it reads: all of them are listed"
+        return "it has not declared its fields: all fields are listed"
     if not guide.fields:
-        return "its fields stay as they are: only the line has a new name"
-    asked, read = len(guide.fields), len(guide.fields) + len(guide.unchanged)
-    if asked == read:
-        return "its field asks for a change" if read == 1 else f"all {read} of its fields ask for a change"
-    return f"{asked} of its {read} fields {'asks' if asked == 1 else 'ask'} for a change"
+        return "its fields do not change; only the line has a new name"
+    changed, read = len(guide.fields), len(guide.fields) + len(guide.unchanged)
+    if changed == read:
+        return "its field changes" if read == 1 else f"all {read} of its fields change"
+    return f"{changed} of its {read} fields {'changes' if changed == 1 else 'change'}"
 
 
-def told(guide: Guide) -> Iterator[tuple[str, str]]:
-    """Yield what else a guide says, by name."""
+def guide_facts(guide: Guide) -> Iterator[tuple[str, str]]:
+    """Yield the other facts of a guide with their names."""
     if guide.by:
-        yield "by", f"{guide.by}, when the window of {guide.window} ends"
+        yield "until", f"{guide.by}, the end of the window of {guide.window}"
     elif guide.window:
         yield "within", f"{guide.window} from the day the new line is registered"
     if guide.owner:
-        yield "ask", guide.owner
+        yield "owner", guide.owner
     if guide.link:
-        yield "read", guide.link
+        yield "guide", guide.link
     if guide.unchanged:
-        yield "as before", ", ".join(guide.unchanged)
+        yield "unchanged", ", ".join(guide.unchanged)
     if guide.not_there:
         yield "unknown", f"{', '.join(guide.not_there)}: the old line has no such field"
-    for said in guide.also:
-        yield "also", said
+    for remark in guide.also:
+        yield "also", remark

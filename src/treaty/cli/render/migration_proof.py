@@ -1,4 +1,4 @@
-"""Drawing what running the shims on rows showed."""
+"""Rendering of migration proofs."""
 
 from __future__ import annotations
 
@@ -6,63 +6,68 @@ from typing import TYPE_CHECKING
 
 from treaty.cli.render.console import text
 from treaty.cli.render.migration_plan import MARKS
-from treaty.cli.render.tables import count, listing
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import listing
 from treaty.compatibility.migration.proof import FieldProof, Proof, ShimProof
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def draw_proof(drawn: Console, proof: Proof) -> None:
-    """Draw the proof: each shape, field by field, and whether it bears out what the path says."""
+def render_proof(console: Console, proof: Proof) -> None:
+    """Render a proof: both directions field by field, and whether the path is proven."""
     title = text(proof.before.id, style="path")
     title.append_text(text(f"  {proof.before.version} → {proof.after.version}", style="accent"))
-    drawn.print(title)
+    console.print(title)
     for shim in proof.shims:
-        drawn.print()
-        _draw_shim(drawn, shim)
-    drawn.print()
+        console.print()
+        _render_shim(console, shim)
+    console.print()
     if proof.holds:
-        drawn.print(text("✓ proven: what is called exact is exact, and what is lossy is counted above", style="good"))
+        console.print(
+            text(
+                "✓ proven: exact fields returned unchanged; differences in lossy fields are counted above", style="good"
+            )
+        )
         return
-    drawn.print(text("✗ not proven:", style="error"))
+    console.print(text("✗ not proven:", style="error"))
     for shim, field in proof.failures:
-        drawn.print(text(f"  {field.field}: {_failure(field)} ({shim.way.meaning})", style="error"))
+        console.print(text(f"  {field.field}: {_describe_failure(field)} ({shim.way.meaning})", style="error"))
     for shim in proof.shims:
         if shim.blocked and not shim.holds:
-            said = f"  {', '.join(shim.blocked)} cannot be served, so there is no view of {shim.way.meaning}"
-            drawn.print(text(said, style="error"))
+            problem = f"  {', '.join(shim.blocked)} cannot be computed, so there is no view of {shim.way.meaning}"
+            console.print(text(problem, style="error"))
 
 
-def _draw_shim(drawn: Console, shim: ShimProof) -> None:
+def _render_shim(console: Console, shim: ShimProof) -> None:
     heading = text(f"{shim.way.meaning.capitalize()}", style="path")
-    drawn.print(heading)
+    console.print(heading)
     if shim.rows is None:
-        drawn.print(text(f"  not run: {', '.join(shim.blocked)} cannot be served", style="quiet"))
+        console.print(text(f"  not run: {', '.join(shim.blocked)} cannot be computed", style="quiet"))
     else:
         left_out = shim.rows.given - shim.rows.used
-        said = f"  {count(shim.rows.used, 'row')} of {shim.rows.line}, {shim.rows.origin}"
-        said += f"; {count(left_out, 'row')} left out that broke it" if left_out else ""
-        said += f"; {shim.conforming:,} keep the contract they are served under"
-        drawn.print(text(said, style="quiet"))
+        summary = f"  {pluralize(shim.rows.used, 'row')} of {shim.rows.line}, {shim.rows.origin}"
+        summary += f"; {pluralize(left_out, 'invalid row')} left out" if left_out else ""
+        summary += f"; {shim.conforming:,} valid after conversion"
+        console.print(text(summary, style="quiet"))
     rows = []
     for one in shim.fields:
         mark, style = MARKS[one.fidelity]
         mark, style = (mark, style) if one.holds else ("✗", "error")
         name = text(f"{mark} ", style=style).append_text(text(one.field))
-        rows.append((name, text(one.fidelity.value, style=style), _number(one.broken), _returned(one)))
-    drawn.print(listing(("  field", "", "break the contract", "differ after a round trip"), rows))
+        rows.append((name, text(one.fidelity.value, style=style), _format_number(one.broken), _format_differences(one)))
+    console.print(listing(("  field", "", "invalid", "changed by the round trip"), rows))
 
 
-def _number(amount: int | None) -> str:
+def _format_number(amount: int | None) -> str:
     return "–" if amount is None else f"{amount:,}"
 
 
-def _returned(field: FieldProof) -> str:
-    return _number(field.differing) + ("" if field.differing is None or field.must_return else ", as may be")
+def _format_differences(field: FieldProof) -> str:
+    return _format_number(field.differing) + ("" if field.differing is None or field.must_return else " (allowed)")
 
 
-def _failure(field: FieldProof) -> str:
+def _describe_failure(field: FieldProof) -> str:
     if field.broken and field.fidelity == "exact":
-        return f"called exact, yet {count(field.broken, 'row')} break its contract"
-    return f"called exact both ways, yet {count(field.differing or 0, 'row')} came back different"
+        return f"declared exact, but {pluralize(field.broken, 'row')} violate the contract"
+    return f"declared exact in both directions, but {pluralize(field.differing or 0, 'row')} returned different"

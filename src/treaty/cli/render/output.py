@@ -1,4 +1,4 @@
-"""Printing what a registry answers: as JSON for machines, else drawn for people."""
+"""Printing the answers of a registry, as JSON or as text."""
 
 from __future__ import annotations
 
@@ -19,45 +19,47 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="BaseModel")
 
 
-def print_answer(answer: A, output: AnswerFormat, draw: Callable[[Console, A], None]) -> None:
+def print_answer(answer: A, output: AnswerFormat, render: Callable[[Console, A], None]) -> None:
     """Print one answer."""
     if output is AnswerFormat.JSON:
         print_data(answer.model_dump(mode="json"))
         return
-    from treaty.cli.render.console import screen
+    from treaty.cli.render.console import print_to_console
 
-    with screen() as drawn:
-        draw(drawn, answer)
+    with print_to_console() as console:
+        render(console, answer)
 
 
-def print_answers(answers: Sequence[A], output: AnswerFormat, draw: Callable[[Console, Sequence[A]], None]) -> None:
-    """Print a whole list."""
+def print_list(answers: Sequence[A], output: AnswerFormat, render: Callable[[Console, Sequence[A]], None]) -> None:
+    """Print a complete list."""
     if output is AnswerFormat.JSON:
         print_data({"items": [one.model_dump(mode="json") for one in answers], "next": None})
         return
-    from treaty.cli.render.console import screen
+    from treaty.cli.render.console import print_to_console
 
-    with screen() as drawn:
-        draw(drawn, answers)
+    with print_to_console() as console:
+        render(console, answers)
 
 
-def print_page(page: Page[A], output: AnswerFormat, draw: Callable[[Console, Sequence[A]], None], nothing: str) -> None:
-    """Print a part of a list, and how to get the next; `nothing` is said where the list is empty."""
+def print_page(
+    page: Page[A], output: AnswerFormat, render: Callable[[Console, Sequence[A]], None], if_empty: str
+) -> None:
+    """Print one page of a list and how to get the next, or `if_empty`."""
     if output is AnswerFormat.JSON:
         print_data({"items": [one.model_dump(mode="json") for one in page.items], "next": page.next})
         return
     if not page.items:
-        typer.echo(nothing)
+        typer.echo(if_empty)
         return
-    from treaty.cli.render.console import screen, text
+    from treaty.cli.render.console import print_to_console, text
 
-    with screen() as drawn:
-        draw(drawn, page.items)
+    with print_to_console() as console:
+        render(console, page.items)
         if page.next is not None:
-            drawn.print()
-            drawn.print(text(f"there are more: add --cursor {page.next}, or --all", style="quiet"), soft_wrap=True)
+            console.print()
+            console.print(text(f"more entries: add --cursor {page.next}, or --all", style="quiet"), soft_wrap=True)
 
 
 def print_data(data: dict[str, Any]) -> None:
-    """Print plain data as JSON."""
+    """Print data as JSON."""
     typer.echo(write_json(data), nl=False)

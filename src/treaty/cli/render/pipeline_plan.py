@@ -1,4 +1,4 @@
-"""Drawing plans: steps by layer, why each would run, where columns come from, and what is wrong."""
+"""Rendering of pipeline plans: steps by layer with their reasons, column lineage, and problems."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from treaty.cli.options import AnswerFormat
-from treaty.cli.render.console import MARKS, STYLES, screen, text
+from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
 from treaty.cli.render.output import print_data
-from treaty.cli.render.tables import count
+from treaty.cli.render.plain_text import pluralize
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import NotFound
 from treaty.pipeline.plan import Layer, Mode, Plan, Planned
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-_RUNS, _RESTS = "●", "·"
-_HOW = {Mode.APPEND: "new rows", Mode.FULL: "whole"}
+_RUNS, _IDLE = "●", "·"
+_HOW = {Mode.APPEND: "new rows", Mode.FULL: "everything"}
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A plan, the tables of the steps to show, and the columns to trace."""
+class PlanView:
+    """A plan, the steps to show, and the columns to trace."""
 
     name: str
     plan: Plan
@@ -44,55 +44,55 @@ class Shown:
         return tuple(one for one in self.plan.planned if one.step.table in self.tables)
 
 
-def print_plan(shown: Shown, output: AnswerFormat) -> None:
+def print_plan(shown: PlanView, output: AnswerFormat) -> None:
     """Print a plan."""
-    found = traces(shown.plan, shown.lineage)
+    found = trace_columns(shown.plan, shown.lineage)
     if output is AnswerFormat.JSON:
         print_data(plan_as_data(shown.name, shown.plan, shown.planned, found))
         return
-    with screen() as drawn:
-        drawn.print(_title(shown))
-        _draw_steps(drawn, shown.planned)
+    with print_to_console() as console:
+        console.print(_title(shown))
+        _render_steps(console, shown.planned)
         for trace in found:
-            drawn.print()
-            drawn.print(text(f"{trace.name}.{trace.column}", style="path"))
-            for line in trace.words:
-                drawn.print(Padding(text(line), (0, 0, 0, 2)))
-        _draw_problems(drawn, shown.plan.problems)
+            console.print()
+            console.print(text(f"{trace.name}.{trace.column}", style="path"))
+            for line in trace.lines:
+                console.print(Padding(text(line), (0, 0, 0, 2)))
+        _render_problems(console, shown.plan.problems)
 
 
 def print_problems(problems: Sequence[Finding], output: AnswerFormat) -> None:
-    """Print what is wrong with a project that cannot be planned."""
+    """Print the problems of a project that cannot be read."""
     if output is AnswerFormat.JSON:
         data: dict[str, Any] = {"steps": [], "problems": [one.as_data() for one in problems]}
         print_data(data)
         return
-    with screen() as drawn:
-        drawn.print(text(f"the project cannot be read: {count(len(problems), 'problem')}", style="error"))
-        _draw_problems(drawn, problems)
+    with print_to_console() as console:
+        console.print(text(f"the project cannot be read: {pluralize(len(problems), 'problem')}", style="error"))
+        _render_problems(console, problems)
 
 
-def _title(shown: Shown) -> Text:
+def _title(shown: PlanView) -> Text:
     known = all(one.is_known for one in shown.planned)
     running = sum(one.would_run for one in shown.planned)
-    parts = [count(len(shown.planned), "step")]
+    parts = [pluralize(len(shown.planned), "step")]
     parts += [f"{running:,} would run" if running else "nothing to do"] if known else []
     errors = len(shown.plan.errors)
     others = len(shown.plan.problems) - errors
     said = text(f"{shown.name}: ", style="path").append_text(text(" · ".join(parts)))
     said.append_text(
-        text(f" · {count(errors, 'problem')}", style="error") if errors else text(" · no problems", "good")
+        text(f" · {pluralize(errors, 'problem')}", style="error") if errors else text(" · no problems", "good")
     )
-    return said.append_text(text(f" · {count(others, 'remark')}", style="warning")) if others else said
+    return said.append_text(text(f" · {pluralize(others, 'warning')}", style="warning")) if others else said
 
 
-def _draw_steps(drawn: Console, planned: Sequence[Planned]) -> None:
+def _render_steps(console: Console, planned: Sequence[Planned]) -> None:
     for layer in Layer:
         here = [one for one in planned if one.step.layer is layer]
         if not here:
             continue
-        drawn.print()
-        drawn.print(text(layer, style="quiet"))
+        console.print()
+        console.print(text(layer, style="quiet"))
         grid = Table.grid(padding=(0, 2), pad_edge=True)
         grid.add_column(no_wrap=True)
         grid.add_column(no_wrap=True)
@@ -100,18 +100,18 @@ def _draw_steps(drawn: Console, planned: Sequence[Planned]) -> None:
         grid.add_column(overflow="fold", ratio=1)
         for one in here:
             grid.add_row(*_row(one))
-        drawn.print(grid)
+        console.print(grid)
 
 
 def _row(one: Planned) -> Iterator[Text]:
-    rests = one.is_known and not one.would_run
-    yield text(_RESTS if rests or not one.is_known else _RUNS, style="quiet" if rests else "accent")
-    yield text(one.step.name, style="quiet" if rests else "path")
-    yield text(_how(one), style="quiet" if rests else "")
-    yield Text("\n").join(_said(one))
+    idle = one.is_known and not one.would_run
+    yield text(_IDLE if idle or not one.is_known else _RUNS, style="quiet" if idle else "accent")
+    yield text(one.step.name, style="quiet" if idle else "path")
+    yield text(_how(one), style="quiet" if idle else "")
+    yield Text("\n").join(_details(one))
 
 
-def _said(one: Planned) -> Iterator[Text]:
+def _details(one: Planned) -> Iterator[Text]:
     if not one.would_run:
         yield text("nothing to do", style="quiet")
     elif one.is_known:
@@ -120,7 +120,7 @@ def _said(one: Planned) -> Iterator[Text]:
     if one.step.layer not in (Layer.RAW, Layer.EVENTS):
         yield text(f"reads {reads}", style="quiet")
     if one.step.mode is Mode.FULL:
-        yield text(f"always whole: {one.step.mode_reason}", style="quiet")
+        yield text(f"always everything: {one.step.mode_reason}", style="quiet")
 
 
 def _how(one: Planned) -> str:
@@ -129,26 +129,25 @@ def _how(one: Planned) -> str:
     return _HOW.get(one.mode, one.mode)
 
 
-def _draw_problems(drawn: Console, problems: Sequence[Finding]) -> None:
+def _render_problems(console: Console, problems: Sequence[Finding]) -> None:
     for finding in problems:
         mark = "·" if finding.severity is Severity.INFO else MARKS[finding.severity]
         line = text(f"{mark} ", style=STYLES[finding.severity])
-        line.append_text(text(f"{_nearby(finding.place)}  " if finding.place else "", style="path"))
+        line.append_text(text(f"{_relative_place(finding.place)}  " if finding.place else "", style="path"))
         line.append_text(text(finding.message))
-        drawn.print()
-        drawn.print(line, soft_wrap=True)
+        console.print()
+        console.print(line, soft_wrap=True)
         hint = f"{finding.hint}  ({finding.id})" if finding.hint else f"({finding.id})"
-        drawn.print(Padding(text(hint, style="quiet"), (0, 0, 0, 2)))
+        console.print(Padding(text(hint, style="quiet"), (0, 0, 0, 2)))
 
 
-def _nearby(place: Place) -> str:
-    """Name a file from here, where that is shorter."""
-    here = f"{Path.cwd()}/"
-    return str(place).removeprefix(here)
+def _relative_place(place: Place) -> str:
+    """Return a place with its path relative to the current folder, if it is below."""
+    return str(place).removeprefix(f"{Path.cwd()}/")
 
 
 def plan_as_data(name: str, plan: Plan, planned: Sequence[Planned], traces: Sequence[Trace]) -> dict[str, Any]:
-    """Return the plan as plain data."""
+    """Return a plan as plain data."""
     data: dict[str, Any] = {
         "project": name,
         "steps": [_step(one) for one in planned],
@@ -197,7 +196,7 @@ EVERYTHING = "*"
 
 @dataclass(frozen=True)
 class Trace:
-    """One column, the fields it is made from, and the fields of events behind those."""
+    """A column, the fields that it is computed from, and the event fields that these come from."""
 
     name: str
     column: str
@@ -205,16 +204,16 @@ class Trace:
     events: Origins
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """Say where the column comes from, a line each."""
+    def lines(self) -> tuple[str, ...]:
+        """The origins of the column, one line each."""
         if not self.origins:
-            return ("made from no column",)
+            return ("computed from no column",)
         behind = (f"which come from {_listed(self.events)}",) if self.events != self.origins else ()
         return (f"from {_listed(self.origins)}", *behind)
 
 
-def traces(plan: Plan, asked: Sequence[str]) -> tuple[Trace, ...]:
-    """Return where the columns that are asked for come from."""
+def trace_columns(plan: Plan, asked: Sequence[str]) -> tuple[Trace, ...]:
+    """Return the origins of the requested columns: NAME, NAME.COLUMN or *."""
     return tuple(trace for wish in asked for trace in _traces(plan, wish))
 
 
@@ -223,7 +222,7 @@ def _traces(plan: Plan, wish: str) -> Iterator[Trace]:
     names = list(plan.lineage) if wish == EVERYTHING else [name]
     for one in names:
         if one not in plan.lineage:
-            raise _unknown(one, list(plan.lineage), "nothing that has columns of its own is called")
+            raise _unknown(one, list(plan.lineage), "there is no step with columns called")
         found, behind = plan.lineage[one], plan.traced(one)
         if column and column not in found:
             raise _unknown(column, list(found), f"{one} has no column")
@@ -233,7 +232,7 @@ def _traces(plan: Plan, wish: str) -> Iterator[Trace]:
 
 def _unknown(name: str, known: list[str], what: str) -> NotFound:
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known) or 'none'}"
+    hint = f"did you mean {close[0]}?" if close else f"the names are: {', '.join(known) or 'none'}"
     return NotFound(f"{what} {name!r}; {hint}")
 
 

@@ -1,8 +1,8 @@
-"""Drawing reference pages: the tables of kinds and rules, and the page of one."""
+"""Reference pages: the lists of change kinds and lint rules, and the page of one."""
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,11 @@ import typer
 from treaty.cli.options import PageFormat
 from treaty.cli.render.markdown import code, table
 from treaty.contracts.text.writer import write_json
-from treaty.errors import NotFound
 
 
 @dataclass(frozen=True)
 class Page:
-    """One kind or rule: its id, the facts in columns, its text, and all of it as data."""
+    """One kind or rule: its id, the facts in columns, a summary, its text, and all of it as data."""
 
     id: str
     facts: tuple[str, ...]
@@ -27,7 +26,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Chapter:
-    """Pages that belong together."""
+    """Pages on one topic."""
 
     title: str
     pages: tuple[Page, ...]
@@ -35,51 +34,54 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Book:
-    """All pages of one sort: what they are called, what the columns of facts are, and the chapters."""
+    """All kinds or all rules; `columns` names the facts of its pages."""
 
-    noun: str
     title: str
     intro: str
     columns: tuple[str, ...]
     chapters: tuple[Chapter, ...]
 
-    def page(self, name: str) -> Page:
-        """Return the page of that name, or say which was meant."""
-        pages = {page.id: page for chapter in self.chapters for page in chapter.pages}
-        if name not in pages:
-            close = difflib.get_close_matches(name, pages, n=3)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"list them with: treaty {self.noun}s"
-            raise NotFound(f"no {self.noun} {name!r}; {hint}")
-        return pages[name]
+    def as_data(self) -> list[dict[str, Any]]:
+        """Return all pages as plain data."""
+        return [page.data for chapter in self.chapters for page in chapter.pages]
 
 
-def print_book(book: Book, name: str | None, output: PageFormat) -> None:
-    """Print one page, or all of them: as tables for people, in full as Markdown or JSON."""
-    if name is not None:
-        _print_page(book.page(name), book.columns, output)
-    elif output is PageFormat.JSON:
-        typer.echo(write_json([page.data for chapter in book.chapters for page in chapter.pages]), nl=False)
-    elif output is PageFormat.MARKDOWN:
-        typer.echo(_book_as_markdown(book), nl=False)
-    else:
-        _print_tables(book)
+def print_books(books: Mapping[str, Book], output: PageFormat) -> None:
+    """Print several books; as JSON, one list per name."""
+    if output is PageFormat.JSON:
+        typer.echo(write_json({name: book.as_data() for name, book in books.items()}), nl=False)
+        return
+    for book in books.values():
+        print_book(book, output)
 
 
-def _print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> None:
+def print_book(book: Book, output: PageFormat) -> None:
+    """Print all pages: as tables for people, in full as Markdown or JSON."""
+    match output:
+        case PageFormat.JSON:
+            typer.echo(write_json(book.as_data()), nl=False)
+        case PageFormat.MARKDOWN:
+            typer.echo(_book_as_markdown(book), nl=False)
+        case PageFormat.TEXT:
+            _print_tables(book)
+
+
+def print_page(page: Page, columns: tuple[str, ...], output: PageFormat) -> None:
+    """Print one page in full."""
     match output:
         case PageFormat.JSON:
             typer.echo(write_json(page.data), nl=False)
         case PageFormat.MARKDOWN:
             typer.echo(_page_as_markdown(page, columns, "#"), nl=False)
         case PageFormat.TEXT:
-            from treaty.cli.render.console import screen, text
+            from treaty.cli.render.console import print_to_console, text
 
-            with screen() as drawn:
-                drawn.print(text(page.id, style="path"))
+            with print_to_console() as console:
+                console.print(text(page.id, style="path"))
                 for column, fact in zip(columns, page.facts, strict=True):
-                    drawn.print(text(f"{column}: {fact}", style="quiet"))
-                drawn.print()
-                drawn.print(page.text)
+                    console.print(text(f"{column}: {fact}", style="quiet"))
+                console.print()
+                console.print(page.text)
 
 
 def _book_as_markdown(book: Book) -> str:
@@ -88,7 +90,7 @@ def _book_as_markdown(book: Book) -> str:
         rows = [
             (f"[{code(page.id)}](#{page.id})", *page.facts, page.summary.replace("|", "¦")) for page in chapter.pages
         ]
-        parts.append(f"## {chapter.title}\n\n{table(('id', *book.columns, 'what'), rows)}\n")
+        parts.append(f"## {chapter.title}\n\n{table(('id', *book.columns, 'summary'), rows)}\n")
         parts += [_page_as_markdown(page, book.columns, "###") for page in chapter.pages]
     return "\n".join(parts)
 
@@ -101,11 +103,11 @@ def _page_as_markdown(page: Page, columns: tuple[str, ...], heading: str) -> str
 def _print_tables(book: Book) -> None:
     from rich.table import Table
 
-    from treaty.cli.render.console import screen, text
+    from treaty.cli.render.console import print_to_console, text
 
-    with screen() as drawn:
+    with print_to_console() as console:
         for chapter in book.chapters:
-            drawn.print(text(chapter.title, style="path"))
+            console.print(text(chapter.title, style="path"))
             grid = Table.grid(padding=(0, 2), pad_edge=True)
             grid.add_column(no_wrap=True, style="accent", min_width=28)
             for _ in book.columns:
@@ -113,5 +115,5 @@ def _print_tables(book: Book) -> None:
             grid.add_column(ratio=1, overflow="fold")
             for page in chapter.pages:
                 grid.add_row(page.id, *page.facts, page.summary)
-            drawn.print(grid)
-            drawn.print()
+            console.print(grid)
+            console.print()

@@ -1,4 +1,4 @@
-"""Drawing what became of documents that were to be registered."""
+"""Rendering of the outcome of a registration."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ from rich.table import Table
 from rich.text import Text
 
 from treaty.cli.options import AnswerFormat
-from treaty.cli.registration import Became, Outcome
-from treaty.cli.render.console import screen, text
-from treaty.cli.render.consumers import contacts_of, draw_affected
+from treaty.cli.registration import DocumentStatus, Outcome
+from treaty.cli.render.console import print_to_console, text
+from treaty.cli.render.consumers import contacts_of, render_affected
 from treaty.cli.render.output import print_data
-from treaty.cli.render.tables import count, facts
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import facts
 from treaty.cli.render.verdict import PLAN_STEPS
 from treaty.compatibility import KINDS
 from treaty.compatibility.kinds import checks
 from treaty.contracts import parse_version
 
 _MARKS = {
-    Became.REGISTERED: ("✓", "good"),
-    Became.PROPOSED: ("…", "warning"),
-    Became.UNCHANGED: ("=", "quiet"),
-    Became.WOULD_REGISTER: ("✓", "good"),
-    Became.WOULD_PROPOSE: ("…", "warning"),
-    Became.UNDECIDED: ("?", "warning"),
-    Became.REFUSED: ("✗", "error"),
-    Became.CONFLICT: ("✗", "error"),
-    Became.INVALID: ("✗", "error"),
-    Became.NOT_ALLOWED: ("✗", "error"),
+    DocumentStatus.REGISTERED: ("✓", "good"),
+    DocumentStatus.PROPOSED: ("…", "warning"),
+    DocumentStatus.UNCHANGED: ("=", "quiet"),
+    DocumentStatus.WOULD_REGISTER: ("✓", "good"),
+    DocumentStatus.WOULD_PROPOSE: ("…", "warning"),
+    DocumentStatus.UNDECIDED: ("?", "warning"),
+    DocumentStatus.REFUSED: ("✗", "error"),
+    DocumentStatus.CONFLICT: ("✗", "error"),
+    DocumentStatus.INVALID: ("✗", "error"),
+    DocumentStatus.NOT_ALLOWED: ("✗", "error"),
 }
 
 
 def print_outcomes(outcomes: Sequence[Outcome], output: AnswerFormat) -> None:
-    """Print what became of each document, and a summary."""
+    """Print the outcome of each document and a summary."""
     if output is AnswerFormat.JSON:
         print_data({"items": [_as_data(one) for one in outcomes], "next": None})
         return
-    with screen() as drawn:
-        drawn.print(_table(outcomes))
+    with print_to_console() as console:
+        console.print(_table(outcomes))
         for one in outcomes:
-            if one.became is Became.REFUSED:
-                drawn.print()
-                _draw_refused(drawn, one)
-        drawn.print()
-        drawn.print(text(_summary(outcomes)))
+            if one.status is DocumentStatus.REFUSED:
+                console.print()
+                _render_refused(console, one)
+        console.print()
+        console.print(text(_summary(outcomes)))
 
 
 def _table(outcomes: Sequence[Outcome]) -> Table:
@@ -55,28 +56,32 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for one in outcomes:
-        mark, style = _MARKS[one.became]
-        said = text(f"{one.contract} {one.version}  " if one.contract else f"{one.source}  ", style="path")
-        said.append_text(text(one.became.value, style=style))
+        mark, style = _MARKS[one.status]
+        entry = text(f"{one.contract} {one.version}  " if one.contract else f"{one.source}  ", style="path")
+        entry.append_text(text(one.status.value, style=style))
         for line in _notes(one):
-            said.append("\n").append_text(text(line, style="quiet"))
-        grid.add_row(text(mark, style=style), said)
+            entry.append("\n").append_text(text(line, style="quiet"))
+        grid.add_row(text(mark, style=style), entry)
     return grid
 
 
 def _notes(one: Outcome) -> Iterator[str]:
-    if one.became is Became.PROPOSED and one.message is None:
-        yield f"it breaks consumers and waits for somebody else's word: treaty approve {one.proposal}"
-    if one.message and one.became is not Became.REFUSED:
+    if one.status is DocumentStatus.PROPOSED and one.message is None:
+        yield f"it breaks consumers and needs the approval of another person: treaty proposal approve {one.proposal}"
+    if one.message and one.status is not DocumentStatus.REFUSED:
         yield from one.message.split("\n")
-    if one.became is Became.REGISTERED and one.impact is not None and (told := one.impact.having("hit", "unknown")):
-        yield f"told: {', '.join(party.name for party in told)}"
-    if one.report is not None and one.became is not Became.REFUSED:
+    if (
+        one.status is DocumentStatus.REGISTERED
+        and one.impact is not None
+        and (notified := one.impact.having("hit", "unknown"))
+    ):
+        yield f"notified: {', '.join(party.name for party in notified)}"
+    if one.report is not None and one.status is not DocumentStatus.REFUSED:
         yield from (issue.message for issue in one.report.warnings)
 
 
-def _draw_refused(drawn: Console, one: Outcome) -> None:
-    drawn.print(text(f"Why {one.contract} {one.version} is refused", style="error"))
+def _render_refused(console: Console, one: Outcome) -> None:
+    console.print(text(f"Why {one.contract} {one.version} is refused", style="error"))
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
@@ -84,18 +89,18 @@ def _draw_refused(drawn: Console, one: Outcome) -> None:
         grid.add_row(text("✗", style="error"), _reason(kind, message))
     for issue in one.report.warnings if one.report is not None else ():
         grid.add_row(text("!", style="warning"), _reason(issue.kind, issue.message))
-    drawn.print(grid)
-    drawn.print()
+    console.print(grid)
+    console.print()
     if one.impact is not None:
-        draw_affected(drawn, one.impact.affected, one.impact.more)
+        render_affected(console, one.impact.affected, one.impact.more)
     steps = list(_next_steps(one))
     if steps:
-        drawn.print(facts([("Next" if number == 0 else "", step) for number, step in enumerate(steps)]))
+        console.print(facts([("Next" if number == 0 else "", step) for number, step in enumerate(steps)]))
 
 
 def _reason(kind: str, message: str) -> Text:
-    said = text(message)
-    return said.append("\n").append_text(text(kind, style="quiet")) if kind else said
+    reason = text(message)
+    return reason.append("\n").append_text(text(kind, style="quiet")) if kind else reason
 
 
 def _reasons(one: Outcome) -> Iterator[tuple[str, str]]:
@@ -106,21 +111,21 @@ def _reasons(one: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _next_steps(one: Outcome) -> Iterator[str]:
-    """Say how to go on; facts of the impact and the report, in the order one would do them."""
+    """Yield the next steps in order, from the impact and the report."""
     required = _required(one)
-    if required is not None and _stands_against_version(one):
+    if required is not None and _is_version_too_low(one):
         yield f"set version: {required}"
     if _needs_plan(one, required):
         yield PLAN_STEPS[one.plan]
     if one.impact is not None and (contacts := contacts_of(one.impact.affected)):
-        yield f"talk to those it hits: {', '.join(contacts)}"
+        yield f"talk to the affected consumers: {', '.join(contacts)}"
     kinds = [kind for kind, _ in _reasons(one) if kind in KINDS and not KINDS[kind].is_check]
     if kinds:
-        yield f"why, and what to do instead: treaty kinds {kinds[0]}"
+        yield f"see why, and what to do instead: treaty explain {kinds[0]}"
 
 
-def _stands_against_version(one: Outcome) -> bool:
-    """Tell whether the version is what is wrong, and another one is there to be taken."""
+def _is_version_too_low(one: Outcome) -> bool:
+    """Tell whether the declared version is too low and another one is known."""
     about = {KINDS[kind].term for kind, _ in _reasons(one) if kind in KINDS}
     before = one.impact.before if one.impact is not None else None
     return checks.version_bump_too_small.term in about and _required(one) not in (one.version, before)
@@ -139,16 +144,16 @@ def _needs_plan(one: Outcome, required: str | None) -> bool:
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
-    numbers = Counter(one.became for one in outcomes)
-    parts = [count(len(outcomes), "document")]
-    parts += [f"{numbers[became]:,} {became.value}" for became in Became if numbers[became]]
+    numbers = Counter(one.status for one in outcomes)
+    parts = [pluralize(len(outcomes), "document")]
+    parts += [f"{numbers[status]:,} {status.value}" for status in DocumentStatus if numbers[status]]
     return " · ".join(parts)
 
 
 def _as_data(one: Outcome) -> dict[str, Any]:
     return {
         "source": one.source,
-        "status": one.became.value.replace(" ", "_"),
+        "status": one.status.value.replace(" ", "_"),
         "dataset_id": one.contract,
         "version": one.version,
         "message": one.message,

@@ -1,4 +1,4 @@
-"""Rows of a table, and which run, contract and snapshot they are of."""
+"""Rendering of table rows with their run, contract and snapshot."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from treaty.cli.render.console import screen, text
-from treaty.cli.render.tables import count, listing
+from treaty.cli.render.console import print_to_console, text
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.tables import listing
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables.table_reader import Shown
 
 
 def print_text(shown: Shown) -> None:
-    """Print rows as a table under a line that says what they are."""
-    with screen() as drawn:
-        drawn.print(text(origin(shown), style="quiet"))
+    """Print rows as a table, with their origin above."""
+    with print_to_console() as console:
+        console.print(text(describe_origin(shown), style="quiet"))
         if not shown.rows:
-            drawn.print(text("no rows"))
+            console.print(text("no rows"))
             return
-        nothing = text("null", style="quiet")
-        drawn.print(listing(shown.columns, [[nothing if cell is None else cell for cell in row] for row in shown.rows]))
+        null = text("null", style="quiet")
+        console.print(listing(shown.columns, [[null if cell is None else cell for cell in row] for row in shown.rows]))
         if not shown.is_all:
-            drawn.print(text(f"the first {count(len(shown.rows), 'row')}; --limit shows more", style="quiet"))
+            console.print(text(f"first {pluralize(len(shown.rows), 'row')}; show more with --limit", style="quiet"))
 
 
 def print_json(shown: Shown) -> None:
-    """Print one JSON document; rows are written by Spark, so that a number keeps its digits."""
+    """Print one JSON document; Spark has formatted the rows, so that numbers keep all their digits."""
     about = {
         "table": shown.table,
         "run": shown.stamp.run,
@@ -45,17 +46,19 @@ def print_json(shown: Shown) -> None:
 
 
 def print_csv(shown: Shown) -> None:
-    """Print rows as CSV; what they are is said on standard error."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
+    """Print rows as CSV, and their origin on standard error."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(shown.columns)
     writer.writerows(shown.rows)
-    typer.echo(written.getvalue(), nl=False)
-    typer.echo(origin(shown) + ("" if shown.is_all else f"; the first {count(len(shown.rows), 'row')}"), err=True)
+    typer.echo(buffer.getvalue(), nl=False)
+    typer.echo(
+        describe_origin(shown) + ("" if shown.is_all else f"; first {pluralize(len(shown.rows), 'row')}"), err=True
+    )
 
 
-def origin(shown: Shown) -> str:
-    """Return which state of which table rows are of."""
+def describe_origin(shown: Shown) -> str:
+    """Return the table, run, time, contract and snapshot of rows."""
     stamp = shown.stamp
     contract = f", contract {stamp.contract}" if stamp.contract else ""
     when = f"{stamp.committed_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, which code hosts show beside the lines of a change."""
+"""SARIF 2.1.0, which code hosts show next to the changed lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def sarif(findings: Iterable[Finding], pages: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    """Return findings as a SARIF log; `pages` gives each id its summary and its page."""
+    """Return findings as a SARIF log; `pages` maps each id to its summary and page."""
     found = list(findings)
     ids = sorted({finding.id for finding in found})
     return {
@@ -53,7 +53,7 @@ def _result(finding: Finding, ids: list[str]) -> dict[str, Any]:
 
 
 def _uri(source: str) -> str:
-    """Return the address of a source: relative paths stay relative, a git revision gives way to its path."""
+    """Return the URI of a source: relative paths stay relative, `git:REF:path` becomes its path."""
     if source.startswith("git:"):
         source = source.split(":", 2)[-1]
     path = Path(source)

@@ -1,4 +1,4 @@
-"""Tables of text: lists with a quiet header, and facts beside their names."""
+"""Tables, lists of facts, and formats of dates and numbers for the console."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUS_STYLES = {
 
 
 def listing(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
-    """Return a table with a quiet header; long cells fold, the first column least."""
+    """Return a table with a dim header; long cells wrap."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="quiet")
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -31,30 +31,25 @@ def listing(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Tab
 
 
 def facts(rows: Iterable[tuple[str, str | Text]]) -> Table:
-    """Return names and what they stand for; a row without a name goes on with the one before."""
+    """Return a two-column table of names and values; a row without a name continues the one above."""
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(style="quiet", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for name, said in rows:
-        grid.add_row(name, said if isinstance(said, Text) else text(said))
+    for name, value in rows:
+        grid.add_row(name, value if isinstance(value, Text) else text(value))
     return grid
 
 
 def status_text(status: str) -> Text:
-    """Return a status in its colour."""
+    """Return a life cycle status in its colour."""
     return text(status, style=STATUS_STYLES.get(status, ""))
 
 
-def moment(at: datetime) -> str:
-    """Write a moment to the minute, in UTC."""
+def format_time(at: datetime) -> str:
+    """Format a time to the minute."""
     return f"{at:%Y-%m-%d %H:%M}"
 
 
-def day_or_nothing(at: date | None) -> str:
-    """Write a day, or nothing."""
+def format_date(at: date | None) -> str:
+    """Format a date; empty for None."""
     return at.isoformat() if at else ""
-
-
-def count(number: int, noun: str) -> str:
-    """Write how many there are of something."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,4 +1,4 @@
-"""A verdict in words: what it says, whom changes break, which version they need, how to go on."""
+"""Rendering of a verdict: the changes, what they break, the required version and the next steps."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from treaty.compatibility import KINDS, Breaks, Judged, Plan, RenameSuggestion, 
 from treaty.compatibility.kinds import checks
 from treaty.contracts import Bump, Finding, Severity
 from treaty.contracts.text.writer import write_json
+from treaty.errors import InvalidDocument
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,30 +22,30 @@ Renames = tuple[RenameSuggestion, ...]
 BROKEN = {Breaks.EXISTING_DATA: "existing data", Breaks.EXISTING_READERS: "existing readers"}
 HEADINGS = {
     Severity.ERROR: "Breaking",
-    Severity.WARNING: "To look at",
+    Severity.WARNING: "To review",
     Severity.INFO: "Compatible",
 }
 
 
-def is_fine(verdict: Verdict) -> bool:
-    """Tell whether nothing stands against the change."""
+def is_accepted(verdict: Verdict) -> bool:
+    """Tell whether the change is accepted."""
     return verdict.admissible or verdict.is_unchanged
 
 
-def whom(item: Judged) -> str:
-    """Say whom a change breaks."""
+def describe_breakage(item: Judged) -> str:
+    """Describe what a change breaks."""
     if not item.breaks:
         return "consumers must act" if item.grade.bump is Bump.MAJOR else ""
     return "breaks " + " and ".join(BROKEN[one] for one in sorted(item.breaks))
 
 
-def outcome(verdict: Verdict) -> str:
-    """Say the verdict in one line."""
+def describe_outcome(verdict: Verdict) -> str:
+    """Summarize the verdict in one line."""
     if not verdict.judged:
-        return "no change" if is_fine(verdict) else "no change, and refused"
+        return "no change" if is_accepted(verdict) else "no change, but refused"
     compatible = f"compatible under {verdict.mode.value}"
     if verdict.admissible:
-        planned = f"not {compatible}; admissible as a new line with its migration plan"
+        planned = f"not {compatible}; accepted as a new line with a migration plan"
         return compatible if verdict.compatible else planned
     if any(item.severity is Severity.ERROR for item in verdict.judged):
         return f"not {compatible}; refused"
@@ -53,47 +54,47 @@ def outcome(verdict: Verdict) -> str:
 
 
 PLAN_STEPS = {
-    Plan.MISSING: "add a migration: block (guide, window, owner): the new line then runs beside the old one",
-    Plan.EARLIER: "the migration: block is the plan of the line before; write one of its own (guide, window, owner)",
+    Plan.MISSING: "add a migration: block (guide, window, owner); the new line then exists next to the old one",
+    Plan.EARLIER: "the migration: block is the one of the previous line; write a new one (guide, window, owner)",
 }
-"""What to do for a plan that a new line lacks."""
+"""What to do if a new line has no migration plan of its own."""
 
 
-def version_said(verdict: Verdict) -> str | None:
-    """Say which version is needed and which is declared, if a version is in question."""
+def describe_version(verdict: Verdict) -> str | None:
+    """Describe the required and the declared version; None if there is no change."""
     if not verdict.judged or verdict.required_version is None:
         return None
     declared = verdict.after.version
     if verdict.declared_bump is not None and verdict.declared_bump >= max(verdict.required_bump, Bump.PATCH):
         return (
-            f"{declared} is enough: these changes ask for {verdict.required_bump} (at least {verdict.required_version})"
+            f"{declared} is enough: the changes require {verdict.required_bump} (at least {verdict.required_version})"
         )
-    return f"these changes need {verdict.required_version} ({verdict.required_bump}); {declared} is declared"
+    return f"these changes require {verdict.required_version} ({verdict.required_bump}); {declared} is declared"
 
 
 def next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
-    """Yield how to go on, in the order one would do it."""
+    """Yield the next steps in order."""
     if not verdict.judged:
         return
     if renames:
-        yield "if a rename is meant, give both fields the same id; then the old shape can be served from the new data"
+        yield "if a field was renamed, give both fields the same id; the new data can then serve the old schema"
     enough = verdict.declared_bump is not None and verdict.declared_bump >= verdict.required_bump
     if verdict.required_version is None:
-        yield "give both versions as MAJOR.MINOR.PATCH"
+        yield "write both versions as MAJOR.MINOR.PATCH"
     elif not enough:
         yield f"set version: {verdict.required_version}"
     if verdict.required_bump is Bump.MAJOR and verdict.plan in PLAN_STEPS:
         yield PLAN_STEPS[verdict.plan]
     if verdict.required_bump is Bump.MAJOR:
-        yield "the way over, for each consumer and as views: treaty migrate plan BEFORE AFTER"
+        yield "see the migration path, with views and guides: treaty migrate plan BEFORE AFTER"
     if not verdict.admissible:
         breaking = next((item for item in verdict.judged if item.severity is Severity.ERROR), None)
         if breaking is not None:
-            yield f"why, and what to do instead: treaty kinds {breaking.change.kind}"
+            yield f"see why, and what to do instead: treaty explain {breaking.change.kind}"
 
 
 def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Renames, output: OutputFormat) -> None:
-    """Print a verdict; the findings are the verdict's own, at their places."""
+    """Print a verdict in a format; `findings` are its findings with their places in the documents."""
     match output:
         case OutputFormat.TEXT:
             _print_text(verdict, renames)
@@ -111,41 +112,41 @@ def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Rename
 
 
 def _print_text(verdict: Verdict, renames: Renames) -> None:
-    from treaty.cli.render.console import screen, text
+    from treaty.cli.render.console import print_to_console, text
 
     old = verdict.before.version if verdict.before else "nothing"
     title = text(verdict.after.id, style="path")
     title.append_text(text(f"  {old} → {verdict.after.version}", style="accent"))
     title.append(f"  {verdict.mode.value}", style="quiet")
-    with screen() as drawn:
-        drawn.print(title)
-        drawn.print()
+    with print_to_console() as console:
+        console.print(title)
+        console.print()
         for severity, heading in HEADINGS.items():
             group = [item for item in verdict.judged if item.severity is severity]
             if group:
-                _print_group(drawn, heading, severity, group)
-        _print_summary(drawn, verdict, renames)
+                _print_group(console, heading, severity, group)
+        _print_summary(console, verdict, renames)
 
 
-def _print_group(drawn: Console, heading: str, severity: Severity, group: list[Judged]) -> None:
+def _print_group(console: Console, heading: str, severity: Severity, group: list[Judged]) -> None:
     from rich.table import Table
 
     from treaty.cli.render.console import MARKS, STYLES, text
 
-    drawn.print(text(heading, style=STYLES[severity]))
+    console.print(text(heading, style=STYLES[severity]))
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for item in group:
-        facts = (str(item.grade.bump), whom(item), item.change.kind)
-        said = text(item.message)
-        said.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
-        grid.add_row(text(MARKS[severity], style=STYLES[severity]), said)
-    drawn.print(grid)
-    drawn.print()
+        facts = (str(item.grade.bump), describe_breakage(item), item.change.kind)
+        message = text(item.message)
+        message.append("\n" + " · ".join(fact for fact in facts if fact), style="quiet")
+        grid.add_row(text(MARKS[severity], style=STYLES[severity]), message)
+    console.print(grid)
+    console.print()
 
 
-def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
+def _print_summary(console: Console, verdict: Verdict, renames: Renames) -> None:
     from rich.table import Table
 
     from treaty.cli.render.console import text
@@ -153,43 +154,66 @@ def _print_summary(drawn: Console, verdict: Verdict, renames: Renames) -> None:
     grid = Table.grid(padding=(0, 2), pad_edge=True)
     grid.add_column(style="quiet", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    style = "good" if is_fine(verdict) else "error"
-    grid.add_row("Verdict", text(outcome(verdict), style=style))
-    if version := version_said(verdict):
+    style = "good" if is_accepted(verdict) else "error"
+    grid.add_row("Verdict", text(describe_outcome(verdict), style=style))
+    if version := describe_version(verdict):
         grid.add_row("Version", text(version))
-    for finding in _standing_checks(verdict):
+    for finding in _other_checks(verdict):
         grid.add_row("Check", text(finding.message, style="error"))
     for one in renames:
         grid.add_row("Rename?", text(str(one)))
     for number, step in enumerate(next_steps(verdict, renames)):
         grid.add_row("Next" if number == 0 else "", text(step))
-    drawn.print(grid)
+    console.print(grid)
 
 
-def _standing_checks(verdict: Verdict) -> list[Finding]:
-    """Return the checks that the lines on version and next steps do not speak of."""
-    told = (checks.version_bump_too_small.id, checks.migration_missing.id)
-    return [] if verdict.is_unchanged else [finding for finding in verdict.checks if finding.id not in told]
+def _other_checks(verdict: Verdict) -> list[Finding]:
+    """Return failed checks that neither the version line nor the next steps mention."""
+    mentioned = (checks.version_bump_too_small.id, checks.migration_missing.id)
+    return [] if verdict.is_unchanged else [finding for finding in verdict.checks if finding.id not in mentioned]
 
 
 def _markdown(verdict: Verdict, renames: Renames) -> str:
-    from treaty.cli.render.markdown import code, escaped, table
+    from treaty.cli.render.markdown import code, escape_markdown, table
 
     old = verdict.before.version if verdict.before else "nothing"
-    mark = "✅" if is_fine(verdict) else "❌"
+    mark = "✅" if is_accepted(verdict) else "❌"
     title = f"### {mark} {code(verdict.after.id)} {code(old)} → {code(verdict.after.version)}"
-    parts = [title, f"**{outcome(verdict)}**"]
-    if version := version_said(verdict):
-        parts.append(escaped(version))
+    parts = [title, f"**{describe_outcome(verdict)}**"]
+    if version := describe_version(verdict):
+        parts.append(escape_markdown(version))
     if verdict.judged:
         rows = [
-            (HEADINGS[item.severity], code(item.change.path), escaped(item.message), str(item.grade.bump), whom(item))
+            (
+                HEADINGS[item.severity],
+                code(item.change.path),
+                escape_markdown(item.message),
+                str(item.grade.bump),
+                describe_breakage(item),
+            )
             for severity in HEADINGS
             for item in verdict.judged
             if item.severity is severity
         ]
-        parts.append(table(("", "where", "what", "bump", "whom"), rows))
-    notes = [finding.message for finding in _standing_checks(verdict)]
+        parts.append(table(("", "field", "change", "bump", "breaks"), rows))
+    notes = [finding.message for finding in _other_checks(verdict)]
     notes += [*map(str, renames), *next_steps(verdict, renames)]
-    parts.append("\n".join(f"- {escaped(note)}" for note in notes))
+    parts.append("\n".join(f"- {escape_markdown(note)}" for note in notes))
     return "\n\n".join(part for part in parts if part)
+
+
+def print_required_version(verdict: Verdict, before: str, output: OutputFormat) -> None:
+    """Print only the version that a change requires; as JSON, with the changes that require it."""
+    if verdict.required_version is None:
+        version = verdict.before.version if verdict.before else ""
+        raise InvalidDocument(f"the version {version!r} of {before} is not MAJOR.MINOR.PATCH, so there is no next one")
+    if output is OutputFormat.TEXT:
+        typer.echo(verdict.required_version)
+        return
+    changes = [item.change for item in verdict.judged if item.grade.bump is verdict.required_bump]
+    data = {
+        "version": verdict.required_version,
+        "bump": str(verdict.required_bump),
+        "because": [{"kind": change.kind, "path": change.path} for change in changes],
+    }
+    typer.echo(write_json(data), nl=False)

@@ -79,7 +79,7 @@ def parse_lint_settings(data: Mapping[str, Any], waivers: Iterable[Any]) -> Lint
     severities: dict[str, Severity | None] = {}
     for name, value in data.items():
         if name not in RULES:
-            raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty rules")
+            raise InvalidDocument(f"unknown rule {name!r} in lint.rules; see: treaty explain rules")
         severities[name] = _severity(name, value)
     return LintSettings(severities, tuple(parse_waiver(item, _waivable(item)) for item in waivers))
 

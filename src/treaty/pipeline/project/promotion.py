@@ -26,7 +26,7 @@ UPSTREAM: dict[Status, Severity | None] = {**PUBLISHED, Status.DRAFT: Severity.W
 """The same for what is not published: a draft may be tried out before anybody reads it."""
 
 HINTS = {
-    Status.DRAFT: "activate it: treaty activate {id} {version}, or status: active in its document",
+    Status.DRAFT: "activate it: treaty version activate {id} {version}, or status: active in its document",
     Status.DEPRECATED: "move its readers to the line that follows before its sunset",
     Status.SUNSET: "move its readers now: it is about to be retired",
     Status.RETIRED: "use a line that is active, and take this declaration out",

@@ -372,7 +372,7 @@ class Access(AccessApi):
     def revoke_token(self, identity: str) -> TokenAnswer:
         """Revoke a token."""
         if not identity.isascii() or not identity.isalnum():
-            raise NotFound(f"there is no token {identity!r}; list them with: treaty token list")
+            raise NotFound(f"there is no token {identity!r}; list them with: treaty admin token list")
         return self._wire.change("DELETE", f"{API}/tokens/{quote(identity)}", TokenAnswer)
 
     def audit(

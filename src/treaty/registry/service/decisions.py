@@ -105,7 +105,9 @@ def _waiting(waiting: Waiting) -> Iterator[ReasonAnswer]:
         said = f"it waits for the word of {names}; {then} they acknowledge it: treaty migrate acknowledge"
         yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=said)
     if waiting.approval:
-        said = f"it breaks consumers, and waits for an approval; {then} somebody else approves it: treaty approve"
+        said = (
+            f"it breaks consumers, and waits for an approval; {then} somebody else approves it: treaty proposal approve"
+        )
         yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=said)
 
 

@@ -140,7 +140,7 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
     for one in members:
         if due := _due(one, today):
             step, since = due
-            yield f"{one.contract} {one.version} is {one.status}; its {step} was due on {since}: treaty tick"
+            yield f"{one.contract} {one.version} is {one.status}; its {step} was due on {since}: treaty admin tick"
         elif one.status in (Status.DRAFT, Status.ACTIVE):
             yield f"{one.contract} {one.version} is {one.status}; deprecate it first"
         elif one.status is Status.DEPRECATED:

@@ -63,7 +63,7 @@ def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
     connection.execute(update(tokens).where(still).values(revoked_at=now))
     record = find(connection, identity)
     if record is None:
-        raise NotFound(f"there is no token {identity!r}; list them with: treaty token list")
+        raise NotFound(f"there is no token {identity!r}; list them with: treaty admin token list")
     return record
 
 

@@ -33,7 +33,7 @@ _TROUBLE: Mapping[int, Trouble] = {
 
 _NO_LINE = Trouble("not_found", f"no line {_LINE} is registered")
 _NO_NODE = Trouble("not_found", f"neither a line nor a consumer is called '{_LINE}'; find one with: treaty search")
-_NO_CHANNEL = Trouble("not_found", "no channel 5; see: treaty channel list")
+_NO_CHANNEL = Trouble("not_found", "no channel 5; see: treaty admin channel list")
 _NO_MIGRATION = Trouble("not_found", "no migration 7; see: treaty migrate status")
 _NOT_PROVEN = f"the proof is not about {_CONTRACT} 1.1.0 as it stands here; prove the versions of this registry"
 _STILL_READ = f"{_CONTRACT} 1.0.0 cannot be archived: churn-alerts, ltv-dashboard still need {_LINE}"
@@ -59,11 +59,11 @@ _UNDER: tuple[tuple[str, Mapping[int, Trouble]], ...] = (
     (f"{API}/can-i-retire", {404: _NO_LINE}),
     (f"{API}/graph", {404: _NO_NODE}),
     (f"{API}/map", {404: _NO_NODE}),
-    (f"{API}/waivers", {404: Trouble("not_found", "no waiver 7; see: treaty waivers")}),
+    (f"{API}/waivers", {404: Trouble("not_found", "no waiver 7; see: treaty waiver list")}),
     (
         f"{API}/proposals",
         {
-            404: Trouble("not_found", "no proposal 3; see: treaty proposals"),
+            404: Trouble("not_found", "no proposal 3; see: treaty proposal list"),
             409: Trouble("conflict", "proposal 3 was declined by data-stewards"),
         },
     ),
@@ -81,7 +81,7 @@ _UNDER: tuple[tuple[str, Mapping[int, Trouble]], ...] = (
     (
         f"{API}/tokens",
         {
-            404: Trouble("not_found", "there is no token 'e3da3c37ff84'; list them with: treaty token list"),
+            404: Trouble("not_found", "there is no token 'e3da3c37ff84'; list them with: treaty admin token list"),
             409: Trouble("conflict", "the name 'ci of growth-platform' is taken; choose another"),
         },
     ),

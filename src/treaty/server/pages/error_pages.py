@@ -36,7 +36,7 @@ class _StatusText(NamedTuple):
 
 
 _STATUS_TEXTS = {
-    401: _StatusText("Sign in", "Sign in with a token. An admin creates one with: treaty token create"),
+    401: _StatusText("Sign in", "Sign in with a token. An admin creates one with: treaty admin token create"),
     403: _StatusText("Not allowed", "Ask someone with permission, or go back to the contracts."),
     404: _StatusText("Page not found", "Search for it in the list of contracts."),
     405: _StatusText("Method not allowed", "Go back to the page and use its form."),

@@ -30,7 +30,7 @@ MAX_REDIRECT_PATH = 2_000
 _BLANKS = re.compile(r"\s+")
 _LOCAL_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f-\U0010ffff]*")
 _TOO_LONG = f"the token has more than {sessions.MAX_TOKEN_LENGTH:,} characters, too long for a cookie; use the API"
-_NO_TOKEN = "paste a token; an admin creates one with: treaty token create"  # noqa: S105
+_NO_TOKEN = "paste a token; an admin creates one with: treaty admin token create"  # noqa: S105
 Then = Annotated[str | None, Query(max_length=MAX_REDIRECT_PATH)]
 
 

@@ -87,7 +87,8 @@ def _line(data: ContractData, line: LineAnswer) -> LineConsumers:
 def _command(line: str, field: str | None) -> str:
     named = f" \\\n    --field {shlex.quote(field)}" if field else ""
     return (
-        f"treaty subscribe my-team.my-report {shlex.quote(line)} \\\n    --class operational_reporting --team my-team"
+        f"treaty consumer subscribe my-team.my-report {shlex.quote(line)} \\\n"
+        "    --class operational_reporting --team my-team"
         f'{named} \\\n    --purpose "What it is used for" --contact my-team@example.com'
     )
 

@@ -1,4 +1,4 @@
-"""A review, drawn for people, for hosts of code and for machines: the same review always gives the same bytes."""
+"""Rendering of a branch review in seven formats; the same review always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CheckFormat(StrEnum):
-    """How a review is printed."""
+    """Formats of a review."""
 
     TEXT = "text"
     JSON = "json"
@@ -32,10 +32,10 @@ _MODULES = {
     CheckFormat.SARIF: "sarif_log",
     CheckFormat.JUNIT: "junit",
 }
-"""Each format has a module here with a function `draw`."""
+"""Each format has a module in this package with a function `render`."""
 
 
-def drawn(review: Review, output: CheckFormat) -> str:
-    """Return a review as text that ends with a line break; a name that is no Unicode is spelt out."""
-    draw: Callable[[Review], str] = import_module(f"{__name__}.{_MODULES[output]}").draw
-    return draw(review).encode("utf-8", "backslashreplace").decode()
+def render_review(review: Review, output: CheckFormat) -> str:
+    """Return a review as text that ends with a line break; file names that are not Unicode are escaped."""
+    render: Callable[[Review], str] = import_module(f"{__name__}.{_MODULES[output]}").render
+    return render(review).encode("utf-8", "backslashreplace").decode()

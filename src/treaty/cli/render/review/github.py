@@ -1,11 +1,11 @@
-"""A review as GitHub's workflow commands: an annotation at every line that somebody should look at."""
+"""A review as GitHub workflow commands: an annotation for each finding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treaty.cli.render.printable import visible
-from treaty.cli.render.review.phrases import headline, located, pages, silence
+from treaty.cli.render.plain_text import printable
+from treaty.cli.render.review.phrases import describe_silent_registry, headline, locate_findings, reference_texts
 from treaty.contracts.findings import Finding, Severity
 from treaty.review import Review
 
@@ -14,39 +14,43 @@ _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
-def draw(review: Review) -> str:
-    """Return one command for each finding, then what the review comes to; no text of a document begins a line."""
+def render(review: Review) -> str:
+    """Return one command per finding, then the summary. No line starts with text from a document."""
     return "".join(f"{line}\n" for line in _lines(review))
 
 
 def _lines(review: Review) -> Iterator[str]:
-    found = [finding for one in review.contracts for finding in located(one)]
-    summaries = {name: summary for name, (summary, _) in pages({finding.id for finding in found}).items()}
-    for finding in found:
+    findings = [finding for one in review.contracts for finding in locate_findings(one)]
+    summaries = {name: summary for name, (summary, _) in reference_texts({finding.id for finding in findings}).items()}
+    for finding in findings:
         yield _command(finding, summaries.get(finding.id, finding.id))
-    if said := silence(review):
-        yield f"::warning title=treaty::{data(said)}"
+    if problem := describe_silent_registry(review):
+        yield warning_command(problem)
     yield f"treaty check: {headline(review)}"
 
 
 def _command(finding: Finding, summary: str) -> str:
     place = finding.place
-    named = {"file": place.source if place else None, "line": str(place.line) if place and place.line else None}
-    named["title"] = f"{finding.id}: {summary}"
-    properties = ",".join(f"{name}={_property(value)}" for name, value in named.items() if value)
+    properties = {"file": place.source if place else None, "line": str(place.line) if place and place.line else None}
+    properties["title"] = f"{finding.id}: {summary}"
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
     message = f"{finding.message}; {finding.hint}" if finding.hint else finding.message
-    return f"::{_LEVELS[finding.severity]} {properties}::{data(message)}"
+    return f"::{_LEVELS[finding.severity]} {listed}::{_data(message)}"
 
 
-def data(text: str) -> str:
-    """Return a text as the message of a command."""
-    return _escaped(text, _DATA)
+def warning_command(text: str) -> str:
+    """Return a warning without a place in a file."""
+    return f"::warning title=treaty::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return _escape(text, _DATA)
 
 
 def _property(text: str) -> str:
-    return _escaped(text, _PROPERTY)
+    return _escape(text, _PROPERTY)
 
 
-def _escaped(text: str, signs: dict[str, str]) -> str:
-    plain = visible(text).replace("##[", "# #[")
-    return "".join(signs.get(sign, sign) for sign in plain)
+def _escape(text: str, replacements: dict[str, str]) -> str:
+    plain = printable(text).replace("##[", "# #[")
+    return "".join(replacements.get(character, character) for character in plain)

@@ -7,6 +7,6 @@ from treaty.review import Review
 from treaty.review.report import review_as_data
 
 
-def draw(review: Review) -> str:
-    """Return all that the review says."""
+def render(review: Review) -> str:
+    """Return the complete review."""
     return write_json(review_as_data(review))

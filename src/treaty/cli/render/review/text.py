@@ -1,4 +1,4 @@
-"""A review for people, at a terminal or in a log."""
+"""A review as text, for a terminal or a log."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from treaty.cli.render.console import MARKS, STYLES, captured, text
+from treaty.cli.render.console import MARKS, STYLES, capture_console, text
 from treaty.cli.render.review import phrases
 from treaty.cli.render.tables import facts
-from treaty.cli.render.verdict import HEADINGS, whom
+from treaty.cli.render.verdict import HEADINGS, describe_breakage
 from treaty.contracts.findings import Finding, Severity
 from treaty.review import Affected, ContractReview, ContractState, Review, Section
 
@@ -22,57 +22,57 @@ _SECTIONS = {
     Section.LINT: "Lint",
 }
 _EFFECTS = {
-    "hit": ("✗", "error", "Hit"),
-    "unknown": ("!", "warning", "Perhaps hit"),
-    "exposed": ("·", "quiet", "Further down"),
+    "hit": ("✗", "error", "Affected"),
+    "unknown": ("!", "warning", "Possibly"),
+    "exposed": ("·", "quiet", "Downstream"),
     "safe": ("✓", "good", "Safe"),
 }
 
 
-def draw(review: Review) -> str:
-    """Return the review, the contracts that may not merge last, where a reader of a log looks."""
-    with captured() as (drawn, lines):
+def render(review: Review) -> str:
+    """Return the review; contracts that may not merge come last, near the end of the log."""
+    with capture_console() as (console, lines):
         for one in sorted(review.contracts, key=lambda one: not one.may_merge):
-            _draw_contract(drawn, one)
-        if said := phrases.silence(review):
-            drawn.print(text(said, style="warning"))
-            drawn.print()
+            _render_contract(console, one)
+        if problem := phrases.describe_silent_registry(review):
+            console.print(text(problem, style="warning"))
+            console.print()
         style = "good" if review.may_merge else "error"
         title = text(phrases.headline(review), style=style)
-        drawn.print(title.append_text(text(f"  against {review.base} ({review.commit[:12]})", style="quiet")))
+        console.print(title.append_text(text(f"  compared with {review.base} ({review.commit[:12]})", style="quiet")))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _draw_contract(drawn: Console, one: ContractReview) -> None:
+def _render_contract(console: Console, one: ContractReview) -> None:
     mark, style = ("✓", "good") if one.may_merge else ("✗", "error")
     title = text(mark, style=style).append_text(text(f" {one.name}", style="path"))
     title.append_text(text(f"  {phrases.versions(one)}", style="accent"))
     title.append_text(text(f"  {one.path}" if one.contract else "", style="quiet"))
-    drawn.print(title)
-    drawn.print(text(f"  {phrases.decision(one)}", style=style))
+    console.print(title)
+    console.print(text(f"  {phrases.decision(one)}", style=style))
     if one.standing is not ContractState.UNCHANGED:
-        _draw_changes(drawn, one)
+        _render_changes(console, one)
     rows = list(_facts(one))
     if rows:
-        drawn.print(facts(rows))
-    drawn.print()
+        console.print(facts(rows))
+    console.print()
 
 
-def _draw_changes(drawn: Console, one: ContractReview) -> None:
+def _render_changes(console: Console, one: ContractReview) -> None:
     for severity, heading in HEADINGS.items():
         group = phrases.changes(one, severity)
         if not group:
             continue
-        drawn.print(text(f"  {heading}", style=STYLES[severity]))
+        console.print(text(f"  {heading}", style=STYLES[severity]))
         grid = Table.grid(padding=(0, 2), pad_edge=True)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold", ratio=1)
         for item in group:
-            said = text(item.message)
-            known = (str(item.grade.bump), whom(item), item.change.kind)
-            said.append("\n" + " · ".join(part for part in known if part), style="quiet")
-            grid.add_row(text(f"  {MARKS[severity]}", style=STYLES[severity]), said)
-        drawn.print(grid)
+            message = text(item.message)
+            details = (str(item.grade.bump), describe_breakage(item), item.change.kind)
+            message.append("\n" + " · ".join(part for part in details if part), style="quiet")
+            grid.add_row(text(f"  {MARKS[severity]}", style=STYLES[severity]), message)
+        console.print(grid)
 
 
 def _facts(one: ContractReview) -> Iterator[tuple[str, str | Text]]:
@@ -87,12 +87,12 @@ def _facts(one: ContractReview) -> Iterator[tuple[str, str | Text]]:
     for effect, (mark, style, title) in _EFFECTS.items():
         yield from _named(title, list(_parties(one, effect, mark, style)))
     if one.more_affected:
-        yield "", f"and {one.more_affected:,} more that are not listed"
-    yield from _named("Next", list(phrases.steps_ahead(one)))
+        yield "", f"and {one.more_affected:,} more"
+    yield from _named("Next", list(phrases.next_steps_for(one)))
 
 
-def _named(name: str, said: list[str | Text] | list[str] | list[Text]) -> Iterator[tuple[str, str | Text]]:
-    for number, line in enumerate(said):
+def _named(name: str, lines: list[str | Text] | list[str] | list[Text]) -> Iterator[tuple[str, str | Text]]:
+    for number, line in enumerate(lines):
         yield (name if number == 0 else ""), line
 
 
@@ -102,10 +102,10 @@ def _is_shown(finding: Finding) -> bool:
 
 def _finding(finding: Finding) -> Text:
     where = f"{finding.place.line}: " if finding.place and finding.place.line else ""
-    said = text(f"{where}{finding.message}", style=STYLES[finding.severity])
+    message = text(f"{where}{finding.message}", style=STYLES[finding.severity])
     if finding.hint:
-        said.append("\n").append_text(text(finding.hint, style="quiet"))
-    return said.append_text(text(f"  {finding.id}", style="quiet"))
+        message.append("\n").append_text(text(finding.hint, style="quiet"))
+    return message.append_text(text(f"  {finding.id}", style="quiet"))
 
 
 def _waived(finding: Finding, until: str) -> Text:
@@ -115,7 +115,7 @@ def _waived(finding: Finding, until: str) -> Text:
 def _older(one: ContractReview) -> list[str]:
     if not one.older_lint:
         return []
-    return [f"{one.older_lint:,} more that the base has too: treaty lint {one.path}"]
+    return [f"{one.older_lint:,} more, which the base has too: treaty lint {one.path}"]
 
 
 def _parties(one: ContractReview, effect: str, mark: str, style: str) -> Iterator[Text]:
@@ -129,10 +129,10 @@ def _parties(one: ContractReview, effect: str, mark: str, style: str) -> Iterato
 
 
 def _party(party: Affected, mark: str, style: str) -> Text:
-    said = text(f"{mark} ", style=style).append_text(text(party.name, style="path"))
-    who = phrases.about(party)
-    said.append_text(text(f"  {who}" if who else "", style="quiet"))
-    said.append("\n").append_text(text(phrases.reads(party)))
+    entry = text(f"{mark} ", style=style).append_text(text(party.name, style="path"))
+    who = phrases.describe_party(party)
+    entry.append_text(text(f"  {who}" if who else "", style="quiet"))
+    entry.append("\n").append_text(text(phrases.describe_reading(party)))
     for step in party.steps if party.effect == "hit" else ():
-        said.append("\n").append_text(text(f"→ {phrases.step(step)}", style="quiet"))
-    return said
+        entry.append("\n").append_text(text(f"→ {phrases.describe_step(step)}", style="quiet"))
+    return entry

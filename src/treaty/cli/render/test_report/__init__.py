@@ -1,4 +1,4 @@
-"""Drawing test reports: one file for each output."""
+"""Rendering of test reports, one module per format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ReportFormat(StrEnum):
-    """How a test report is written."""
+    """Formats of a test report."""
 
     TEXT = "text"
     JSON = "json"
@@ -20,10 +20,10 @@ class ReportFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
-class Held(StrEnum):
-    """How rules that held are told."""
+class HeldRules(StrEnum):
+    """How rules that hold are shown."""
 
-    SUMMED = "summed"
+    COUNTED = "counted"
     LISTED = "listed"
 
 
@@ -36,6 +36,6 @@ _MODULES = {
 }
 
 
-def drawn(report: TestReport, output: ReportFormat, held: Held = Held.SUMMED) -> str:
-    """Return the report in a format."""
-    return cast("str", import_module(f"{__name__}.{_MODULES[output]}").draw(report, held))
+def render_report(report: TestReport, output: ReportFormat, held_rules: HeldRules = HeldRules.COUNTED) -> str:
+    """Return a report in a format."""
+    return cast("str", import_module(f"{__name__}.{_MODULES[output]}").render(report, held_rules))

@@ -1,4 +1,4 @@
-"""A test report as one self-contained page: no scripts, nothing fetched, light and dark."""
+"""A test report as one self-contained HTML page without scripts, in light and dark colours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import UTC
 from html import escape
 from importlib.resources import files
 
-from treaty.cli.render.printable import visible
-from treaty.cli.render.test_report import Held, phrases
+from treaty.cli.render.plain_text import pluralize, printable
+from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
@@ -19,8 +19,8 @@ _MARKS = {"error": "✗", "warning": "!", "good": "✓", "quiet": "·"}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def draw(report: TestReport, held: Held) -> str:
-    """Return the report as a page; rules that held stand folded away, or open where they are to be listed."""
+def render(report: TestReport, held_rules: HeldRules) -> str:
+    """Return the report as a page; rules that hold are folded unless they are to be listed."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     title = f"{report.measures.contract} {report.measures.version}: {report.outcome.value}"
     return (
@@ -29,23 +29,23 @@ def draw(report: TestReport, held: Held) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="color-scheme" content="light dark">\n'
         f"<title>{_text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in _parts(report, held) if part)
+        + "\n".join(part for part in _parts(report, held_rules) if part)
         + "\n</main>\n</body>\n</html>\n"
     )
 
 
-def _parts(report: TestReport, held: Held) -> Iterator[str]:
+def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     measures = report.measures
     yield _header(report)
     yield _tiles(report)
     yield _section("Rules", _rules(report, report.notable))
-    yield _section("Worst offenders", _samples(report))
-    yield _section("Schema: what is declared, and what is there", _drift(report))
+    yield _section("Most frequent violations", _samples(report))
+    yield _section("Schema differences", _drift(report))
     yield _section("Freshness", _list(phrases.freshness(item) for item in report.freshness))
     yield _section("Unchecked", _list(f"{one.what}: {one.why}" for one in measures.unchecked))
     if report.unbroken:
-        opened = " open" if held is Held.LISTED else ""
-        summary = f"{len(report.unbroken):,} {'rule' if len(report.unbroken) == 1 else 'rules'} held"
+        opened = " open" if held_rules is HeldRules.LISTED else ""
+        summary = f"{pluralize(len(report.unbroken), 'rule')} passed"
         yield f"<details{opened}><summary>{summary}</summary>\n{_rules(report, report.unbroken)}\n</details>"
     yield _section("Next", _list(phrases.next_steps(report)))
     yield f"<footer>{_text(f'{measures.measured_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC')}</footer>"
@@ -53,41 +53,44 @@ def _parts(report: TestReport, held: Held) -> Iterator[str]:
 
 def _header(report: TestReport) -> str:
     measures, kind = report.measures, _CLASSES[report.outcome]
-    said = _list((*report.reasons, *report.concerns))
+    reasons = _list((*report.reasons, *report.concerns))
     return (
         f'<header class="{kind}">\n<h1>{_MARKS[kind]} {_text(report.outcome.value)}</h1>\n'
         f"<p><b>{_text(measures.contract)}</b> {_text(measures.version)} on <code>{_text(report.data)}</code></p>\n"
-        f"{said}\n</header>"
+        f"{reasons}\n</header>"
     )
 
 
 def _tiles(report: TestReport) -> str:
     measures = report.measures
-    held = sum(item.held for item in measures.results)
+    passed = sum(item.held for item in measures.results)
     tiles = [
         ("rows", f"{measures.rows:,}"),
         ("valid", f"{measures.valid:,}"),
-        ("quarantined", f"{measures.quarantined:,} {_bracketed(phrases.share(measures.quarantined, measures.rows))}"),
-        ("rules held", f"{held:,} of {len(measures.results):,}"),
+        (
+            "quarantined",
+            f"{measures.quarantined:,} {_bracketed(phrases.format_share(measures.quarantined, measures.rows))}",
+        ),
+        ("rules passed", f"{passed:,} of {len(measures.results):,}"),
     ]
     if report.quarantine is not None:
         tiles.append(("quarantine", report.quarantine.path))
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>" for name, value in tiles) + "</dl>"
 
 
-def _rules(report: TestReport, told: Iterable[RuleMeasure]) -> str:
+def _rules(report: TestReport, measures: Iterable[RuleMeasure]) -> str:
     rows = [
         (
-            _mark(_SEVERITY_CLASSES[phrases.weight(report, item)]),
+            _mark(_SEVERITY_CLASSES[phrases.severity_of(report, item)]),
             f"<code>{_text(item.rule.id)}</code>",
-            _text(phrases.found(item)),
-            _text(phrases.share(item.broken, report.measures.rows) if item.broken else ""),
-            _text(phrases.asked(item)),
+            _text(phrases.format_result(item)),
+            _text(phrases.format_share(item.broken, report.measures.rows) if item.broken else ""),
+            _text(phrases.format_requirement(item)),
             _text(item.rule.severity.value),
         )
-        for item in told
+        for item in measures
     ]
-    return _table(("", "rule", "rows or value", "share", "asks", "weighs"), rows)
+    return _table(("", "Rule", "Rows or value", "Share", "Requirement", "Severity"), rows)
 
 
 def _samples(report: TestReport) -> str:
@@ -96,11 +99,11 @@ def _samples(report: TestReport) -> str:
             f"<code>{_text(one.rule)}</code>",
             f"<i>{phrases.NO_VALUE}</i>" if one.value is None else f"<code>{_text(one.value)}</code>",
             f"{one.rows:,}",
-            _text(phrases.key_of(one)),
+            _text(phrases.format_key(one)),
         )
         for one in report.samples
     ]
-    return _table(("rule", "value", "rows", "such as the row of"), rows)
+    return _table(("Rule", "Value", "Rows", "Example row"), rows)
 
 
 def _drift(report: TestReport) -> str:
@@ -113,11 +116,11 @@ def _drift(report: TestReport) -> str:
         )
         for item in report.drift
     ]
-    return _table(("", "field", "difference", "kind"), rows)
+    return _table(("", "Field", "Difference", "Kind"), rows)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells say their column's name, so that narrow screens can stack them."""
+    """Return a table whose cells carry their column's name, so that narrow screens can stack them."""
     if not rows:
         return ""
     head = "".join(f'<th scope="col">{name}</th>' for name in header)
@@ -149,4 +152,4 @@ def _bracketed(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(printable(text))

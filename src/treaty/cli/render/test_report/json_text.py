@@ -1,12 +1,12 @@
-"""A test report as JSON, for programs: everything that was found."""
+"""A test report as JSON."""
 
 from __future__ import annotations
 
-from treaty.cli.render.test_report import Held
+from treaty.cli.render.test_report import HeldRules
 from treaty.contracts.text.writer import write_json
 from treaty.spark.report import TestReport
 
 
-def draw(report: TestReport, held: Held) -> str:
-    """Return the report as JSON; rules that held are always there."""
+def render(report: TestReport, held_rules: HeldRules) -> str:
+    """Return the report as JSON; it always contains the rules that hold."""
     return write_json(report.as_data())

@@ -1,4 +1,4 @@
-"""A test report as JUnit XML, which CI systems show as tests: one case for each rule."""
+"""A test report as JUnit XML: one case per rule."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from datetime import UTC
 from xml.etree import ElementTree as Xml  # only written here; nothing is parsed
 
-from treaty.cli.render.printable import visible
-from treaty.cli.render.test_report import Held, phrases
+from treaty.cli.render.plain_text import printable
+from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import TestReport
@@ -19,8 +19,8 @@ SCHEMA = "schema"
 QUARANTINED = "rows quarantined"
 
 
-def draw(report: TestReport, held: Held) -> str:
-    """Return the report as JUnit XML; every rule is a case."""
+def render(report: TestReport, held_rules: HeldRules) -> str:
+    """Return the report as JUnit XML."""
     cases = [
         *(_rule_case(report, item) for item in sorted(report.measures.results, key=lambda item: item.rule.id)),
         *_unchecked_cases(report),
@@ -40,7 +40,7 @@ def _suite(report: TestReport, cases: list[Xml.Element]) -> Xml.Element:
     suite = Xml.Element(
         "testsuite",
         {
-            "name": _safe(f"{measures.contract} {measures.version}"),
+            "name": _escape_xml(f"{measures.contract} {measures.version}"),
             "tests": str(len(cases)),
             "failures": str(sum(case.find("failure") is not None for case in cases)),
             "errors": "0",
@@ -50,49 +50,49 @@ def _suite(report: TestReport, cases: list[Xml.Element]) -> Xml.Element:
         },
     )
     properties = Xml.SubElement(suite, "properties")
-    told = {"data": report.data, "object": measures.object, "rows": measures.rows, "valid": measures.valid}
-    for name, value in {**told, "quarantined": measures.quarantined, "outcome": report.outcome.value}.items():
-        Xml.SubElement(properties, "property", {"name": name, "value": _safe(str(value))})
+    values = {"data": report.data, "object": measures.object, "rows": measures.rows, "valid": measures.valid}
+    for name, value in {**values, "quarantined": measures.quarantined, "outcome": report.outcome.value}.items():
+        Xml.SubElement(properties, "property", {"name": name, "value": _escape_xml(str(value))})
     suite.extend(cases)
     return suite
 
 
 def _case(report: TestReport, name: str) -> Xml.Element:
     within = f"{report.measures.contract}.{report.measures.object}"
-    return Xml.Element("testcase", {"classname": _safe(within), "name": _safe(name), "time": "0"})
+    return Xml.Element("testcase", {"classname": _escape_xml(within), "name": _escape_xml(name), "time": "0"})
 
 
 def _rule_case(report: TestReport, item: RuleMeasure) -> Xml.Element:
     case = _case(report, item.rule.id)
     if item.held and not item.broken:
         return case
-    said = f"{_result(report, item)}: {phrases.asked(item)}"
+    message = f"{_result(report, item)}: {phrases.format_requirement(item)}"
     samples = [_sample(one) for one in report.samples_of(item.rule.id)]
     if report.fails(item):
-        _failure(case, item.rule.kind.value, said, samples)
+        _failure(case, item.rule.kind.value, message, samples)
     else:
         allowed = item.held or item.rule.severity is Severity.ERROR
-        mark = "within what is allowed" if allowed else item.rule.severity.value
-        Xml.SubElement(case, "system-out").text = _lines([f"{mark}: {visible(said)}", *samples])
+        mark = "allowed" if allowed else item.rule.severity.value
+        Xml.SubElement(case, "system-out").text = _lines([f"{mark}: {printable(message)}", *samples])
     return case
 
 
 def _sample(one: Sample) -> str:
-    value = phrases.NO_VALUE if one.value is None else visible(one.value)
-    return f"{value}  ({one.rows:,}×)  {visible(phrases.key_of(one))}".rstrip()
+    value = phrases.NO_VALUE if one.value is None else printable(one.value)
+    return f"{value}  ({one.rows:,}×)  {printable(phrases.format_key(one))}".rstrip()
 
 
 def _result(report: TestReport, item: RuleMeasure) -> str:
     if item.broken is None:
-        return phrases.found(item) or phrases.NO_VALUE
-    return f"{format_rows(item.broken)} ({phrases.share(item.broken, report.measures.rows)})"
+        return phrases.format_result(item) or phrases.NO_VALUE
+    return f"{format_rows(item.broken)} ({phrases.format_share(item.broken, report.measures.rows)})"
 
 
 def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
     cases = []
     for one in sorted(report.measures.unchecked, key=lambda one: (one.what, one.why)):
         case = _case(report, f"unchecked: {one.what}")
-        Xml.SubElement(case, "skipped", {"message": _safe(one.why)})
+        Xml.SubElement(case, "skipped", {"message": _escape_xml(one.why)})
         cases.append(case)
     return cases
 
@@ -100,11 +100,11 @@ def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
 def _schema_case(report: TestReport) -> Xml.Element:
     case = _case(report, SCHEMA)
     lines = [
-        f"{item.severity.value}: {visible(item.field)} {visible(item.says)} ({item.kind})" for item in report.drift
+        f"{item.severity.value}: {printable(item.field)} {printable(item.says)} ({item.kind})" for item in report.drift
     ]
     errors = sum(item.severity is Severity.ERROR for item in report.drift)
     if errors:
-        _failure(case, "drift", f"{errors:,} of {len(lines):,} differences stand against the contract", lines)
+        _failure(case, "drift", f"{errors:,} of {len(lines):,} differences violate the contract", lines)
     elif lines:
         Xml.SubElement(case, "system-out").text = _lines(lines)
     return case
@@ -115,19 +115,19 @@ def _quarantined_case(report: TestReport) -> Xml.Element:
     if report.quarantine_is_allowed:
         Xml.SubElement(case, "system-out").text = _lines([phrases.counts(report)])
     else:
-        where = [f"written to {visible(report.quarantine.path)}"] if report.quarantine else []
+        where = [f"written to {printable(report.quarantine.path)}"] if report.quarantine else []
         _failure(case, "quarantine", phrases.counts(report), where)
     return case
 
 
 def _failure(case: Xml.Element, kind: str, message: str, lines: list[str]) -> None:
-    failure = Xml.SubElement(case, "failure", {"type": kind, "message": _safe(message)})
-    failure.text = _lines([visible(message), *lines])
+    failure = Xml.SubElement(case, "failure", {"type": kind, "message": _escape_xml(message)})
+    failure.text = _lines([printable(message), *lines])
 
 
-def _safe(text: str) -> str:
-    """Return a text that XML can hold: control characters are spelt out, what Unicode reserves is replaced."""
-    return _NO_XML.sub("\ufffd", visible(text))
+def _escape_xml(text: str) -> str:
+    """Escape text for XML: control characters are escaped, characters that XML forbids are replaced."""
+    return _NO_XML.sub("\ufffd", printable(text))
 
 
 def _lines(lines: list[str]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treaty.cli.render.markdown import code, escaped, table
-from treaty.cli.render.test_report import Held, phrases
+from treaty.cli.render.markdown import code, escape_markdown, table
+from treaty.cli.render.plain_text import pluralize
+from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
@@ -13,29 +14,29 @@ from treaty.spark.report.data_report import format_rows
 
 _MARKS = {Outcome.PASSED: "✅", Outcome.WARNED: "⚠️", Outcome.FAILED: "❌"}
 _SEVERITY_MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "✓"}
-_MOST = 20
+MAX_ROWS = 20
 
 
-def draw(report: TestReport, held: Held) -> str:
+def render(report: TestReport, held_rules: HeldRules) -> str:
     """Return the report as Markdown."""
-    return "\n\n".join(part for part in _parts(report, held) if part) + "\n"
+    return "\n\n".join(part for part in _parts(report, held_rules) if part) + "\n"
 
 
-def _parts(report: TestReport, held: Held) -> Iterator[str]:
+def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     measures = report.measures
     title = f"{code(measures.contract)} {code(measures.version)}"
     yield f"### {_MARKS[report.outcome]} {title} on {code(report.data)}"
-    yield f"**{escaped(report.outcome.value)}**: {escaped(phrases.counts(report))}"
-    yield "\n".join(f"- {escaped(one)}" for one in (*report.reasons, *report.concerns))
-    told = report.notable + (report.unbroken if held is Held.LISTED else ())
-    yield _rules(report, told[:_MOST] if held is Held.SUMMED else told)
-    yield _rest(report, len(told), held)
+    yield f"**{escape_markdown(report.outcome.value)}**: {escape_markdown(phrases.counts(report))}"
+    yield "\n".join(f"- {escape_markdown(one)}" for one in (*report.reasons, *report.concerns))
+    told = report.notable + (report.unbroken if held_rules is HeldRules.LISTED else ())
+    yield _rules(report, told[:MAX_ROWS] if held_rules is HeldRules.COUNTED else told)
+    yield _rest(report, len(told), held_rules)
     yield _drift(report)
     yield _samples(report)
-    notes = [f"{escaped(one.what)} is unchecked: {escaped(one.why)}" for one in measures.unchecked]
-    notes += [escaped(phrases.freshness(item)) for item in report.freshness]
+    notes = [f"{escape_markdown(one.what)} is unchecked: {escape_markdown(one.why)}" for one in measures.unchecked]
+    notes += [escape_markdown(phrases.freshness(item)) for item in report.freshness]
     if report.quarantine is not None:
-        notes.append(f"{format_rows(report.quarantine.rows)} in quarantine at {code(report.quarantine.path)}")
+        notes.append(f"{format_rows(report.quarantine.rows)} written to {code(report.quarantine.path)}")
     yield "\n".join(f"- {note}" for note in notes)
 
 
@@ -44,24 +45,24 @@ def _rules(report: TestReport, told: tuple[RuleMeasure, ...]) -> str:
         return ""
     rows = [
         (
-            _SEVERITY_MARKS[phrases.weight(report, item)],
+            _SEVERITY_MARKS[phrases.severity_of(report, item)],
             code(item.rule.id),
-            phrases.found(item),
-            phrases.share(item.broken, report.measures.rows) if item.broken else "",
-            escaped(phrases.asked(item)),
+            phrases.format_result(item),
+            phrases.format_share(item.broken, report.measures.rows) if item.broken else "",
+            escape_markdown(phrases.format_requirement(item)),
         )
         for item in told
     ]
-    return table(("", "rule", "rows or value", "share", "asks"), rows)
+    return table(("", "Rule", "Rows or value", "Share", "Requirement"), rows)
 
 
-def _rest(report: TestReport, told: int, held: Held) -> str:
-    if held is Held.LISTED:
+def _rest(report: TestReport, told: int, held_rules: HeldRules) -> str:
+    if held_rules is HeldRules.LISTED:
         return ""
-    more = [f"{told - _MOST:,} more are broken"] if told > _MOST else []
+    more = [f"{told - MAX_ROWS:,} more violated"] if told > MAX_ROWS else []
     count = len(report.unbroken)
-    more += [f"{count:,} {'rule' if count == 1 else 'rules'} held"] if count else []
-    return escaped("; ".join(more))
+    more += [f"{pluralize(count, 'rule')} passed"] if count else []
+    return escape_markdown("; ".join(more))
 
 
 def _drift(report: TestReport) -> str:
@@ -71,12 +72,12 @@ def _drift(report: TestReport) -> str:
         (
             _SEVERITY_MARKS[item.severity] if item.severity is not Severity.INFO else "",
             code(item.field),
-            escaped(item.says),
+            escape_markdown(item.says),
         )
-        for item in report.drift[:_MOST]
+        for item in report.drift[:MAX_ROWS]
     ]
-    more = f"\n\n{len(report.drift) - _MOST:,} more differences" if len(report.drift) > _MOST else ""
-    return table(("", "field", "schema"), rows) + more
+    more = f"\n\n{len(report.drift) - MAX_ROWS:,} more differences" if len(report.drift) > MAX_ROWS else ""
+    return table(("", "Field", "Difference"), rows) + more
 
 
 def _samples(report: TestReport) -> str:
@@ -85,11 +86,11 @@ def _samples(report: TestReport) -> str:
     rows = [
         (
             code(one.rule),
-            escaped(phrases.NO_VALUE if one.value is None else one.value),
+            escape_markdown(phrases.NO_VALUE if one.value is None else one.value),
             f"{one.rows:,}",
-            escaped(phrases.key_of(one)),
+            escape_markdown(phrases.format_key(one)),
         )
         for one in report.samples
     ]
-    shown = table(("rule", "value", "rows", "such as the row of"), rows)
-    return f"<details><summary>Worst offenders</summary>\n\n{shown}\n\n</details>"
+    shown = table(("Rule", "Value", "Rows", "Example row"), rows)
+    return f"<details><summary>Most frequent violations</summary>\n\n{shown}\n\n</details>"

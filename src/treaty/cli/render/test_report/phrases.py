@@ -1,4 +1,4 @@
-"""The words that every output of a test report shares."""
+"""Phrases about a test report that all of its formats share."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _HUNDREDTH = Decimal("0.01")
 
 
 def verdict(report: TestReport) -> str:
-    """Say in one line whether the data keep the contract, and why not."""
+    """Summarize in one line whether the data satisfies the contract."""
     measures = report.measures
     contract = f"{measures.contract} {measures.version}"
     if report.outcome is Outcome.FAILED:
-        return f"{report.data} breaks {contract}: {'; '.join(report.reasons)}"
+        return f"{report.data} violates {contract}: {'; '.join(report.reasons)}"
     held, rules = sum(item.held for item in measures.results), len(measures.results)
-    judged = f"{held:,} of {rules:,} rules held" if rules else "no rules to hold"
-    said = f"{report.data} keeps {contract}: {format_rows(measures.rows)}, {judged}"
-    return said if not report.concerns else f"{said}; {'; '.join(report.concerns)}"
+    judged = f"{held:,} of {rules:,} rules passed" if rules else "no rules"
+    summary = f"{report.data} satisfies {contract}: {format_rows(measures.rows)}, {judged}"
+    return summary if not report.concerns else f"{summary}; {'; '.join(report.concerns)}"
 
 
 def counts(report: TestReport) -> str:
-    """Say how many rows are valid and how many are quarantined."""
+    """Return the numbers of valid and quarantined rows."""
     measures = report.measures
-    apart = share(measures.quarantined, measures.rows)
+    apart = format_share(measures.quarantined, measures.rows)
     return f"{format_rows(measures.rows)}: {measures.valid:,} valid, {measures.quarantined:,} quarantined" + (
         f" ({apart})" if apart and measures.quarantined else ""
     )
 
 
-def share(part: int | None, whole: int) -> str:
-    """Write a part of a whole in percent: never 0 % where there is something, nor 100 % where something is missing."""
+def format_share(part: int | None, whole: int) -> str:
+    """Format a share in percent: never 0 % for a non-zero part, never 100 % for an incomplete one."""
     if part is None or not whole:
         return ""
     exact = Decimal(part) * 100 / Decimal(whole)
@@ -50,31 +50,31 @@ def share(part: int | None, whole: int) -> str:
     return f"{rounded.normalize():f} %"
 
 
-def found(item: RuleMeasure) -> str:
-    """Say what a rule came to: how many rows break it, or its value."""
+def format_result(item: RuleMeasure) -> str:
+    """Return the result of a rule: the number of violating rows, or its value."""
     if item.broken is not None:
         return f"{item.broken:,}"
     if item.rule.kind is Kind.FRESHNESS:
-        return "" if item.value is None else age(float(item.value))
+        return "" if item.value is None else format_age(float(item.value))
     if item.value is None:
         return NO_VALUE
     return f"{item.value:,}" if isinstance(item.value, int) and not isinstance(item.value, bool) else str(item.value)
 
 
-def asked(item: RuleMeasure) -> str:
-    """Say what a rule asks for, with how much of the contrary it allows."""
+def format_requirement(item: RuleMeasure) -> str:
+    """Return what a rule requires, with the violations that it allows."""
     rule = item.rule
     if rule.kind is Kind.FRESHNESS:
         return rule.says
     if item.broken is None:
         return f"{rule.says}: {rule.allows}"
-    return rule.says if rule.allows.tolerates_none else f"{rule.says}; rows that break it {rule.allows}"
+    return rule.says if rule.allows.tolerates_none else f"{rule.says}; violating rows {rule.allows}"
 
 
-def age(seconds: float) -> str:
-    """Write a duration by its two largest units, such as 3 h 12 min."""
+def format_age(seconds: float) -> str:
+    """Format a duration in its two largest units, such as 3 h 12 min."""
     if seconds < 0:
-        return f"{age(-seconds)} in the future"
+        return f"{format_age(-seconds)} in the future"
     left = int(seconds)
     parts: list[str] = []
     for size, unit in _AGES:
@@ -85,36 +85,36 @@ def age(seconds: float) -> str:
 
 
 def freshness(item: RuleMeasure) -> str:
-    """Say how old the newest row is, and how old it may be."""
-    field, asked_for = item.rule.field, item.rule.says
+    """Return the age of the newest row and the allowed age."""
+    field, requirement = item.rule.field, item.rule.says
     if item.value is None:
-        return f"newest {field}: none ({asked_for})"
-    old = age(float(item.value))
-    return f"newest {field}: {old}{'' if item.value < 0 else ' old'} ({asked_for})"
+        return f"newest {field}: none ({requirement})"
+    old = format_age(float(item.value))
+    return f"newest {field}: {old}{'' if item.value < 0 else ' old'} ({requirement})"
 
 
-def weight(report: TestReport, item: RuleMeasure) -> Severity:
-    """Say how much a result weighs: what holds is information, and only what fails the test is an error."""
+def severity_of(report: TestReport, item: RuleMeasure) -> Severity:
+    """Return the severity of a result: info if the rule holds, error only if it fails the test."""
     if item.held:
         return Severity.INFO
     return Severity.ERROR if report.fails(item) else Severity.WARNING
 
 
-def key_of(sample: Sample) -> str:
-    """Write the key of a sample's row."""
+def format_key(sample: Sample) -> str:
+    """Format the key of a sample row."""
     return ", ".join(f"{name} {NO_VALUE if value is None else value}" for name, value in sample.key)
 
 
 def next_steps(report: TestReport) -> Iterator[str]:
-    """Say how to go on."""
+    """Yield the next steps."""
     measures = report.measures
     if not measures.rows:
-        yield "check the path and the options: there are no rows"
+        yield "check the path and the options: no rows were read"
     if report.quarantine is not None and report.quarantine.rows:
-        yield f"read {report.quarantine.path} as parquet: _violations says of each row what it breaks"
+        yield f"read {report.quarantine.path} as Parquet; the column _violations lists the violations of each row"
     elif measures.quarantined:
-        yield "keep every bad row with its reasons: add --quarantine PATH"
+        yield "write invalid rows with their violations: add --quarantine PATH"
     if any(item.severity is Severity.ERROR for item in report.drift):
-        yield "if the data are right, change the contract; treaty diff says what that breaks"
+        yield "if the data is right, change the contract; treaty diff shows what that breaks"
     if report.notable and not report.passed:
-        yield "let a rule only count: --severity RULE=warning; let a share be quarantined: --max-quarantined 0.1%"
+        yield "to tolerate violations: --severity RULE=warning, or --max-quarantined 0.1%"

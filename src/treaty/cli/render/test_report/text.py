@@ -1,4 +1,4 @@
-"""A test report for people: the verdict first, then what is broken, with examples, and how to go on."""
+"""A test report as text: the verdict, violated rules with examples, schema differences, next steps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from treaty.cli.render.console import MARKS, STYLES, screen, text
+from treaty.cli.render.console import MARKS, STYLES, print_to_console, text
+from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import facts
-from treaty.cli.render.test_report import Held, phrases
+from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
@@ -24,81 +25,79 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OUTCOMES = {Outcome.PASSED: Severity.INFO, Outcome.WARNED: Severity.WARNING, Outcome.FAILED: Severity.ERROR}
 
 
-def draw(report: TestReport, held: Held) -> str:
-    """Return the report as plain text, as a file keeps it."""
+def render(report: TestReport, held_rules: HeldRules) -> str:
+    """Return the report as plain text without colours."""
     with StringIO() as collected:
         with redirect_stdout(collected):
-            print_report(report, held)
-        return _COLOURS.sub("", collected.getvalue())  # a terminal may be pretended
+            print_report(report, held_rules)
+        return _COLOURS.sub("", collected.getvalue())  # colours may be forced by the environment
 
 
-def print_report(report: TestReport, held: Held) -> None:
+def print_report(report: TestReport, held_rules: HeldRules) -> None:
     """Print the report to the terminal."""
-    with screen() as drawn:
-        _draw_verdict(drawn, report)
-        _draw_rules(drawn, report, held)
-        _draw_samples(drawn, report)
-        _draw_drift(drawn, report)
-        _draw_facts(drawn, report)
+    with print_to_console() as console:
+        _render_verdict(console, report)
+        _render_rules(console, report, held_rules)
+        _render_samples(console, report)
+        _render_drift(console, report)
+        _render_facts(console, report)
 
 
-def _draw_verdict(drawn: Console, report: TestReport) -> None:
+def _render_verdict(console: Console, report: TestReport) -> None:
     severity = OUTCOMES[report.outcome]
-    drawn.print(text(f"{MARKS[severity]} {phrases.verdict(report)}", style=STYLES[severity]), soft_wrap=True)
-    drawn.print()
+    console.print(text(f"{MARKS[severity]} {phrases.verdict(report)}", style=STYLES[severity]), soft_wrap=True)
+    console.print()
 
 
-def _draw_rules(drawn: Console, report: TestReport, held: Held) -> None:
+def _render_rules(console: Console, report: TestReport, held_rules: HeldRules) -> None:
     if not report.measures.results:
         return
-    told = report.notable + (report.unbroken if held is Held.LISTED else ())
-    drawn.print(text("Rules", style="path"))
+    told = report.notable + (report.unbroken if held_rules is HeldRules.LISTED else ())
+    console.print(text("Rules", style="path"))
     if told:
-        grid = _grid("", "rule", "rows or value", "share", "asks", "weighs")
+        grid = _grid("", "Rule", "Rows or value", "Share", "Requirement", "Severity")
         for item in told:
             grid.add_row(*_rule_row(report, item))
-        drawn.print(Padding.indent(grid, 2))
-    if report.unbroken and held is Held.SUMMED:
+        console.print(Padding.indent(grid, 2))
+    if report.unbroken and held_rules is HeldRules.COUNTED:
         count = len(report.unbroken)
         other = "other " if told else ""
-        drawn.print(
-            text(f"  ✓  {count:,} {other}{'rule' if count == 1 else 'rules'} held; list them with -v", style="quiet")
-        )
-    drawn.print()
+        console.print(text(f"  ✓  {pluralize(count, f'{other}rule')} passed; list with -v", style="quiet"))
+    console.print()
 
 
 def _rule_row(report: TestReport, item: RuleMeasure) -> Iterator[Text]:
-    severity = phrases.weight(report, item)
+    severity = phrases.severity_of(report, item)
     yield text(MARKS[severity], style=STYLES[severity])
     yield text(item.rule.id, style="accent")
-    yield text(phrases.found(item))
-    yield text(phrases.share(item.broken, report.measures.rows) if item.broken else "")
-    yield text(phrases.asked(item))
+    yield text(phrases.format_result(item))
+    yield text(phrases.format_share(item.broken, report.measures.rows) if item.broken else "")
+    yield text(phrases.format_requirement(item))
     yield text(item.rule.severity.value, style="quiet" if item.held else STYLES[severity])
 
 
-def _draw_samples(drawn: Console, report: TestReport) -> None:
+def _render_samples(console: Console, report: TestReport) -> None:
     if not report.samples:
         return
-    drawn.print(text("Worst offenders", style="path"))
-    grid = _grid("rule", "value", "rows", "such as the row of")
+    console.print(text("Most frequent violations", style="path"))
+    grid = _grid("Rule", "Value", "Rows", "Example row")
     before = None
     for sample in report.samples:
         rule = "" if sample.rule == before else sample.rule
         value = text(phrases.NO_VALUE, style="quiet") if sample.value is None else text(sample.value)
         grid.add_row(
-            text(rule, style="accent"), value, text(f"{sample.rows:,}"), text(phrases.key_of(sample), style="quiet")
+            text(rule, style="accent"), value, text(f"{sample.rows:,}"), text(phrases.format_key(sample), style="quiet")
         )
         before = sample.rule
-    drawn.print(Padding.indent(grid, 2))
-    drawn.print()
+    console.print(Padding.indent(grid, 2))
+    console.print()
 
 
-def _draw_drift(drawn: Console, report: TestReport) -> None:
+def _render_drift(console: Console, report: TestReport) -> None:
     if not report.drift:
         return
-    drawn.print(text("Schema: what is declared, and what is there", style="path"))
-    grid = _grid("", "field", "difference", "kind")
+    console.print(text("Schema differences", style="path"))
+    grid = _grid("", "Field", "Difference", "Kind")
     for item in report.drift:
         mark = (
             text("·", style="quiet")
@@ -106,12 +105,12 @@ def _draw_drift(drawn: Console, report: TestReport) -> None:
             else text(MARKS[item.severity], style=STYLES[item.severity])
         )
         grid.add_row(mark, text(item.field, style="accent"), text(item.says), text(item.kind, style="quiet"))
-    drawn.print(Padding.indent(grid, 2))
-    drawn.print()
+    console.print(Padding.indent(grid, 2))
+    console.print()
 
 
-def _draw_facts(drawn: Console, report: TestReport) -> None:
-    drawn.print(facts(_facts(report)))
+def _render_facts(console: Console, report: TestReport) -> None:
+    console.print(facts(_facts(report)))
 
 
 def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
@@ -119,7 +118,7 @@ def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
     for item in report.freshness:
         yield (
             "Freshness",
-            text(phrases.freshness(item), style="" if item.held else STYLES[phrases.weight(report, item)]),
+            text(phrases.freshness(item), style="" if item.held else STYLES[phrases.severity_of(report, item)]),
         )
     if not report.drift:
         yield "Schema", "as declared"
@@ -132,9 +131,9 @@ def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
 
 
 def _grid(*columns: str) -> Table:
-    """Return a table with a quiet header; words fold, numbers stand to the right."""
+    """Return a table with a dim header; text wraps, numbers are right-aligned."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="quiet")
     for column in columns:
-        right = column in ("rows", "rows or value", "share")
+        right = column in ("Rows", "Rows or value", "Share")
         table.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right)
     return table

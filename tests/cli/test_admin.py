@@ -1,4 +1,4 @@
-"""`treaty token`, `audit`, `channel`, `notices` and `redeliver`."""
+"""`treaty admin token`, `audit`, `channel`, `notices` and `redeliver`."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ def registered(treaty: Treaty, write: Write) -> None:
 
 
 def test_a_token_is_printed_once_and_alone(treaty: Treaty) -> None:
-    made = treaty("token", "create", "ci", "--role", "owner", "--team", "growth", "--days", "7")
+    made = treaty("admin", "token", "create", "ci", "--role", "owner", "--team", "growth", "--days", "7")
 
     assert made.code == 0
     assert made.output.startswith("treaty_")
     assert len(made.output.splitlines()) == 1
     assert "ci is owner:growth until" in made.errors
-    assert made.output.strip() not in treaty("token", "list").output
+    assert made.output.strip() not in treaty("admin", "token", "list").output
 
 
 def test_a_token_is_listed_and_revoked(treaty: Treaty) -> None:
-    made = json.loads(treaty("token", "create", "ci", "--role", "viewer", "--scope", "read", "--format", "json").output)
+    made = json.loads(
+        treaty("admin", "token", "create", "ci", "--role", "viewer", "--scope", "read", "--format", "json").output
+    )
 
     assert made["token"].startswith("treaty_")
-    assert "viewer" in treaty("token", "list").output
-    assert treaty("token", "revoke", made["id"]).output == f"token {made['id']} (ci) is revoked\n"
-    assert "revoked" in treaty("token", "list").output
-    assert treaty("token", "revoke", "nothing").code == 1
+    assert "viewer" in treaty("admin", "token", "list").output
+    assert treaty("admin", "token", "revoke", made["id"]).output == f"token {made['id']} (ci) is revoked\n"
+    assert "revoked" in treaty("admin", "token", "list").output
+    assert treaty("admin", "token", "revoke", "nothing").code == 1
 
 
 @pytest.mark.parametrize(
@@ -49,27 +51,29 @@ def test_a_token_is_listed_and_revoked(treaty: Treaty) -> None:
 def test_a_token_that_cannot_be_is_one_clear_error(
     treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    result = treaty("token", "create", "ci", *arguments)
+    result = treaty("admin", "token", "create", "ci", *arguments)
 
     assert result.code == code
     assert said in " ".join(result.errors.split())
 
 
 def test_the_audit_log_says_who_did_what(treaty: Treaty) -> None:
-    page = json.loads(treaty("audit", "list", "--subject", "orders", "--actor", "ada", "--format", "json").output)
+    page = json.loads(
+        treaty("admin", "audit", "list", "--subject", "orders", "--actor", "ada", "--format", "json").output
+    )
 
     assert [(one["actor"], one["action"]) for one in page["items"]] == [("ada", "contract.register")]
-    assert "contract.register  orders 1.0.0" in treaty("audit", "list").output
+    assert "contract.register  orders 1.0.0" in treaty("admin", "audit", "list").output
 
 
 def test_a_whole_audit_log_gives_a_head_to_keep(treaty: Treaty) -> None:
-    checked = json.loads(treaty("audit", "verify", "--format", "json").output)
-    treaty("token", "create", "ci", "--role", "viewer")
+    checked = json.loads(treaty("admin", "audit", "verify", "--format", "json").output)
+    treaty("admin", "token", "create", "ci", "--role", "viewer")
 
     assert checked["whole"] is True
-    assert treaty("audit", "verify", "--head", checked["head"]).code == 0
-    assert "the audit log is whole: 2 entries" in treaty("audit", "verify").output
-    assert treaty("audit", "verify", "--head", "nonsense").code == 1
+    assert treaty("admin", "audit", "verify", "--head", checked["head"]).code == 0
+    assert "the audit log is intact: 2 entries" in treaty("admin", "audit", "verify").output
+    assert treaty("admin", "audit", "verify", "--head", "nonsense").code == 1
 
 
 def test_a_changed_audit_log_is_found(treaty: Treaty, tmp_path: Path) -> None:
@@ -79,31 +83,33 @@ def test_a_changed_audit_log_is_found(treaty: Treaty, tmp_path: Path) -> None:
         connection.execute("UPDATE audit SET actor = 'nobody'")
     connection.close()
 
-    result = treaty("audit", "verify")
+    result = treaty("admin", "audit", "verify")
 
     assert result.code == 3
-    assert "the audit log does not hold" in result.output
+    assert "the audit log is damaged" in result.output
     assert "entry 1" in result.output
 
 
 def test_a_channel_is_added_listed_and_removed(treaty: Treaty) -> None:
-    added = treaty("channel", "add", "checkout", "log", "treaty.checkout", "--format", "json")
+    added = treaty("admin", "channel", "add", "checkout", "log", "treaty.checkout", "--format", "json")
     identity = str(json.loads(added.output)["id"])
 
-    assert "treaty.checkout" in treaty("channel", "list").output
-    assert f"channel {identity} is removed" in treaty("channel", "remove", identity).output
-    assert treaty("channel", "list").output == "no channel; add one with: treaty channel add\n"
-    assert treaty("channel", "remove", identity).code == 1
+    assert "treaty.checkout" in treaty("admin", "channel", "list").output
+    assert f"channel {identity} is removed" in treaty("admin", "channel", "remove", identity).output
+    assert treaty("admin", "channel", "list").output == "no channels; add one with: treaty admin channel add\n"
+    assert treaty("admin", "channel", "remove", identity).code == 1
 
 
 def test_a_webhook_is_signed_with_a_secret_from_a_file(treaty: Treaty, write: Write) -> None:
     write("treaty.yaml", "notices: {allow_private: true}\n")
     write("secret", "0123456789abcdef\n")
 
-    result = treaty("channel", "add", "checkout", "webhook", "http://127.0.0.1:9/hook", "--secret-file", "secret")
+    result = treaty(
+        "admin", "channel", "add", "checkout", "webhook", "http://127.0.0.1:9/hook", "--secret-file", "secret"
+    )
 
     assert result.code == 0
-    assert "/hook" not in treaty("channel", "list").output
+    assert "/hook" not in treaty("admin", "channel", "list").output
     assert "0123456789abcdef" not in result.output
 
 
@@ -121,7 +127,7 @@ def test_a_secret_that_is_none_is_refused_in_the_same_words_everywhere(
     write("secret", secret)
     where = ("--registry", request.getfixturevalue("served")) if home == "server" else ()
 
-    result = treaty("channel", "add", "checkout", "log", "x", "--secret-file", "secret", *where)
+    result = treaty("admin", "channel", "add", "checkout", "log", "x", "--secret-file", "secret", *where)
 
     assert (result.code, result.errors) == (1, f"error: {said}\n")
 
@@ -139,21 +145,21 @@ def test_a_secret_that_is_none_is_refused_in_the_same_words_everywhere(
 def test_a_channel_that_cannot_be_is_one_clear_error(
     treaty: Treaty, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    result = treaty("channel", "add", "checkout", *arguments)
+    result = treaty("admin", "channel", "add", "checkout", *arguments)
 
     assert result.code == code
     assert said in " ".join(result.errors.split())
 
 
 def test_notices_say_what_was_told_and_how_far_it_got(treaty: Treaty) -> None:
-    output = treaty("notices", "--contract", "orders", "--party", "checkout").output
+    output = treaty("admin", "notices", "--contract", "orders", "--party", "checkout").output
 
     assert "orders 1.0.0 was registered" in output
     assert "to checkout · no channel" in output
-    assert treaty("notices", "--party", "nobody").output == "nobody was told anything\n"
+    assert treaty("admin", "notices", "--party", "nobody").output == "no notices\n"
 
 
 def test_what_was_given_up_is_tried_again(treaty: Treaty) -> None:
-    assert treaty("redeliver").output == "nothing was given up\n"
-    assert json.loads(treaty("redeliver", "--format", "json").output) == {"deliveries": 0}
-    assert treaty("redeliver", "--channel", "99").code == 1
+    assert treaty("admin", "redeliver").output == "no failed deliveries\n"
+    assert json.loads(treaty("admin", "redeliver", "--format", "json").output) == {"deliveries": 0}
+    assert treaty("admin", "redeliver", "--channel", "99").code == 1

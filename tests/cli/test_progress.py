@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Write
-from treaty.cli.progress import told_steps
+from treaty.cli.progress import show_progress
 
 SHOWN = """
 import sys
@@ -40,16 +40,16 @@ def test_its_help_does_not_load_spark() -> None:
     ran = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True)
 
     loaded = set(ran.stdout.rpartition("LOADED ")[2].split())
-    assert "Test data against their contract" in ran.stdout
+    assert "Test data against a contract" in ran.stdout
     assert loaded & {"rich", "pydantic", "pyspark", "treaty.compatibility"} == set()
 
 
-def test_steps_are_told_on_a_terminal_and_leave_no_trace(
+def test_progress_is_shown_on_a_terminal_and_cleared(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    with told_steps() as steps:
-        steps.tell("reading a\x1b[31m.csv")
+    with show_progress() as steps:
+        steps.start("reading a\x1b[31m.csv")
         with steps.measured_by(lambda: 0.25):
             drawn = steps.__rich__().plain
 
@@ -59,9 +59,9 @@ def test_steps_are_told_on_a_terminal_and_leave_no_trace(
     assert captured.err.rstrip("\n").endswith(("\x1b[2K", "\x1b[?25h"))
 
 
-def test_nobody_else_is_disturbed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_not_shown_elsewhere(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
-    with told_steps() as steps:
-        steps.tell("reading")
+    with show_progress() as steps:
+        steps.start("reading")
 
     assert capsys.readouterr().err == ""

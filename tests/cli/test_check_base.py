@@ -123,7 +123,7 @@ def test_the_merge_that_github_makes_for_a_pull_request_is_compared_with_its_bas
     told = here.check(clone)
     fetched = here.check(clone, "--fetch")
 
-    assert "the base 'origin/main' is not in this clone, which is shallow: fetch the whole history" in told
+    assert "the base 'origin/main' is not in this clone, which is shallow: fetch the full history" in told
     assert "fetch-depth: 0" in told
     assert _touched(fetched) == ["shop.orders"]
 
@@ -134,7 +134,7 @@ def test_a_shallow_clone_says_what_to_do_and_can_do_it_itself(here: Here, upstre
     told = here.check(clone)
     fetched = here.check(clone, "--fetch")
 
-    assert "this clone does not reach back to where the branch left origin/main" in told
+    assert "this clone does not contain the commit where the branch left origin/main" in told
     assert "GIT_DEPTH: 0" in told
     assert _touched(fetched) == ["shop.orders"]
 
@@ -151,7 +151,7 @@ def test_a_fork_is_compared_with_what_its_pull_request_goes_into(
     clone.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
 
     assert _touched(here.check(fork)) == ["shop.orders"]
-    assert "does not reach back" in here.check(clone, "--base", "origin/main")
+    assert "does not contain the commit" in here.check(clone, "--base", "origin/main")
 
 
 def test_histories_that_have_nothing_in_common_are_told(here: Here, upstream: Repository) -> None:
@@ -170,7 +170,7 @@ def test_a_base_that_is_not_there_is_told(here: Here, upstream: Repository, base
 
 @pytest.mark.parametrize("base", ["--output=pwned", "-x", " "])
 def test_a_base_that_is_no_name_is_refused(here: Here, upstream: Repository, base: str) -> None:
-    assert "is no name of a commit" in here.check(upstream, f"--base={base}")
+    assert "is not a commit; give a branch" in here.check(upstream, f"--base={base}")
     assert not (upstream.folder / "pwned").exists()
 
 
@@ -192,13 +192,13 @@ def test_without_a_base_it_must_be_said(here: Here, tmp_path: Path) -> None:
     lonely = made(tmp_path / "lonely", FILES)
     lonely.git("branch", "--move", "trunk")
 
-    assert "say it with --base REF" in here.check(lonely)
+    assert "give one with --base REF" in here.check(lonely)
 
 
 def test_a_folder_without_git_is_told(here: Here, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
 
-    assert "is in no git repository" in here.check(Repository(tmp_path / "plain"))
+    assert "is not in a git repository" in here.check(Repository(tmp_path / "plain"))
 
 
 def test_a_repository_without_a_commit_is_told(here: Here, tmp_path: Path) -> None:

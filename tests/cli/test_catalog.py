@@ -1,4 +1,4 @@
-"""`treaty docs build`, and commands that a published catalog follows."""
+"""`treaty catalog build`, and commands that a published catalog follows."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from treaty.catalog.pages import contract_list
 def test_the_catalog_is_built_and_what_was_done_is_said(treaty: Treaty, write: Write, tmp_path: Path) -> None:
     treaty("register", write("orders.yaml", V1))
 
-    result = treaty("docs", "build", "site", "--name", "Shop")
+    result = treaty("catalog", "build", "site", "--name", "Shop")
 
     assert result.code == 0
-    assert "The catalog of 1 contract is in site" in result.output
+    assert "Built the catalog of 1 contract in site" in result.output
     assert (tmp_path / "site" / "index.html").as_uri() in result.output
     assert "· Shop</title>" in (tmp_path / "site" / "index.html").read_text()
 
 
 def test_a_build_that_changes_nothing_says_so_in_json(treaty: Treaty, write: Write) -> None:
     treaty("register", write("orders.yaml", V1))
-    first = json.loads(treaty("docs", "build", "site", "--format", "json").output)
+    first = json.loads(treaty("catalog", "build", "site", "--format", "json").output)
 
-    second = json.loads(treaty("docs", "build", "site", "--format", "json").output)
+    second = json.loads(treaty("catalog", "build", "site", "--format", "json").output)
 
     assert first["written"] > 0
     assert (second["written"], second["removed"], second["unchanged"]) == (0, 0, first["written"])
@@ -41,8 +41,8 @@ def test_a_server_gives_the_same_site_as_its_database(
 ) -> None:
     treaty("register", write("orders.yaml", V1), "--registry", served)
 
-    assert treaty("docs", "build", "by-address", "--registry", served).code == 0
-    assert treaty("docs", "build", "by-file", "--registry", "served.db").code == 0
+    assert treaty("catalog", "build", "by-address", "--registry", served).code == 0
+    assert treaty("catalog", "build", "by-file", "--registry", "served.db").code == 0
 
     one, other = (
         {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.suffix in (".html", ".js")}
@@ -63,7 +63,7 @@ def test_a_folder_that_cannot_be_is_refused(
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
 
-    result = treaty("docs", "build", folder)
+    result = treaty("catalog", "build", folder)
 
     assert result.code == 1
     assert words in result.errors
@@ -81,17 +81,17 @@ def test_a_folder_that_may_not_be_written_is_said(
         mkdir(self, *given, **asked)
 
     monkeypatch.setattr(Path, "mkdir", forbidden)
-    result = treaty("docs", "build", "site")
+    result = treaty("catalog", "build", "site")
 
     assert result.code == 1
     assert "cannot write site: Permission denied" in result.errors
 
 
 def test_without_a_registry_nothing_is_built(treaty: Treaty, tmp_path: Path) -> None:
-    result = treaty("docs", "build", "site")
+    result = treaty("catalog", "build", "site")
 
     assert result.code == 1
-    assert "no registry at" in result.errors
+    assert "there is no registry at" in result.errors
     assert not (tmp_path / "site").exists()
 
 
@@ -115,7 +115,7 @@ def test_every_step_of_a_life_is_published(treaty: Treaty, write: Write, tmp_pat
     write("treaty.yaml", "catalog:\n  publish: public\n")
     treaty("register", write("orders.yaml", V1))
 
-    treaty("deprecate", "orders", "1.0.0", "--plan", "https://example.com/guide")
+    treaty("version", "deprecate", "orders", "1.0.0", "--plan", "https://example.com/guide")
 
     assert "deprecated" in (tmp_path / "public" / "index.html").read_text()
 
@@ -138,6 +138,6 @@ def test_a_site_that_cannot_be_written_does_not_fail_the_registration(
     result = treaty("register", write("orders.yaml", V1), write("more.yaml", V1_WITH_CITY))
 
     assert result.code == 0
-    assert "the registry was changed, but the catalog could not be published: " in result.errors
+    assert "the registry was changed, but publishing the catalog failed: " in result.errors
     assert (tmp_path / "public").read_text() == "mine"
     assert "1.1.0" in treaty("show", "orders").output

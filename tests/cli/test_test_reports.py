@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from tests.spark.report.made import dataset_rule, difference, made, rows_rule
-from treaty.cli.render.test_report import Held, ReportFormat, drawn, phrases
+from treaty.cli.render.test_report import HeldRules, ReportFormat, phrases, render_report
 from treaty.contracts.findings import Severity
 from treaty.spark.checks import Threshold
 from treaty.spark.report.data_report import TestReport as Report
@@ -39,7 +39,7 @@ FAILED = made(
 )
 PASSED = made(rows_rule("required:id"), rows_rule("type:total"))
 ALLOWED = made(rows_rule("required:id", 5), quarantined=5, allowed=Threshold("mustBeLessOrEqualTo", 10))
-WITHIN = "within what is allowed"
+WITHIN = "allowed"
 
 ESCAPE = "x\x1b[31m\x07\u202e<script>alert('1')</script>]]>&\ufffe\nnew | line"
 HOSTILE = Report(
@@ -54,7 +54,7 @@ TEXT = """\
 ✗ orders.csv breaks orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the whole dataset did not hold; 1 difference in schema against the contract
 
 Rules
-     rule          rows or value  share  asks                                                      weighs
+     rule          Rows or value  share  asks                                                      weighs
   ✗  unique:id                30    3 %  must be right                                             error
   ✗  required:id               1  0.1 %  must be right                                             error
   ✗  freshness:at        2 d 5 h         newest row must be at most 1 d old                        error
@@ -62,13 +62,13 @@ Rules
   ✓  range:total               4  0.4 %  must be right; rows that break it must be at most 1 %     error
   ✓  2 other rules held; list them with -v
 
-Worst offenders
-  rule         value       rows  such as the row of
+Most frequent violations
+  rule         value       rows  Example row
   unique:id    {"id":"7"}    20  id 7
                {"id":"8"}    10  id 8
   required:id  null           1  id null
 
-Schema: what is declared, and what is there
+Schema differences
      field  difference                                      kind
   ✗  total  is declared as number, but the data have string  field_type_changed
 
@@ -76,9 +76,9 @@ Schema: what is declared, and what is there
   Freshness   newest at: 2 d 5 h old (newest row must be at most 1 d old)
   Quarantine  31 rows in bad
   Unchecked   reference:customer_id -> customers.id: no data were given for 'customers'
-  Next        read bad as parquet: _violations says of each row what it breaks
-              if the data are right, change the contract; treaty diff says what that breaks
-              let a rule only count: --severity RULE=warning; let a share be quarantined: --max-quarantined 0.1%
+  Next        read bad as Parquet; the column _violations lists the violations of each row
+              if the data is right, change the contract; treaty diff shows what that breaks
+              to tolerate violations: --severity RULE=warning, or --max-quarantined 0.1%
 """  # noqa: E501
 
 
@@ -88,11 +88,11 @@ def squeezed(text: str) -> str:
 
 
 def test_the_text_says_the_verdict_first_then_what_is_broken() -> None:
-    assert squeezed(drawn(FAILED, ReportFormat.TEXT)) == squeezed(TEXT)
+    assert squeezed(render_report(FAILED, ReportFormat.TEXT)) == squeezed(TEXT)
 
 
 def test_a_text_of_data_that_pass_is_short() -> None:
-    assert drawn(PASSED, ReportFormat.TEXT).splitlines() == [
+    assert render_report(PASSED, ReportFormat.TEXT).splitlines() == [
         "✓ orders.csv keeps orders 1.0.0: 1,000 rows, 2 of 2 rules held",
         "",
         "Rules",
@@ -105,17 +105,17 @@ def test_a_text_of_data_that_pass_is_short() -> None:
 
 @pytest.mark.parametrize("output", [ReportFormat.TEXT, ReportFormat.MARKDOWN])
 def test_rules_that_held_are_listed_on_demand(output: ReportFormat) -> None:
-    assert "type:total" not in drawn(FAILED, output)
-    assert "type:total" in drawn(FAILED, output, Held.LISTED)
+    assert "type:total" not in render_report(FAILED, output)
+    assert "type:total" in render_report(FAILED, output, HeldRules.LISTED)
 
 
 def test_json_is_the_whole_report() -> None:
-    assert json.loads(drawn(FAILED, ReportFormat.JSON)) == FAILED.as_data()
+    assert json.loads(render_report(FAILED, ReportFormat.JSON)) == FAILED.as_data()
 
 
 def suite(report: Report) -> Xml.Element:
     """Read the only suite of a JUnit report."""
-    (found,) = Xml.fromstring(drawn(report, ReportFormat.JUNIT).encode())  # noqa: S314
+    (found,) = Xml.fromstring(render_report(report, ReportFormat.JUNIT).encode())  # noqa: S314
     return found
 
 
@@ -188,7 +188,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("report", [FAILED, PASSED, ALLOWED, HOSTILE], ids=["failed", "passed", "allowed", "hostile"])
 def test_html_is_one_whole_page_without_scripts(report: Report) -> None:
-    page = Page(drawn(report, ReportFormat.HTML))
+    page = Page(render_report(report, ReportFormat.HTML))
 
     assert page.open == []
     assert "script" not in page.tags
@@ -198,7 +198,7 @@ def test_html_is_one_whole_page_without_scripts(report: Report) -> None:
 
 
 def test_html_shows_what_the_text_shows() -> None:
-    page = Page(drawn(FAILED, ReportFormat.HTML)).text
+    page = Page(render_report(FAILED, ReportFormat.HTML)).text
 
     for said in ("30", "3 %", '{"id":"7"}', "newest at: 2 d 5 h old", "no data were given for 'customers'", "bad"):
         assert said in page
@@ -208,16 +208,16 @@ def test_html_shows_what_the_text_shows() -> None:
 def test_markdown_is_short() -> None:
     many = made(*(rows_rule(f"type:c{number:03}", 1) for number in range(300)), quarantined=1)
 
-    assert len(drawn(many, ReportFormat.MARKDOWN).splitlines()) < 40
-    assert "280 more are broken" in drawn(many, ReportFormat.MARKDOWN)
-    assert drawn(FAILED, ReportFormat.MARKDOWN).startswith(
+    assert len(render_report(many, ReportFormat.MARKDOWN).splitlines()) < 40
+    assert "280 more are broken" in render_report(many, ReportFormat.MARKDOWN)
+    assert render_report(FAILED, ReportFormat.MARKDOWN).startswith(
         "### ❌ `orders` `1.0.0` on `orders.csv`\n\n**failed**: 1,000"
     )
 
 
 @pytest.mark.parametrize("output", [ReportFormat.TEXT, ReportFormat.MARKDOWN, ReportFormat.HTML, ReportFormat.JUNIT])
 def test_what_stands_in_data_stays_text(output: ReportFormat) -> None:
-    printed = drawn(HOSTILE, output)
+    printed = render_report(HOSTILE, output)
 
     assert not any(sign in printed for sign in ("\x1b", "\x07", "\u202e", "\nnew"))
     assert "\\x1b" in printed.replace("\\\\", "\\")
@@ -229,7 +229,7 @@ def test_what_stands_in_data_stays_text(output: ReportFormat) -> None:
 
 @pytest.mark.parametrize("output", list(ReportFormat))
 def test_the_same_report_is_the_same_bytes(output: ReportFormat) -> None:
-    assert drawn(FAILED, output) == drawn(FAILED, output)
+    assert render_report(FAILED, output) == render_report(FAILED, output)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_the_same_report_is_the_same_bytes(output: ReportFormat) -> None:
     ],
 )
 def test_a_share_never_hides_a_row(part: int | None, whole: int, said: str) -> None:
-    assert phrases.share(part, whole) == said
+    assert phrases.format_share(part, whole) == said
 
 
 @pytest.mark.parametrize(
@@ -261,4 +261,4 @@ def test_a_share_never_hides_a_row(part: int | None, whole: int, said: str) -> N
     ],
 )
 def test_an_age_has_its_two_largest_units(seconds: float, said: str) -> None:
-    assert phrases.age(seconds) == said
+    assert phrases.format_age(seconds) == said

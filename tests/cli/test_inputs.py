@@ -20,11 +20,11 @@ def test_a_pipe_with_a_name_is_refused_unread(treaty: Treaty, tmp_path: Path) ->
     result = treaty("lint", "fifo.yaml")
 
     assert result.code == 1
-    assert "fifo.yaml is no file; use - to read from a pipe" in result.errors
+    assert "fifo.yaml is not a regular file; use - to read from a pipe" in result.errors
 
 
 def test_a_device_is_refused_unread(treaty: Treaty) -> None:
-    assert "/dev/zero is no file" in treaty("lint", "/dev/zero").errors
+    assert "/dev/zero is not a regular file" in treaty("lint", "/dev/zero").errors
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_output_that_cannot_be_written_is_one_clear_error() -> None:
     with Path("/dev/full").open("w") as full:
         held_back = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         ran = subprocess.run(
-            [TREATY, "kinds"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=held_back
+            [TREATY, "explain", "kinds"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=held_back
         )
 
     assert ran.returncode == 1

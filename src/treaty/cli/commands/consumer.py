@@ -1,0 +1,145 @@
+"""`treaty consumer`: who reads which line, who depends on whom, and whom a change affects."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from treaty.cli.options import LineArgument, ModeOption, PathArgument, command_group
+from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
+
+app = command_group("Manage subscriptions, and see who depends on a contract.")
+
+ConsumerArgument = Annotated[str, typer.Argument(metavar="CONSUMER", help="The name of the consumer.")]
+
+
+class ConsumerClass(StrEnum):
+    """What a consumer does with the data; the last three classes are critical.
+
+    A copy of `treaty.consumers.subscriptions.ConsumerClass`, so that the command starts without importing the registry;
+    a test keeps the two equal.
+    """
+
+    EXPLORATORY_ANALYTICS = "exploratory_analytics"
+    OPERATIONAL_REPORTING = "operational_reporting"
+    DECISION_AUTOMATION = "decision_automation"
+    EXTERNAL_REGULATORY = "external_regulatory"
+    SERVICE_ORCHESTRATION = "service_orchestration"
+
+
+@app.command("subscribe")
+@with_shared_options
+def subscribe(
+    consumer: ConsumerArgument,
+    line: LineArgument,
+    consumer_class: Annotated[ConsumerClass, typer.Option("--class", help="What the consumer uses the data for.")],
+    call: RegistryCall,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field",
+            metavar="PATH",
+            help="A field that the consumer reads. Repeatable. Without any, no change counts as safe for it.",
+            show_default=False,
+        ),
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What the consumer does with the data.", show_default=False)
+    ] = None,
+    latency: Annotated[
+        str | None, typer.Option("--latency", help="How soon it needs the data, such as 15 min.", show_default=False)
+    ] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="How to reach it.", show_default=False)] = None,
+    team: Annotated[str | None, typer.Option("--team", help="The team that owns it.", show_default=False)] = None,
+) -> None:
+    """Subscribe a consumer to a line.
+
+    If the consumer names the fields that it reads, only changes to these fields affect it.
+    """
+    from treaty.cli.render.consumers import render_subscription
+
+    with call.open() as registry:
+        subscription = registry.consumers.subscribe(
+            consumer,
+            line,
+            consumer_class=consumer_class.value,
+            fields=fields or (),
+            purpose=purpose,
+            latency=latency,
+            contact=contact,
+            team=team,
+        )
+    call.print_answer(subscription, render_subscription)
+
+
+@app.command("unsubscribe")
+@with_shared_options
+def unsubscribe(consumer: ConsumerArgument, line: LineArgument, call: RegistryCall) -> None:
+    """End a subscription."""
+    from treaty.cli.render.consumers import render_ended_subscription
+
+    with call.open() as registry:
+        subscription = registry.consumers.unsubscribe(consumer, line)
+    call.print_answer(subscription, render_ended_subscription)
+
+
+@app.command("list")
+@with_shared_options
+def list_subscriptions(
+    page: PageRequest,
+    call: RegistryCall,
+    contract: Annotated[
+        str | None, typer.Option("--contract", help="Only consumers of this contract.", show_default=False)
+    ] = None,
+    consumer: Annotated[
+        str | None, typer.Option("--consumer", help="Only the subscriptions of this consumer.", show_default=False)
+    ] = None,
+) -> None:
+    """List subscriptions: which consumer reads which line and fields."""
+    from treaty.cli.render.consumers import render_subscriptions
+
+    with call.open() as registry:
+        subscriptions = page.fetch(
+            lambda cursor, limit: registry.consumers.subscriptions(
+                contract=contract, consumer=consumer, cursor=cursor, limit=limit
+            )
+        )
+    call.print_page(subscriptions, render_subscriptions, "no subscriptions")
+
+
+@app.command("graph")
+@with_shared_options
+def graph(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A line, a contract or a consumer.")],
+    call: RegistryCall,
+    up: Annotated[
+        bool, typer.Option("--up/--down", help="Show what it depends on, or what depends on it.", show_default="down")
+    ] = False,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="The maximum distance.", show_default=False)
+    ] = None,
+) -> None:
+    """Show the dependency graph of a line, contract or consumer."""
+    from treaty.cli.render.consumers import render_graph
+
+    with call.open() as registry:
+        answer = registry.consumers.graph(node, direction="upstream" if up else "downstream", depth=depth)
+    call.print_answer(answer, render_graph)
+
+
+@app.command("impact")
+@with_shared_options
+def impact(path: PathArgument, call: RegistryCall, mode: ModeOption = None) -> None:
+    """Show which consumers a new version would affect, by field.
+
+    A consumer that has not declared its fields counts as unknown, never as safe.
+    """
+    from treaty.cli.inputs import invalid_as_refused, load_submission
+    from treaty.cli.render.consumers import render_impact
+
+    document = load_submission(path, call.settings.limits)
+    with call.open() as registry, invalid_as_refused():
+        answer = registry.consumers.impact(document.source.content, compatibility=mode)
+    call.print_answer(answer, render_impact)

@@ -1,0 +1,114 @@
+"""`treaty version`: the versions of a contract and their life cycle."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from treaty.cli.options import ContractArgument, OverrideOption, VersionArgument, command_group, parse_date
+from treaty.cli.shared_options import PageRequest, RegistryCall, with_shared_options
+
+app = command_group("List versions and change their status.")
+
+SubjectArgument = Annotated[
+    str, typer.Argument(metavar="CONTRACT|LINE", help="A contract with a version, or a line such as orders@1.")
+]
+OptionalVersionArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[VERSION]", help="A version of the contract; omit it for a line.", show_default=False),
+]
+
+
+@app.command("history")
+@with_shared_options
+def history(contract: ContractArgument, page: PageRequest, call: RegistryCall) -> None:
+    """List the versions of a contract.
+
+    In the order of their registration.
+    """
+    from treaty.cli.render.contracts import render_history
+
+    with call.open() as registry:
+        versions = page.fetch(lambda cursor, limit: registry.history(contract, cursor=cursor, limit=limit))
+    call.print_page(versions, render_history, f"{contract} has no version")
+
+
+@app.command("activate")
+@with_shared_options
+def activate(contract: ContractArgument, version: VersionArgument, call: RegistryCall) -> None:
+    """Activate a draft, or withdraw a deprecation."""
+    from treaty.cli.render.contracts import render_version
+
+    with call.open() as registry:
+        answer = registry.activate(contract, version)
+    call.print_answer(answer, render_version)
+
+
+@app.command("deprecate")
+@with_shared_options
+def deprecate(
+    subject: SubjectArgument,
+    plan: Annotated[str, typer.Option("--plan", metavar="URI", help="The address of the migration plan.")],
+    call: RegistryCall,
+    version: OptionalVersionArgument = None,
+    sunset: Annotated[
+        str | None,
+        typer.Option(
+            "--sunset",
+            metavar="DATE",
+            help="The last day of support. Default: after the minimum deprecation period.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Announce the end of a version or a line.
+
+    Its consumers are notified of the sunset date and the migration plan.
+    """
+    from treaty.cli.render.contracts import render_versions
+
+    sunset_on = parse_date(sunset, "--sunset")
+    with call.open() as registry:
+        versions = (
+            [registry.deprecate(subject, version, deprecation_uri=plan, sunset_on=sunset_on)]
+            if version is not None
+            else registry.deprecate_line(subject, deprecation_uri=plan, sunset_on=sunset_on)
+        )
+    call.print_list(versions, render_versions)
+
+
+@app.command("retire")
+@with_shared_options
+def retire(
+    subject: SubjectArgument,
+    call: RegistryCall,
+    version: OptionalVersionArgument = None,
+    override: OverrideOption = None,
+) -> None:
+    """Retire a version or a line.
+
+    Refused before its date and while it has consumers; `treaty can-i-retire` shows what would block it.
+    """
+    from treaty.cli.render.contracts import render_versions
+
+    with call.open() as registry:
+        versions = (
+            [registry.retire(subject, version, override=override)]
+            if version is not None
+            else registry.retire_line(subject, override=override)
+        )
+    call.print_list(versions, render_versions)
+
+
+@app.command("archive")
+@with_shared_options
+def archive(
+    contract: ContractArgument, version: VersionArgument, call: RegistryCall, override: OverrideOption = None
+) -> None:
+    """Archive a version permanently; its history is kept."""
+    from treaty.cli.render.contracts import render_version
+
+    with call.open() as registry:
+        answer = registry.archive(contract, version, override=override)
+    call.print_answer(answer, render_version)
