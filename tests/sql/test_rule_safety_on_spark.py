@@ -49,7 +49,7 @@ def test_a_file_is_no_table(spark: SparkSession, things: DataFrame, tmp_path: Pa
     finally:
         spark.conf.set("spark.sql.runSQLOnFiles", "false")
 
-    with pytest.raises(InvalidDocument, match="no table of the contract"):
+    with pytest.raises(InvalidDocument, match="not a table of the contract"):
         read(sql)
 
 

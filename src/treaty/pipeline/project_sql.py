@@ -8,17 +8,17 @@ from pyspark.sql import types as spark
 
 from treaty.pipeline.project.declarations import Sql
 from treaty.sql.column_types import Column, ColumnType
-from treaty.sql.project_queries import Expression, Query, read_expression, read_query
+from treaty.sql.project_queries import Expression, Query, analyse_expression, analyse_query
 
 
 def parse_query(sql: Sql, inputs: Mapping[str, spark.StructType]) -> Query:
     """Parse a query over the declared inputs; unknown tables, columns and functions are findings of the error."""
-    return read_query(sql.text, str(sql.path), {name: columns_of(schema) for name, schema in inputs.items()})
+    return analyse_query(sql.text, str(sql.path), {name: columns_of(schema) for name, schema in inputs.items()})
 
 
 def parse_expression(sql: str, source: str, rows: Mapping[str, spark.StructType]) -> Expression:
     """Parse an expression over named rows; the columns of the row named "" need no prefix."""
-    return read_expression(sql, source, {name: columns_of(schema) for name, schema in rows.items()})
+    return analyse_expression(sql, source, {name: columns_of(schema) for name, schema in rows.items()})
 
 
 def columns_of(schema: spark.StructType) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""What the SQL of a rule turns out to be, as checked SQL for Spark."""
+"""Checked SQL of a rule by kind: row condition, row count, aggregate or query; and the scope of a rule."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _TABLE = re.compile("\0([0-9]+)\0")
 
 
 def table_mark(number: int) -> str:
-    """Return what stands for a table until its view is known; nothing else in checked SQL has this character."""
+    """Return the mark for a table whose view is not known yet; a NUL occurs nowhere else in checked SQL."""
     return f"\0{number}\0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadFields:
-    """What is read of the rule's own object: columns by their names in the data, and fields by their contract paths."""
+    """What a rule reads of its own object: columns by stored name, and fields by contract path."""
 
     fields: tuple[str, ...]
     paths: tuple[FieldPath, ...]
@@ -36,20 +36,20 @@ class RowValue(ReadFields):
 
 @dataclass(frozen=True, kw_only=True)
 class RowCondition(ReadFields):
-    """A condition on one row; as with CHECK, a row breaks it only where it is false, not where it is unknown."""
+    """A condition on one row; as with CHECK, a row violates it only if it is false, not if it is null."""
 
     condition: str
     is_row_level: ClassVar[bool] = True
 
     @property
     def broken(self) -> str:
-        """What is true for exactly the rows that break the condition, and never null."""
+        """SQL that is true for rows that violate the condition and false for all others, never null."""
         return f"coalesce(NOT ({self.condition}), false)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowCount(ReadFields):
-    """How many rows a condition holds for; rows for which it is unknown are not counted."""
+    """The number of rows for which a condition is true."""
 
     condition: str
     is_row_level: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class RowCount(ReadFields):
 
 @dataclass(frozen=True, kw_only=True)
 class AggregateMetric(ReadFields):
-    """One aggregate expression over all rows of the object; `has_distinct` where it must tell values apart."""
+    """One aggregate expression over all rows of the object; `has_distinct` if it contains DISTINCT."""
 
     expression: str
     has_distinct: bool
@@ -66,14 +66,14 @@ class AggregateMetric(ReadFields):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleQuery(ReadFields):
-    """A query of one column that must run by itself, over the objects whose names are in `tables`."""
+    """A query of one column that must run separately, over the objects named in `tables`."""
 
     template: str
     tables: tuple[str, ...]
     is_row_level: ClassVar[bool] = False
 
     def render(self, views: Mapping[str, str]) -> str:
-        """Return the SQL with the view of each object in its place."""
+        """Return the SQL with the view names of the objects."""
         return _TABLE.sub(lambda found: quote_identifier(views[self.tables[int(found[1])]]), self.template)
 
 
@@ -82,7 +82,7 @@ RuleSql: TypeAlias = RowCondition | RowCount | AggregateMetric | RuleQuery
 
 @dataclass(frozen=True)
 class RuleScope:
-    """The object a rule is about, the field it stands on if any, and the objects beside it."""
+    """What a rule may refer to: its object, its field if any, and the other objects of the contract."""
 
     object: SchemaObject
     field: FieldPath | None = None
@@ -94,7 +94,7 @@ class RuleScope:
         return cls(item, field, tuple(other for other in contract.schema if other is not item))
 
     def table(self, parts: tuple[str, ...]) -> SchemaObject | None:
-        """Return the object of that name, be it the contract's or the stored one, whatever its case."""
+        """Return the object with this contract or stored name, ignoring case."""
         wanted = ".".join(parts).lower()
         for item in (self.object, *self.others):
             if wanted in (name.lower() for name in (item.name, item.physical_name) if name):

@@ -34,7 +34,7 @@ class NoSuchField(Exception):
         self.known = known
 
 
-def step(held: ColumnType | None, name: str) -> ColumnType | None:
+def field_type(held: ColumnType | None, name: str) -> ColumnType | None:
     """Return the type of a field inside a value; None where it is not known."""
     if held is None or held.name == "variant":
         return None
@@ -44,24 +44,24 @@ def step(held: ColumnType | None, name: str) -> ColumnType | None:
             raise NoSuchField(tuple(field.name for field in held.fields))
         return found[0].type
     if held.name == "array":
-        inside = step(held.element, name)
+        inside = field_type(held.element, name)
         return None if inside is None else ColumnType("array", element=inside)
     if held.name == "map":
         return held.element
     raise NoSuchField(())
 
 
-def element(held: ColumnType | None) -> ColumnType | None:
+def element_type(held: ColumnType | None) -> ColumnType | None:
     """Return the type of the elements of an array or of the values of a map."""
     return held.element if held is not None else None
 
 
-def path(name: str, held: ColumnType | None, steps: tuple[str, ...]) -> str:
+def field_path(name: str, held: ColumnType | None, steps: tuple[str, ...]) -> str:
     """Return the path of a field inside a column, such as lines[].amount."""
     at = FieldPath().field(name)
     for one in steps:
         if held is not None and held.name == "array":
             at, held = at.into(ITEMS), held.element
         at = at.field(one)
-        held = step(held, one) if held is not None else None
+        held = field_type(held, one) if held is not None else None
     return str(at)

@@ -1,4 +1,4 @@
-"""Calls of functions: on the row, over all rows, over rows beside a row, and by lambdas on lists."""
+"""Render function calls of rules: row functions, aggregates, window functions and lambdas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from treaty.sql.row_counts import is_plain_star
 from treaty.sql.text_patterns import render_like, render_regex_match
 from treaty.sql.values import UNITS
 
-_MOST_LAMBDAS = 2
+_MAX_LAMBDA_DEPTH = 2
 _PATTERNS = {"like": False, "ilike": True}
 _EXPRESSIONS = frozenset({"regexp", "regexp_like", "rlike"})
 
@@ -43,135 +43,135 @@ def is_aggregate(node: Any) -> bool:
     return called is not None and called[1].role is Role.AGGREGATE
 
 
-def _call(w: Renderer, node: exp.Anonymous) -> str:
-    name, function = _allowed(w, node)
+def _call(r: Renderer, node: exp.Anonymous) -> str:
+    name, function = _allowed(r, node)
     if function.role is Role.AGGREGATE:
-        return _aggregate(w, node, name, w.only_rows)
+        return _aggregate(r, node, name, r.only_rows)
     if function.role is Role.WINDOW:
-        raise w.refuse(node, f"calls {name} without OVER", "write OVER (PARTITION BY … ORDER BY …)")
-    return _on_row(w, node, name, function)
+        raise r.refuse(node, f"calls {name} without OVER", "write OVER (PARTITION BY … ORDER BY …)")
+    return _row_call(r, node, name, function)
 
 
-def _allowed(w: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
+def _allowed(r: Renderer, node: exp.Anonymous) -> tuple[str, Function]:
     called = function_of(node)
     if called is None:
         name = str(getattr(node.this, "name", node.this))
-        what, then = REFUSED_FUNCTIONS.get(name.lower(), ("is not an allowed function", _others(name)))
-        raise w.refuse(node, f"calls {name}, which {what},", then)
+        what, then = REFUSED_FUNCTIONS.get(name.lower(), ("is not an allowed function", _suggest_functions(name)))
+        raise r.refuse(node, f"calls {name}, which {what},", then)
     name, function = called
     count = len(node.expressions)
     if count < function.fewest or (function.most is not None and count > function.most):
-        raise w.refuse(node, f"calls {name} with {count} arguments", f"it takes {_counts(function)}")
+        raise r.refuse(node, f"calls {name} with {count} arguments", f"it takes {_describe_arity(function)}")
     for place, argument in enumerate(node.expressions):
         fits, words = LITERAL_ARGUMENTS.get((name, place), (None, ""))
         if fits and not fits(argument):
-            raise w.refuse(argument, f"calls {name} with a wrong argument {place + 1}", f"it must be {words}")
+            raise r.refuse(argument, f"calls {name} with a wrong argument {place + 1}", f"it must be {words}")
     return name, function
 
 
-def _others(name: str) -> str:
+def _suggest_functions(name: str) -> str:
     close = get_close_matches(name.lower(), RULE_FUNCTIONS, n=3, cutoff=0.75)
     return (
         f"use {' or '.join(close)}" if close else "use one of Spark's plain functions on texts, numbers, dates or lists"
     )
 
 
-def _counts(function: Function) -> str:
+def _describe_arity(function: Function) -> str:
     if function.most == function.fewest:
         return str(function.fewest)
     return f"{function.fewest} to {function.most}" if function.most is not None else f"{function.fewest} or more"
 
 
-def _on_row(w: Renderer, node: exp.Anonymous, name: str, function: Function) -> str:
+def _row_call(r: Renderer, node: exp.Anonymous, name: str, function: Function) -> str:
     arguments = node.expressions
     if name in _PATTERNS:
-        return render_like(w, node, w.sql(arguments[0]), arguments[1], folds=_PATTERNS[name])
+        return render_like(r, node, r.sql(arguments[0]), arguments[1], folds=_PATTERNS[name])
     if name in _EXPRESSIONS:
-        return render_regex_match(w, node, w.sql(arguments[0]), arguments[1])
-    inner = w.inside(is_growing=True) if function.grows else w
-    w.notes.growth += function.grows
+        return render_regex_match(r, node, r.sql(arguments[0]), arguments[1])
+    inner = r.inside(is_growing=True) if function.grows else r
+    r.notes.growth += function.grows
     written = _lambda_arguments(inner, node, name) if name in LAMBDAS else _arguments(inner, name, arguments)
     template = CALL_TEMPLATES.get((name, len(written)))
     return template.format(*written) if template else f"{NULL_SAFE_NAMES.get(name, name)}({', '.join(written)})"
 
 
-def _arguments(w: Renderer, name: str, arguments: list[Any]) -> list[str]:
+def _arguments(r: Renderer, name: str, arguments: list[Any]) -> list[str]:
     if name not in UNIT_FIRST or len(arguments) != 3:
-        return [w.sql(argument) for argument in arguments]
+        return [r.sql(argument) for argument in arguments]
     node = arguments[0]
     unit = node.name.upper() if isinstance(node, exp.Column) else ""
     if unit not in UNITS:
-        raise w.refuse(node, f"calls {name} with an unknown unit", f"use one of: {', '.join(UNITS)}")
+        raise r.refuse(node, f"calls {name} with an unknown unit", f"use one of: {', '.join(UNITS)}")
     if name not in UNIT_BETWEEN and not is_amount(arguments[1]):
-        raise w.refuse(node, f"calls {name} with a wrong argument 2", "it must be an integer up to 10,000")
-    return [unit, w.sql(arguments[1]), w.sql(arguments[2])]
+        raise r.refuse(node, f"calls {name} with a wrong argument 2", "it must be an integer up to 10,000")
+    return [unit, r.sql(arguments[1]), r.sql(arguments[2])]
 
 
-def _lambda_arguments(w: Renderer, node: exp.Anonymous, name: str) -> list[str]:
-    """Write lists and lambdas; what a lambda is handed from a list that was built, or from itself, counts as built."""
+def _lambda_arguments(r: Renderer, node: exp.Anonymous, name: str) -> list[str]:
+    """Render lists and lambdas; variables of concatenated lists, and accumulators, count as concatenated."""
     written = []
-    start = w.notes.growth
+    start = r.notes.growth
     for argument in node.expressions:
         if not isinstance(argument, exp.Lambda):
-            written.append(w.sql(argument))
+            written.append(r.sql(argument))
             continue
-        if w.lambdas >= _MOST_LAMBDAS:
-            raise w.refuse(argument, f"nests lambdas more than {_MOST_LAMBDAS} deep", "split it into several rules")
-        written.append(_lambda(w, argument, is_built=w.notes.growth > start, folds=name in FOLDS))
+        if r.lambdas >= _MAX_LAMBDA_DEPTH:
+            raise r.refuse(argument, f"nests lambdas more than {_MAX_LAMBDA_DEPTH} deep", "split it into several rules")
+        written.append(_lambda(r, argument, is_built=r.notes.growth > start, folds=name in FOLDS))
     return written
 
 
-def _lambda(w: Renderer, node: exp.Lambda, *, is_built: bool, folds: bool) -> str:
+def _lambda(r: Renderer, node: exp.Lambda, *, is_built: bool, folds: bool) -> str:
     names = [item.name for item in node.expressions if isinstance(item, exp.Identifier)]
     if not names or len(names) != len(node.expressions) or node.args.get("colon"):
-        raise w.refuse(node, "has an invalid lambda", "write it like x -> x.amount > 0")
+        raise r.refuse(node, "has an invalid lambda", "write it like x -> x.amount > 0")
     grown = {name.lower(): is_built or (folds and not number) for number, name in enumerate(names)}
-    body = w.inside(variables={**w.variables, **grown}, lambdas=w.lambdas + 1, may=Allowed.NOTHING).sql(node.this)
-    spelt = [w.name(node, name) for name in names]
+    body = r.inside(variables={**r.variables, **grown}, lambdas=r.lambdas + 1, may=Allowed.NOTHING).sql(node.this)
+    spelt = [r.name(node, name) for name in names]
     return f"{spelt[0] if len(spelt) == 1 else '(' + ', '.join(spelt) + ')'} -> {body}"
 
 
-def _aggregate(w: Renderer, node: exp.Anonymous, name: str, only_rows: str | None) -> str:
-    if not w.may & Allowed.AGGREGATE:
-        raise w.refuse(node, f"calls {name}, which needs many rows,", "write SELECT … FROM {object}, or HAVING")
-    inner = w.inside(may=Allowed.NOTHING, only_rows=None, must_aggregate=False)
+def _aggregate(r: Renderer, node: exp.Anonymous, name: str, only_rows: str | None) -> str:
+    if not r.may & Allowed.AGGREGATE:
+        raise r.refuse(node, f"calls {name}, which needs many rows,", "write SELECT … FROM {object}, or HAVING")
+    inner = r.inside(may=Allowed.NOTHING, only_rows=None, must_aggregate=False)
     arguments, distinct = node.expressions, ""
     if isinstance(arguments[0], exp.Distinct):
         if len(arguments) != 1 or arguments[0].args.get("on"):
-            raise w.refuse(node, "has an unsupported DISTINCT", "write count(DISTINCT a, b)")
+            raise r.refuse(node, "has an unsupported DISTINCT", "write count(DISTINCT a, b)")
         arguments, distinct = arguments[0].expressions, "DISTINCT "
-        w.notes.has_distinct = True
+        r.notes.has_distinct = True
     is_all = name == "count" and not distinct and len(arguments) == 1 and is_plain_star(arguments[0])
     written = "*" if is_all else inner.several(arguments)
     rows = f" FILTER (WHERE {only_rows})" if only_rows else ""
     return f"{NULL_SAFE_NAMES.get(name, name)}({distinct}{written}){rows}"
 
 
-def _filtered(w: Renderer, node: exp.Filter) -> str:
+def _filtered(r: Renderer, node: exp.Filter) -> str:
     call, where = node.this, node.expression
     if not is_aggregate(call) or not isinstance(where, exp.Where):
-        raise w.refuse(
+        raise r.refuse(
             node, "has FILTER after something that is not an aggregate", "write it like count(*) FILTER (WHERE …)"
         )
-    name, _ = _allowed(w, call)
-    condition = w.inside(may=Allowed.NOTHING, only_rows=None, must_aggregate=False).sql(where.this)
-    return _aggregate(w, call, name, f"({w.only_rows} AND {condition})" if w.only_rows else condition)
+    name, _ = _allowed(r, call)
+    condition = r.inside(may=Allowed.NOTHING, only_rows=None, must_aggregate=False).sql(where.this)
+    return _aggregate(r, call, name, f"({r.only_rows} AND {condition})" if r.only_rows else condition)
 
 
-def render_windowed_call(w: Renderer, node: Any) -> str:
-    """Write the function in front of OVER."""
+def render_windowed_call(r: Renderer, node: Any) -> str:
+    """Render the function before OVER."""
     called = function_of(node)
     if called is not None and called[1].role is Role.WINDOW:
-        name, _ = _allowed(w, node)
-        return f"{name}({', '.join(_arguments(w.inside(may=Allowed.NOTHING), name, node.expressions))})"
+        name, _ = _allowed(r, node)
+        return f"{name}({', '.join(_arguments(r.inside(may=Allowed.NOTHING), name, node.expressions))})"
     if called is None or called[1].role is not Role.AGGREGATE:
-        raise w.refuse(
+        raise r.refuse(
             node,
             "has OVER after a function that is not an aggregate or window function",
             "write it like row_number() OVER (…)",
         )
-    name, _ = _allowed(w, node)
-    return _aggregate(w.inside(may=Allowed.AGGREGATE), node, name, None)
+    name, _ = _allowed(r, node)
+    return _aggregate(r.inside(may=Allowed.AGGREGATE), node, name, None)
 
 
 CALL_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
@@ -180,46 +180,46 @@ CALL_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
 }
 
 
-def render_order(w: Renderer, node: exp.Order) -> str:
-    """Write ORDER BY."""
+def render_order(r: Renderer, node: exp.Order) -> str:
+    """Render ORDER BY."""
     items = []
     for item in node.expressions:
         if not isinstance(item, exp.Ordered) or item.args.get("with_fill") or node.args.get("siblings"):
-            raise w.refuse(node, "has an unsupported ORDER BY", "write it like ORDER BY a DESC")
+            raise r.refuse(node, "has an unsupported ORDER BY", "write it like ORDER BY a DESC")
         direction = "DESC" if item.args.get("desc") else "ASC"
         nulls = "FIRST" if item.args.get("nulls_first") else "LAST"
-        items.append(f"{w.sql(item.this)} {direction} NULLS {nulls}")
+        items.append(f"{r.sql(item.this)} {direction} NULLS {nulls}")
     return f"ORDER BY {', '.join(items)}"
 
 
-def _window(w: Renderer, node: exp.Window) -> str:
-    if not w.may & Allowed.WINDOW:
-        raise w.refuse(node, "has OVER where it is not allowed", "put it into SELECT, and filter in an outer query")
-    inner = w.inside(may=Allowed.NOTHING, only_rows=None)
+def _window(r: Renderer, node: exp.Window) -> str:
+    if not r.may & Allowed.WINDOW:
+        raise r.refuse(node, "has OVER where it is not allowed", "put it into SELECT, and filter in an outer query")
+    inner = r.inside(may=Allowed.NOTHING, only_rows=None)
     parts = [f"PARTITION BY {inner.several(node.args['partition_by'])}"] if node.args.get("partition_by") else []
     order, spec = node.args.get("order"), node.args.get("spec")
     parts += [render_order(inner, order)] if order is not None else []
-    parts += [_span(w, spec)] if spec is not None else []
-    return f"{render_windowed_call(w, node.this)} OVER ({' '.join(parts)})"
+    parts += [_span(r, spec)] if spec is not None else []
+    return f"{render_windowed_call(r, node.this)} OVER ({' '.join(parts)})"
 
 
-def _span(w: Renderer, node: exp.WindowSpec) -> str:
+def _span(r: Renderer, node: exp.WindowSpec) -> str:
     kind = str(node.args.get("kind")).upper()
-    ends = [_end(w, node, "start"), _end(w, node, "end") if node.args.get("end") else "CURRENT ROW"]
+    ends = [_end(r, node, "start"), _end(r, node, "end") if node.args.get("end") else "CURRENT ROW"]
     if kind not in ("ROWS", "RANGE") or node.args.get("exclude"):
-        raise w.refuse(
+        raise r.refuse(
             node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
         )
     return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
 
 
-def _end(w: Renderer, node: exp.WindowSpec, which: str) -> str:
+def _end(r: Renderer, node: exp.WindowSpec, which: str) -> str:
     value, side = node.args.get(which), str(node.args.get(f"{which}_side") or "").upper()
     number = value.name if isinstance(value, exp.Literal) else str(value).upper()
     if number == "CURRENT ROW":
         return number
     if (number != "UNBOUNDED" and not (number.isdigit() and len(number) < 8)) or side not in ("PRECEDING", "FOLLOWING"):
-        raise w.refuse(
+        raise r.refuse(
             node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
         )
     return f"{number} {side}"

@@ -1,4 +1,4 @@
-"""Whether a query can be computed key by key: the result for a key follows from the input rows of that key alone."""
+"""Decide whether a query can be computed key by key: the result for a key depends only on input rows with that key."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.key_joins import Equal, KeyColumns, KeyDependency, KeysMixed, RowScope, join_dependencies
+from treaty.sql.key_joins import EqualColumns, KeyColumns, KeyDependency, KeysMixed, RowScope, join_dependencies
 from treaty.sql.project_queries import Query
 from treaty.sql.relations import (
-    Combined,
+    ColumnMeanings,
+    ComputedRows,
     JoinKind,
-    NameMeanings,
     Place,
     Relation,
-    Renamed,
-    Rows,
+    RenamedQuery,
     Select,
+    SetQuery,
     Source,
     Table,
-    Unknown,
+    UnknownTable,
     conjuncts,
 )
 
 
 @dataclass(frozen=True)
 class KeyedQuery:
-    """The query is computed key by key: by these columns of each input, and the output holds the key in these."""
+    """The query can be computed key by key; names the key columns of each input and of the output."""
 
     inputs: Mapping[str, tuple[str, ...]]
     outputs: tuple[str, ...]
@@ -35,15 +35,15 @@ class KeyedQuery:
 
 @dataclass(frozen=True)
 class UnkeyedQuery:
-    """The query cannot be shown to be computed key by key."""
+    """The query cannot be proven to be computed key by key; gives the reason."""
 
     reason: str
 
 
 def analyse_key_dependency(query: Query, keys: Mapping[str, Sequence[str]]) -> KeyedQuery | UnkeyedQuery:
-    """Prove that restricting the inputs to a key gives the rows of that key, or say what stands against it.
+    """Prove that restricting the inputs to a key gives the output rows of that key, or return why not.
 
-    `keys` names the columns that hold the key in each input, in one order; an input without a key is read whole.
+    `keys` names the columns that hold the key in each input, in one order; an input without a key is read in full.
     Two keys are the same if they are equal or both missing.
     """
     if not keys or len({len(columns) for columns in keys.values()}) != 1:
@@ -66,48 +66,48 @@ def analyse_key_dependency(query: Query, keys: Mapping[str, Sequence[str]]) -> K
     return KeyedQuery({name: tuple(keys[name]) for name in keys}, tuple(outputs))
 
 
-OfPlaces = KeyDependency[Place]
-OfNumbers = KeyDependency[int]
-_EVERYWHERE: OfNumbers = KeyDependency(RowScope.EVERYWHERE)
+SourceDependency = KeyDependency[Place]
+OutputDependency = KeyDependency[int]
+_EVERYWHERE: OutputDependency = KeyDependency(RowScope.EVERYWHERE)
 
 
 class KeyAnalysis:
-    """Finds how relations stand to the key, each once."""
+    """Computes the key dependency of each relation once."""
 
     def __init__(self, query: Query, keys: Mapping[str, tuple[str, ...]], words: str) -> None:
         self.query = query
         self.keys = keys
         self.words = words
-        self.meaning = NameMeanings(query.names)
-        self._known: dict[int, OfNumbers] = {}
+        self.meaning = ColumnMeanings(query.names)
+        self._known: dict[int, OutputDependency] = {}
 
-    def relation(self, relation: Relation) -> OfNumbers:
-        """Return how the rows of a relation that stands by itself stand to the key."""
+    def relation(self, relation: Relation) -> OutputDependency:
+        """Return the key dependency of a relation that does not refer to an outer row."""
         if id(relation) not in self._known:
             self._known[id(relation)] = self._found(relation)
         return self._known[id(relation)]
 
-    def inside(self, relation: Relation, around: OfPlaces) -> OfNumbers:
-        """Return how the rows of a query stand that sees the row around it."""
+    def inside(self, relation: Relation, around: SourceDependency) -> OutputDependency:
+        """Return the key dependency of a subquery, which may refer to the outer row."""
         if isinstance(relation, Select):
             return self._select(relation, around)
-        if isinstance(relation, Renamed) and relation.limit is None:
+        if isinstance(relation, RenamedQuery) and relation.limit is None:
             return self.inside(relation.query, around)
         return self.relation(relation)
 
-    def _found(self, relation: Relation) -> OfNumbers:
+    def _found(self, relation: Relation) -> OutputDependency:
         if isinstance(relation, Table):
             return self._table(relation)
-        if isinstance(relation, (Rows, Unknown)):
+        if isinstance(relation, (ComputedRows, UnknownTable)):
             return _EVERYWHERE
-        if isinstance(relation, Renamed):
+        if isinstance(relation, RenamedQuery):
             found = self.relation(relation.query)
             if relation.limit is not None and found.home is not RowScope.EVERYWHERE:
                 raise KeysMixed("it has a LIMIT or OFFSET, which counts rows of all keys")
             return found
-        return self._combined(relation) if isinstance(relation, Combined) else self._select(relation, None)
+        return self._combined(relation) if isinstance(relation, SetQuery) else self._select(relation, None)
 
-    def _table(self, table: Table) -> OfNumbers:
+    def _table(self, table: Table) -> OutputDependency:
         columns = self.keys.get(table.name.lower())
         if columns is None:
             return _EVERYWHERE
@@ -117,7 +117,7 @@ class KeyAnalysis:
             raise KeysMixed(f"{table.name} has no {', '.join(columns)}")
         return KeyDependency(RowScope.ONE_KEY, tuple(_exactly(place) for place in places if place is not None))
 
-    def _combined(self, relation: Combined) -> OfNumbers:
+    def _combined(self, relation: SetQuery) -> OutputDependency:
         left, right = self.relation(relation.left), self.relation(relation.right)
         if left.home is right.home is RowScope.EVERYWHERE and not _is_cut(relation.node):
             return left
@@ -132,9 +132,9 @@ class KeyAnalysis:
             raise KeysMixed(f"its {words} compares rows without {self.words} in the same column of both sides")
         return KeyDependency(RowScope.ONE_KEY, key)
 
-    def _select(self, select: Select, around: OfPlaces | None) -> OfNumbers:
+    def _select(self, select: Select, around: SourceDependency | None) -> OutputDependency:
         rows = self._rows(select, around)
-        held_subqueries(self, select, rows)
+        check_subqueries(self, select, rows)
         if rows.home is RowScope.ONE_KEY:
             self._refuse_mixing(select, rows)
         if _is_cut(select.node) and rows.home is not RowScope.EVERYWHERE:
@@ -148,8 +148,8 @@ class KeyAnalysis:
             raise KeysMixed(f"its DISTINCT compares rows without {self.words}")
         return found
 
-    def _rows(self, select: Select, around: OfPlaces | None) -> OfPlaces:
-        """Return how the rows stand that FROM and WHERE leave."""
+    def _rows(self, select: Select, around: SourceDependency | None) -> SourceDependency:
+        """Return the key dependency of the rows after FROM and WHERE."""
         where = select.node.args.get("where")
         found = list(self._equal(where.this)) if where is not None else []
         is_inner = all(join.kind is JoinKind.INNER for join in select.joins)
@@ -162,25 +162,25 @@ class KeyAnalysis:
             if join.on is not None and join.on.find(exp.Query):
                 raise KeysMixed("it has a subquery in a join condition")
             right = _held_to(self._source(join.source), around, everywhere)
-            shared = [Equal(frozenset(left), frozenset({place})) for left, place in join.shared]
+            shared = [EqualColumns(frozenset(left), frozenset({place})) for left, place in join.shared]
             equal = [*self._equal(join.on), *shared, *everywhere]
             rows = join_dependencies(rows, right, join.kind, equal, (seen, join.source.alias), self.words)
             seen = join.source.alias if rows.home is RowScope.EVERYWHERE else seen
         return _held_to(rows, around, found)
 
-    def _source(self, source: Source) -> OfPlaces:
+    def _source(self, source: Source) -> SourceDependency:
         standing = self.relation(source.relation)
         return KeyDependency(standing.home, tuple(_placed(source, held) for held in standing.key))
 
-    def _equal(self, condition: exp.Expr | None) -> Iterator[Equal[Place]]:
+    def _equal(self, condition: exp.Expr | None) -> Iterator[EqualColumns[Place]]:
         for item in conjuncts(condition):
             if isinstance(item, (exp.EQ, exp.NullSafeEQ)):
                 one, other = self.meaning.first_of(item.this), self.meaning.first_of(item.expression)
                 if one and other:
-                    yield Equal(one, other, isinstance(item, exp.NullSafeEQ))
+                    yield EqualColumns(one, other, isinstance(item, exp.NullSafeEQ))
 
-    def _refuse_mixing(self, select: Select, rows: OfPlaces) -> None:
-        """Refuse what looks at rows of several keys: groups and windows without the key, and totals."""
+    def _refuse_mixing(self, select: Select, rows: SourceDependency) -> None:
+        """Refuse what combines rows of several keys: groups and windows without the key, and totals."""
         group = select.node.args.get("group")
         if group is not None:
             if any(group.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals", "all")):
@@ -196,7 +196,7 @@ class KeyAnalysis:
                 raise KeysMixed(f"a window is not PARTITION BY {self.words}")
 
     def _outputs(self, select: Select, held: KeyColumns[Place]) -> KeyColumns[int]:
-        """Return which outputs hold a column of the key."""
+        """Return which output columns contain a column of the key."""
         values = {number: self.meaning.first_of(output.value) for number, output in enumerate(select.outputs)}
         maybe = frozenset(number for number, value in values.items() if held.may_be_by(value))
         single = {frozenset({number}) for number in maybe if held.is_by(values[number])}
@@ -220,12 +220,14 @@ def _placed(source: Source, held: KeyColumns[int]) -> KeyColumns[Place]:
 
 
 def _either(left: KeyColumns[int], right: KeyColumns[int]) -> KeyColumns[int]:
-    """Return what holds the key on both sides of a set operation."""
+    """Return the columns that contain the key on both sides of a set operation."""
     return KeyColumns(left.maybe & right.maybe, left.covers & right.covers)
 
 
-def _held_to(rows: OfPlaces, around: OfPlaces | None, equal: list[Equal[Place]]) -> OfPlaces:
-    """Return rows as held to the key of the row around the query, where a condition says so."""
+def _held_to(
+    rows: SourceDependency, around: SourceDependency | None, equal: list[EqualColumns[Place]]
+) -> SourceDependency:
+    """Mark rows as restricted to the key of the outer row, where a condition compares the keys."""
     if around is None or rows.home is not RowScope.ONE_KEY or around.home is RowScope.EVERYWHERE:
         return rows
     try:
@@ -242,8 +244,8 @@ def _is_cut(node: exp.Expr) -> bool:
 _PARTS = ("where", "having", "order", "sort", "distribute", "cluster")
 
 
-def held_subqueries(keying: KeyAnalysis, select: Select, rows: KeyDependency[Place]) -> None:
-    """Refuse queries inside a SELECT that look at rows of other keys."""
+def check_subqueries(keying: KeyAnalysis, select: Select, rows: KeyDependency[Place]) -> None:
+    """Refuse subqueries that read rows of other keys."""
     where = select.node.args.get("where")
     memberships = {id(item.args["query"]) for item in conjuncts(where and where.this) if _is_membership(item)}
     for node, holder in _queries(select):
@@ -260,7 +262,7 @@ def _is_membership(node: exp.Expr) -> bool:
 
 
 def _queries(select: Select) -> Iterator[tuple[exp.Expr, exp.Expr | None]]:
-    """Yield the outermost queries inside the expressions of a SELECT, each with what it stands in."""
+    """Yield the outermost subqueries in the expressions of a SELECT, each with its parent node."""
     parts = [*select.node.expressions, *(select.node.args.get(part) for part in _PARTS)]
     parts += [item.this for item in select.node.args.get("laterals") or ()]
     parts += list(select.node.args["group"].expressions) if select.node.args.get("group") else []
@@ -276,7 +278,7 @@ def _queries(select: Select) -> Iterator[tuple[exp.Expr, exp.Expr | None]]:
 def _by_key(
     keying: KeyAnalysis, holder: exp.Expr | None, inside: KeyDependency[int], rows: KeyDependency[Place]
 ) -> bool:
-    """Tell whether key IN (SELECT key …) looks up the key of the row; a row without a key is in nothing."""
+    """Tell whether key IN (SELECT key …) looks up the key of the row; a null key is never found."""
     if not isinstance(holder, exp.In) or rows.home is RowScope.EVERYWHERE:
         return False
     tested = holder.this.expressions if isinstance(holder.this, exp.Tuple) else [holder.this]
@@ -288,4 +290,4 @@ def _by_key(
 
 
 def _advice(holder: exp.Expr | None) -> str:
-    return "; NOT EXISTS with the key does what NOT IN should" if isinstance(holder, exp.In) else ""
+    return "; use NOT EXISTS with the key instead of NOT IN" if isinstance(holder, exp.In) else ""

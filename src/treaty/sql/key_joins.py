@@ -1,4 +1,4 @@
-"""How rows stand to the key: each at home with one key, the same for every key, or held to the key of a row around."""
+"""How the rows of a relation depend on the key, and what joins make of that dependency."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ from typing import Generic, TypeVar
 from treaty.sql.relations import JoinKind
 
 P = TypeVar("P", bound=Hashable)
-"""What names a column: its place in a source, or its number in an output."""
+"""Identifies a column: by source and number, or by its number in the output."""
 
 
 class RowScope(Enum):
-    """Where rows are at home."""
+    """Which keys a row depends on."""
 
     EVERYWHERE = "everywhere"
     """They do not depend on the key."""
     ONE_KEY = "one key"
     """Each depends on the rows of one key only."""
     AROUND = "around"
-    """They depend on the rows of one key only: the one of the row around the query."""
+    """They depend on one key only: that of the outer row of a subquery."""
 
 
 class KeysMixed(Exception):
-    """A query that mixes keys, with the reason in words."""
+    """A query combines rows of several keys; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class KeyColumns(Generic[P]):
-    """For one column of the key: the columns with its value or nothing, and the sets of which one has it."""
+    """The columns with the value of one key column or null (`maybe`); in each set of `covers`, one is not null."""
 
     maybe: frozenset[P] = frozenset()
     covers: frozenset[frozenset[P]] = frozenset()
 
     def is_by(self, columns: frozenset[P] | None) -> bool:
-        """Tell whether the first value among columns is always the key's."""
+        """Tell whether the first non-null value of the columns is always the value of the key."""
         return bool(columns) and columns <= self.maybe and any(cover <= columns for cover in self.covers)  # type: ignore[operator]
 
     def may_be_by(self, columns: frozenset[P] | None) -> bool:
-        """Tell whether the first value among columns, if there is one, is the key's."""
+        """Tell whether the first non-null value of the columns, if any, is the value of the key."""
         return bool(columns) and columns <= self.maybe  # type: ignore[operator]
 
     def beside(self, other: KeyColumns[P]) -> KeyColumns[P]:
-        """Return what holds the key where both are there."""
+        """Combine the columns of two sides that are both present."""
         return KeyColumns(self.maybe | other.maybe, self.covers | other.covers)
 
     def or_else(self, other: KeyColumns[P]) -> KeyColumns[P]:
-        """Return what holds the key where either is there."""
+        """Combine the columns of two sides of which at least one is present."""
         both = frozenset(one | another for one in self.covers for another in other.covers)
         return KeyColumns(self.maybe | other.maybe, both)
 
     def perhaps(self, other: KeyColumns[P]) -> KeyColumns[P]:
-        """Return what holds the key where the other may be missing."""
+        """Combine with the columns of another side that may be missing."""
         return KeyColumns(self.maybe | other.maybe, self.covers)
 
 
 @dataclass(frozen=True)
 class KeyDependency(Generic[P]):
-    """How the rows of a relation stand to the key, and which columns hold it, for each column of the key."""
+    """Which keys the rows of a relation depend on, and the columns that contain each key column."""
 
     home: RowScope
     key: tuple[KeyColumns[P], ...] = ()
@@ -73,11 +73,11 @@ def join_dependencies(
     left: KeyDependency[P],
     right: KeyDependency[P],
     kind: JoinKind,
-    equal: Sequence[Equal[P]],
+    equal: Sequence[EqualColumns[P]],
     names: tuple[str, str],
     key: str,
 ) -> KeyDependency[P]:
-    """Return how the rows of a join stand to the key; `equal` says what its condition holds equal."""
+    """Return the key dependency of a join; `equal` lists the columns that its condition compares."""
     if left.home is RowScope.EVERYWHERE and right.home is RowScope.EVERYWHERE:
         return left
     if RowScope.EVERYWHERE in (left.home, right.home):
@@ -92,20 +92,20 @@ def join_dependencies(
 
 
 @dataclass(frozen=True)
-class Equal(Generic[P]):
-    """Two values that a condition holds equal, each by the columns it is the first value of."""
+class EqualColumns(Generic[P]):
+    """Two values that a condition compares with = or <=>, each as the columns it is the first non-null value of."""
 
     one: frozenset[P]
     other: frozenset[P]
     is_null_safe: bool = False
 
-    def turned(self) -> Equal[P]:
-        """Return it from the other side."""
-        return Equal(self.other, self.one, self.is_null_safe)
+    def turned(self) -> EqualColumns[P]:
+        """Return the comparison with its sides swapped."""
+        return EqualColumns(self.other, self.one, self.is_null_safe)
 
 
-def _held_equal(equal: Sequence[Equal[P]], left: KeyColumns[P], right: KeyColumns[P]) -> Equal[P] | None:
-    """Return what holds the key of both sides equal; a value that may be missing is equal to nothing but by <=>."""
+def _held_equal(equal: Sequence[EqualColumns[P]], left: KeyColumns[P], right: KeyColumns[P]) -> EqualColumns[P] | None:
+    """Return the comparison that makes the keys of both sides equal, if any; only <=> compares nulls as equal."""
     for pair in (item for one in equal for item in (one, one.turned())):
         if pair.is_null_safe and left.is_by(pair.one) and right.is_by(pair.other):
             return pair
@@ -114,7 +114,7 @@ def _held_equal(equal: Sequence[Equal[P]], left: KeyColumns[P], right: KeyColumn
     return None
 
 
-def _both(left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: Equal[P] | None) -> KeyColumns[P]:
+def _both(left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: EqualColumns[P] | None) -> KeyColumns[P]:
     if kind is JoinKind.INNER:
         seen = frozenset({pair.one, pair.other}) if pair is not None else frozenset()
         found = left.beside(right)
@@ -129,7 +129,7 @@ def _both(left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: Equal
 def _with_everywhere(
     left: KeyDependency[P], right: KeyDependency[P], kind: JoinKind, names: tuple[str, str]
 ) -> KeyDependency[P]:
-    """Join with rows that are the same for every key; they must not show by themselves."""
+    """Join with rows that are the same for every key; they must not appear without a matching row."""
     keeps, keyed = (_KEEPS_LEFT, right) if left.home is RowScope.EVERYWHERE else (_KEEPS_RIGHT, left)
     if kind in keeps and keyed.home is not RowScope.AROUND:
         alone = names[0] if left.home is RowScope.EVERYWHERE else names[1]

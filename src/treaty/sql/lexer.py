@@ -1,4 +1,4 @@
-"""Cut a rule's SQL into words, names, texts, numbers and signs by Spark's own rules; comments fall away."""
+"""Tokenize the SQL of a rule by Spark's lexical rules; drops comments and limits length and nesting."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from treaty.errors import InvalidDocument
 MAX_RULE_LENGTH = 10_000
 MAX_LEXEMES = 2_000
 MAX_NESTING = 24
-_LONGEST_RUN = 8
-_MOST_DIGITS = 38
+_MAX_PREFIX_OPERATORS = 8
+_MAX_DIGITS = 38
 
 
 class Kind(Enum):
@@ -32,7 +32,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """One word, quoted name, text, number or sign, and where it stands."""
+    """One token and its offset in the text."""
 
     kind: Kind
     value: str
@@ -60,8 +60,8 @@ _WHOLE = {"L": 2**63 - 1, "S": 2**15 - 1, "Y": 2**7 - 1}
 _PREFIXES = frozenset({"-", "+", "~", "!", "NOT"})
 
 
-def lexemes(text: str) -> tuple[Lexeme, ...]:
-    """Cut a rule's SQL into lexemes; refuse what is too long, too deep or not Spark's SQL."""
+def tokenize_rule(text: str) -> tuple[Lexeme, ...]:
+    """Tokenize the SQL of a rule; refuse what is too long, nested too deeply or not Spark SQL."""
     if len(text) > MAX_RULE_LENGTH:
         raise rule_error(
             text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "split it into several rules"
@@ -127,7 +127,7 @@ def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
     if kind in ("text", "raw"):
         if "${" in found and not _WHOLE_PLACEHOLDER.fullmatch(found.strip("'\"")):
             raise _variable(text, at)
-        return _text(text, found[2:-1] if kind == "raw" else unescaped(found[1:-1]), at)
+        return _text(text, found[2:-1] if kind == "raw" else unescape(found[1:-1]), at)
     return Lexeme(Kind(kind), found, at)
 
 
@@ -145,11 +145,11 @@ def _number(text: str, found: str, at: int) -> Lexeme:
     digits = found.rstrip("bBdDlLsSyYfF")
     suffix = found[len(digits) :].upper()
     if suffix in _WHOLE:
-        is_fit = digits.isdigit() and len(digits) <= _MOST_DIGITS and int(digits) <= _WHOLE[suffix]
+        is_fit = digits.isdigit() and len(digits) <= _MAX_DIGITS and int(digits) <= _WHOLE[suffix]
     else:
-        is_fit = sum(map(str.isdigit, digits)) <= _MOST_DIGITS and float(digits) < float("inf")
+        is_fit = sum(map(str.isdigit, digits)) <= _MAX_DIGITS and float(digits) < float("inf")
     if not is_fit:
-        raise rule_error(text, at, "has a number that is too large for Spark", f"write at most {_MOST_DIGITS} digits")
+        raise rule_error(text, at, "has a number that is too large for Spark", f"write at most {_MAX_DIGITS} digits")
     return Lexeme(Kind.NUMBER, digits + suffix, at)
 
 
@@ -173,7 +173,7 @@ def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
         word = lexeme.value.upper() if lexeme.kind in (Kind.WORD, Kind.SIGN) else ""
         depth = max(0, depth + (word in ("(", "[", "CASE")) - (word in (")", "]", "END")))
         run = run + 1 if word in _PREFIXES else 0
-        if depth > MAX_NESTING or run > _LONGEST_RUN:
+        if depth > MAX_NESTING or run > _MAX_PREFIX_OPERATORS:
             raise rule_error(
                 text, lexeme.at, f"nests deeper than {MAX_NESTING} levels", "nest less, or split it into several rules"
             )
@@ -185,8 +185,8 @@ _ESCAPE = re.compile(
 _NAMED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": r"\%", "_": r"\_"}
 
 
-def unescaped(body: str) -> str | None:
-    r"""Return the value of a text between its quotes, such as ``it\'s``; None where it is no text."""
+def unescape(body: str) -> str | None:
+    r"""Return the value of a text between its quotes, such as ``it\'s``; None if it is not valid Unicode."""
     try:
         value = _ESCAPE.sub(_character, body)
         return value.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -203,13 +203,13 @@ def _character(found: re.Match[str]) -> str:
     return _NAMED.get(found["one"], found["one"])
 
 
-_SHOWN = 40
+_MAX_SHOWN_CHARACTERS = 40
 
 
 def rule_error(text: str, at: int | None, what: str, then: str) -> InvalidDocument:
-    """Return the refusal of a rule's SQL, pointing at the character where the trouble starts."""
+    """Return the error for the SQL of a rule, with the position of its cause."""
     if at is None or not 0 <= at < len(text):
-        return InvalidDocument(f"the SQL of the rule {what} ({abbreviate(text, _SHOWN)!r}); {then}")
+        return InvalidDocument(f"the SQL of the rule {what} ({abbreviate(text, _MAX_SHOWN_CHARACTERS)!r}); {then}")
     return InvalidDocument(
-        f"the SQL of the rule {what} at character {at + 1} ({abbreviate(text[at:], _SHOWN)!r}); {then}"
+        f"the SQL of the rule {what} at character {at + 1} ({abbreviate(text[at:], _MAX_SHOWN_CHARACTERS)!r}); {then}"
     )

@@ -1,4 +1,4 @@
-"""Where the columns of a query come from, across its CTEs and the queries inside it."""
+"""Column lineage of queries and expressions, through CTEs and subqueries."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.column_types import path
+from treaty.sql.column_types import field_path
 from treaty.sql.project_queries import Expression, Query
 from treaty.sql.relations import (
-    Combined,
+    ComputedRows,
     Names,
     Output,
     Reference,
     Relation,
-    Renamed,
-    Rows,
+    RenamedQuery,
     Select,
+    SetQuery,
     Table,
-    Unknown,
+    UnknownTable,
     Value,
 )
 
@@ -36,18 +36,18 @@ Origins = frozenset[Origin]
 
 
 def lineage(query: Query) -> dict[str, Origins]:
-    """Return, for each column that the query gives, the fields that its value is made from."""
+    """Return the input fields that each output column of a query is computed from."""
     tracing = _Tracing(query.names)
     return {column.name: tracing.column(query.root, number) for number, column in enumerate(query.root.columns)}
 
 
 def origins(expression: Expression) -> Origins:
-    """Return the fields that the value of an expression is made from."""
+    """Return the input fields that an expression is computed from."""
     return _Tracing(expression.names).value(expression.tree)
 
 
 def trace_through(found: Mapping[str, Origins], before: Mapping[str, Mapping[str, Origins]]) -> dict[str, Origins]:
-    """Return a lineage whose inputs are replaced by what they come from themselves, as far as that is known."""
+    """Replace the inputs of a lineage by their own origins, where those are known."""
     return {column: frozenset().union(*(_behind(one, before) for one in there)) for column, there in found.items()}
 
 
@@ -67,11 +67,11 @@ class _Tracing:
         self._known: dict[tuple[int, int], Origins] = {}
 
     def column(self, relation: Relation, number: int, steps: tuple[str, ...] = ()) -> Origins:
-        """Return what a column of a relation, or a field inside it, is made from."""
+        """Return the origins of a column of a relation, or of a field inside it."""
         if isinstance(relation, Table):
             column = relation.columns[number]
-            return frozenset({Origin(relation.name, path(column.name, column.type, steps))})
-        if isinstance(relation, Renamed):
+            return frozenset({Origin(relation.name, field_path(column.name, column.type, steps))})
+        if isinstance(relation, RenamedQuery):
             return self.column(relation.query, number, steps)
         if isinstance(relation, Select) and steps:
             return self._stepped(relation.outputs[number], steps)
@@ -81,23 +81,23 @@ class _Tracing:
         return self._known[key]
 
     def value(self, value: Value) -> Origins:
-        """Return what a value is made from."""
+        """Return the origins of a value."""
         if isinstance(value, Reference):
             return frozenset().union(*(self.column(s.relation, number, value.steps) for s, number in value.places))
         if isinstance(value, Output):
             return self.value(value.value)
         return self._expression(value)
 
-    def _made(self, relation: Select | Combined | Rows | Unknown, number: int) -> Origins:
+    def _made(self, relation: Select | SetQuery | ComputedRows | UnknownTable, number: int) -> Origins:
         if isinstance(relation, Select):
             return self.value(relation.outputs[number].value)
-        if isinstance(relation, Combined):
+        if isinstance(relation, SetQuery):
             return self.column(relation.left, number) | self.column(relation.right, number)
-        made_from = relation.made_from if isinstance(relation, Rows) else ()
+        made_from = relation.made_from if isinstance(relation, ComputedRows) else ()
         return frozenset().union(*(self.value(made) for made in made_from))
 
     def _stepped(self, output: Output, steps: tuple[str, ...]) -> Origins:
-        """Go on into a column that is passed on as it is; what is computed has no fields to tell apart."""
+        """Follow the steps into a column that is passed through unchanged; a computed value counts as one."""
         value: Value | None = output.value
         if isinstance(value, exp.Column):
             value = self._names.columns.get(id(value))

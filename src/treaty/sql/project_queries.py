@@ -1,18 +1,32 @@
-"""A query of the project, read: what it reads and gives, every name understood."""
+"""Queries and expressions of a project, with every name resolved."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.column_types import Column
+from treaty.sql.column_types import Column, ColumnType, NoSuchField, field_type
+from treaty.sql.dialect import words
 from treaty.sql.parser import SqlText, error_from_findings, parse_expression, parse_select
-from treaty.sql.relations import Names, Relation, Source, Table
-from treaty.sql.scopes import Frame, QueryReader, resolve_expression
-from treaty.sql.select_resolution import resolve_query as read_relation
+from treaty.sql.relations import (
+    Names,
+    Output,
+    Place,
+    Reference,
+    Relation,
+    RenamedQuery,
+    Select,
+    SetQuery,
+    Source,
+    Table,
+    UnknownTable,
+    Value,
+)
+from treaty.sql.scopes import AmbiguousName, QueryScope, Resolver, resolve_expression, suggest_name, type_at
+from treaty.sql.sources import rename_columns, resolve_from
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +38,11 @@ class Query:
     root: Relation
     names: Names
     inputs: tuple[str, ...]
-    """The declared inputs that it reads, in the order in which it does."""
+    """The declared inputs that it reads, in order of appearance."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns it gives."""
+        """The names of the output columns."""
         return tuple(column.name for column in self.root.columns)
 
 
@@ -41,13 +55,13 @@ class Expression:
     names: Names
 
 
-def read_query(sql: str, source: str, inputs: Mapping[str, Sequence[Column]]) -> Query:
-    """Read a query over declared inputs; every table, column and function that there is not is a finding."""
+def analyse_query(sql: str, source: str, inputs: Mapping[str, Sequence[Column]]) -> Query:
+    """Parse a query and resolve its names; unknown tables, columns and functions are findings of the error."""
     text = SqlText(source, sql)
     tree = parse_select(text)
     tables = {name.lower(): Table(name, tuple(columns)) for name, columns in inputs.items()}
-    reading = QueryReader(text, tables, read_relation)
-    root = read_relation(reading, tree, Frame())
+    reading = Resolver(text, tables, resolve_query)
+    root = resolve_query(reading, tree, QueryScope())
     _refuse_twice(reading, tree, root)
     if reading.problems:
         raise error_from_findings(*sorted(reading.problems, key=lambda one: one.sort_key))
@@ -55,12 +69,12 @@ def read_query(sql: str, source: str, inputs: Mapping[str, Sequence[Column]]) ->
     return Query(text, tree, root, reading.names, tuple(given[name] for name in reading.used))
 
 
-def read_expression(sql: str, source: str, rows: Mapping[str, Sequence[Column]]) -> Expression:
-    """Read an expression over rows that stand beside each other, each under its name; under "" they need none."""
+def analyse_expression(sql: str, source: str, rows: Mapping[str, Sequence[Column]]) -> Expression:
+    """Parse an expression over named rows and resolve its names; columns of the row named "" need no prefix."""
     text = SqlText(source, sql, None)
     tree = parse_expression(text)
-    reading = QueryReader(text, {}, read_relation)
-    frame = Frame()
+    reading = Resolver(text, {}, resolve_query)
+    frame = QueryScope()
     for name, columns in rows.items():
         table = Table(name, tuple(columns))
         frame.add(Source(name.lower(), table, table.columns))
@@ -73,10 +87,194 @@ def read_expression(sql: str, source: str, rows: Mapping[str, Sequence[Column]])
     return Expression(text, tree, reading.names)
 
 
-def _refuse_twice(reading: QueryReader, tree: exp.Expr, root: Relation) -> None:
-    """Note names that a query gives to more than one column: nobody could tell which is meant."""
+def _refuse_twice(reading: Resolver, tree: exp.Expr, root: Relation) -> None:
+    """Report output names that are used more than once."""
     counts = Counter(column.name.lower() for column in root.columns)
     for name in [name for name, number in counts.items() if number > 1]:
         reading.problem(
             "sql-column", f"{name} is an output column more than once", "give each column a unique name", tree
         )
+
+
+_PARTS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Select: words(
+        "with_ expressions hint distinct from_ laterals joins where group having windows distribute sort cluster order "
+        "limit offset"
+    ),
+    exp.SetOperation: words("with_ this expression distinct order limit offset sort cluster distribute"),
+    exp.Subquery: words("this alias with_ order limit offset"),
+}
+_ORDERS = ("distribute", "sort", "cluster", "order")
+
+
+def resolve_query(reading: Resolver, node: exp.Expr, outer: QueryScope) -> Relation:
+    """Resolve a query; `outer` is the scope around it."""
+    kind = next((one for one in _PARTS if isinstance(node, one)), None)
+    if kind is None:
+        reading.problem("sql-unsupported", "this is not a query", "write a SELECT", node)
+        return UnknownTable()
+    for part, value in node.args.items():
+        if value and part not in _PARTS[kind]:
+            words = part.strip("_").upper()
+            reading.problem(
+                "sql-unsupported", f"{words} is not supported", "write it with SELECT, JOIN, GROUP BY", node
+            )
+    around = _with_ctes(reading, node, outer)
+    if isinstance(node, exp.Select):
+        return _select(reading, node, around)
+    if isinstance(node, exp.SetOperation):
+        return _combined(reading, node, around)
+    inside = resolve_query(reading, node.this, around)
+    limit = node.args.get("limit") or node.args.get("offset")
+    return RenamedQuery(inside, inside.columns, limit) if limit else inside
+
+
+def _with_ctes(reading: Resolver, node: exp.Expr, outer: QueryScope) -> QueryScope:
+    """Return the outer scope with the CTEs of a query; each CTE sees those before it."""
+    clause = node.args.get("with_")
+    if clause is None:
+        return outer
+    if clause.args.get("recursive"):
+        reading.problem("sql-unsupported", "WITH RECURSIVE is not supported", "write out the steps", clause)
+    around = outer
+    for item in clause.expressions:
+        name = item.alias.lower()
+        found = rename_columns(reading, resolve_query(reading, item.this, _alone(around)), item.args.get("alias"))
+        around = QueryScope(outer.outer, {**around.ctes, name: found}, outer.sources, outer.layout, outer.outputs)
+    return around
+
+
+def _alone(frame: QueryScope) -> QueryScope:
+    """Return a scope with only CTEs, which do not see outer rows."""
+    return QueryScope(None, frame.ctes)
+
+
+def _select(reading: Resolver, node: exp.Select, around: QueryScope) -> Select:
+    is_inner = bool(around.sources or around.layout or around.outer)
+    frame = QueryScope(around if is_inner else None, around.ctes)
+    first, joins, laterals = resolve_from(reading, node, frame)
+    if node.args.get("where"):
+        resolve_expression(reading, node.args["where"].this, frame)
+    outputs = resolve_outputs(reading, node, frame)
+    frame.outputs = list(outputs)
+    groups = tuple(_groups(reading, node, frame, outputs))
+    for part in ("having", *_ORDERS):
+        if node.args.get(part):
+            for item in node.args[part].iter_expressions():
+                resolve_expression(reading, item, frame)
+    for window in node.args.get("windows") or ():
+        resolve_expression(reading, window, frame)
+    return Select(node, first, joins, laterals, outputs, groups)
+
+
+def _groups(reading: Resolver, node: exp.Select, frame: QueryScope, outputs: Sequence[Output]) -> Iterator[Value]:
+    group = node.args.get("group")
+    for item in group.expressions if group is not None else ():
+        if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
+            number = int(item.name)
+            if 1 <= number <= len(outputs):
+                yield outputs[number - 1]
+            else:
+                reading.problem("sql-column", f"there is no column {number} to group by", "name the column", item)
+        else:
+            resolve_expression(reading, item, frame)
+            yield item
+
+
+def _combined(reading: Resolver, node: exp.SetOperation, around: QueryScope) -> SetQuery:
+    left, right = (resolve_query(reading, node.args[part], around) for part in ("this", "expression"))
+    if len(left.columns) != len(right.columns):
+        what = f"{len(left.columns)} columns are combined with {len(right.columns)}"
+        reading.problem("sql-column", what, "give both queries the same columns in the same order", node)
+    return SetQuery(node, left, right)
+
+
+_GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col")}
+"""Spark's default names for the columns of functions that generate rows."""
+
+
+def resolve_outputs(reading: Resolver, node: exp.Select, frame: QueryScope) -> tuple[Output, ...]:
+    """Resolve the output columns in order; later ones may refer to earlier ones."""
+    for item in node.expressions:
+        frame.outputs += _outputs(reading, item, frame)
+    if not frame.outputs and frame.is_known:
+        reading.problem("sql-column", "nothing is selected", "name the columns", node)
+    return tuple(frame.outputs)
+
+
+def _outputs(reading: Resolver, node: exp.Expr, frame: QueryScope) -> list[Output]:
+    if isinstance(node, exp.Star):
+        return list(_starred(reading, node, frame.layout, _except(node)))
+    if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+        return list(_of_one(reading, node, frame))
+    held = resolve_expression(reading, node, frame)
+    if isinstance(node, exp.Aliases):
+        return [Output(Column(name.name), node.this) for name in node.expressions]
+    value = node.this if isinstance(node, exp.Alias) else node
+    if not isinstance(node, exp.Alias) and isinstance(value, exp.Anonymous) and value.name.lower() in _GENERATED:
+        return [Output(Column(name), value) for name in _GENERATED[value.name.lower()]]
+    return [Output(Column(_name(node), held), value)]
+
+
+def _name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Dot):
+        return str(node.expression.name)
+    bare = node.unnest() if isinstance(node, exp.Paren) else node
+    return bare.alias_or_name or bare.sql(dialect="spark")
+
+
+def _except(node: exp.Expr) -> Sequence[exp.Expr]:
+    said = node.args.get("except_") or []
+    return said if isinstance(said, list) else [said]
+
+
+def _of_one(reading: Resolver, node: exp.Column, frame: QueryScope) -> Iterator[Output]:
+    """Expand the star of one source or struct: t.* or t.address.*."""
+    parts = [node.args[part].name for part in ("catalog", "db", "table") if node.args.get(part)]
+    source = frame.source(parts[0]) if len(parts) == 1 else None
+    if source is not None:
+        columns: list[tuple[str, tuple[Place, ...]]] = [
+            (column.name, ((source, number),)) for number, column in enumerate(source.columns)
+        ]
+        yield from _starred(reading, node, columns, _except(node.this))
+        return
+    found = _reference(frame, parts)
+    held = _held(found) if found else None
+    if not frame.is_known:
+        return
+    if found is None or held is None or held.name != "struct":
+        near = suggest_name(parts[-1], frame.names()) or "name the columns"
+        reading.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
+        return
+    for item in held.fields:
+        yield Output(Column(item.name, item.type), Reference(found.places, (*found.steps, item.name)))
+
+
+def _reference(frame: QueryScope, parts: list[str]) -> Reference | None:
+    try:
+        return frame.find(parts)
+    except AmbiguousName:
+        return None
+
+
+def _held(found: Reference) -> ColumnType | None:
+    held = type_at(found.places)
+    try:
+        for one in found.steps:
+            held = field_type(held, one)
+    except NoSuchField:
+        return None
+    return held
+
+
+def _starred(
+    reading: Resolver, node: exp.Expr, columns: Sequence[tuple[str, tuple[Place, ...]]], without: Sequence[exp.Expr]
+) -> Iterator[Output]:
+    names = {item.name.lower() for item in without}
+    known = {name.lower() for name, _ in columns}
+    for name in sorted(names - known):
+        near = suggest_name(name, known) or "name a column there is"
+        reading.problem("sql-column", f"there is no column {name} to exclude", near, node)
+    for name, places in columns:
+        if name.lower() not in names:
+            yield Output(Column(name, type_at(places)), Reference(places))

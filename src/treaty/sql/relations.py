@@ -1,4 +1,4 @@
-"""What a query is made of, once every name in it is understood."""
+"""The relations of a resolved query: tables, SELECTs, joins and set operations."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows that expressions make: VALUES, or what a lateral view makes of each row."""
+class ComputedRows:
+    """Rows computed by expressions: VALUES or a lateral view."""
 
     columns: tuple[Column, ...]
     made_from: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
-    """What stands in the place of a table that is none; nothing is said about its columns."""
+class UnknownTable:
+    """A table that does not exist; its columns are unknown."""
 
     columns: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A column that a SELECT gives."""
+    """An output column of a SELECT."""
 
     column: Column
     value: Value
@@ -46,7 +46,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A relation under the name, and with the columns, that a SELECT knows it by."""
+    """A relation in FROM, with its alias and column names."""
 
     alias: str
     relation: Relation
@@ -59,14 +59,14 @@ Place: TypeAlias = tuple[Source, int]
 
 @dataclass(frozen=True)
 class Reference:
-    """The columns that a name means: the first of them that has a value; and the steps into it."""
+    """What a name refers to: the first non-null of these columns, and the steps into its fields."""
 
     places: tuple[Place, ...]
     steps: tuple[str, ...] = ()
 
 
 class JoinKind(StrEnum):
-    """How rows of two sides come together."""
+    """Kinds of joins; the value is their SQL."""
 
     INNER = "JOIN"
     LEFT = "LEFT JOIN"
@@ -94,18 +94,18 @@ JOIN_KINDS = {
 """The kind of a join by the side and kind that sqlglot parses."""
 
 RIGHT_HIDING_JOINS = frozenset({JoinKind.SEMI, JoinKind.ANTI})
-"""Joins whose right side nobody sees."""
+"""Joins whose right side is not visible in the SELECT."""
 
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """A source that is joined to all before it."""
+    """A source joined to the ones before it."""
 
     source: Source
     kind: JoinKind
     on: exp.Expr | None = None
     shared: tuple[tuple[tuple[Place, ...], Place], ...] = ()
-    """Columns of the left and of the right that USING or NATURAL holds equal."""
+    """Pairs of left and right columns compared by USING or NATURAL."""
     node: exp.Expr | None = None
 
 
@@ -122,13 +122,13 @@ class Select:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns it gives."""
+        """The output columns."""
         return tuple(output.column for output in self.outputs)
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
-    """Two queries whose columns are put together by their place."""
+class SetQuery:
+    """A set operation such as UNION; combines columns by position."""
 
     node: exp.SetOperation
     left: Relation
@@ -136,18 +136,18 @@ class Combined:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns it gives, named as the left side names them."""
+        """The output columns, named as on the left side."""
         return self.left.columns
 
     @property
     def is_all(self) -> bool:
-        """Whether equal rows stay apart."""
+        """Whether duplicates are kept (UNION ALL)."""
         return not self.node.args.get("distinct")
 
 
 @dataclass(frozen=True, eq=False)
-class Renamed:
-    """A query whose columns got other names, or that is cut by a LIMIT around it."""
+class RenamedQuery:
+    """A query with other column names, or with a LIMIT around it."""
 
     query: Relation
     columns: tuple[Column, ...]
@@ -155,40 +155,40 @@ class Renamed:
 
 
 Value: TypeAlias = exp.Expr | Reference | Output
-"""What is computed from a row: an expression, a column that a star stands for, or another output by its name."""
-Relation: TypeAlias = Table | Rows | Unknown | Select | Combined | Renamed
+"""A value of a row: an expression, a column from a star, or another output by name."""
+Relation: TypeAlias = Table | ComputedRows | UnknownTable | Select | SetQuery | RenamedQuery
 
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """What the names and the queries inside a tree mean, by the identity of their nodes."""
+    """The resolved columns and subqueries of a tree, by id of their nodes."""
 
     columns: dict[int, Reference | Output] = field(default_factory=dict)
     queries: dict[int, Relation] = field(default_factory=dict)
 
 
 def is_known(relation: Relation) -> bool:
-    """Tell whether all that a relation reads is known, so that a column it does not give is a mistake."""
+    """Tell whether all tables of a relation exist, so that a missing column is an error."""
     if isinstance(relation, Select):
         sources = [*([relation.first] if relation.first else []), *(join.source for join in relation.joins)]
         return all(is_known(source.relation) for source in sources)
-    if isinstance(relation, Combined):
+    if isinstance(relation, SetQuery):
         return is_known(relation.left) and is_known(relation.right)
-    return is_known(relation.query) if isinstance(relation, Renamed) else not isinstance(relation, Unknown)
+    return is_known(relation.query) if isinstance(relation, RenamedQuery) else not isinstance(relation, UnknownTable)
 
 
 _FIRST = frozenset({"coalesce", "ifnull", "nvl"})
 _ONLY_OVER_MANY = (exp.Filter, exp.WithinGroup)
 
 
-class NameMeanings:
-    """Reads values by what their names mean."""
+class ColumnMeanings:
+    """Answers questions about values, using the resolved names."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
 
     def first_of(self, value: Value | None) -> frozenset[Place] | None:
-        """Return the columns that a value is the first present one of; None where it is computed otherwise."""
+        """Return the columns that a value is the first non-null of; None if it is computed in another way."""
         if isinstance(value, Reference):
             return None if value.steps else frozenset(value.places)
         if isinstance(value, Output):
@@ -203,11 +203,11 @@ class NameMeanings:
         return None
 
     def has_aggregate(self, select: Select) -> bool:
-        """Tell whether a SELECT computes something over all its rows."""
+        """Tell whether a SELECT has an aggregate."""
         return select.node.args.get("having") is not None or any(map(self._is_aggregate, own_nodes(select)))
 
     def windows(self, select: Select) -> Iterator[exp.Window]:
-        """Yield the windows of a SELECT, with what a named one says."""
+        """Yield the windows of a SELECT, named windows resolved."""
         named = {one.name.lower(): one for one in select.node.args.get("windows") or ()}
         for node in own_nodes(select):
             if isinstance(node, exp.Window):
@@ -232,7 +232,7 @@ def _top(node: exp.Expr, around: exp.Expr) -> exp.Expr:
 
 
 def own_nodes(select: Select) -> Iterator[exp.Expr]:
-    """Yield every node of what a SELECT computes, but not those of the queries inside it."""
+    """Yield the nodes of the expressions of a SELECT, without those of its subqueries."""
     parts = (*select.node.expressions, *(select.node.args.get(part) for part in ("having", "order", "sort")))
     waiting = [part for part in parts if part is not None]
     while waiting:
@@ -242,7 +242,7 @@ def own_nodes(select: Select) -> Iterator[exp.Expr]:
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """Yield the conditions that must all hold."""
+    """Yield the conditions combined by AND."""
     waiting = [condition] if condition is not None else []
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""Write a checked syntax tree anew: what no table of writers knows is refused."""
+"""Render the syntax tree of a rule as new SQL from an allow-list of node types; all others are refused."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from treaty.errors import InvalidDocument
 from treaty.sql.checked_sql import RuleScope
 from treaty.sql.dialect import offset_of
 from treaty.sql.lexer import rule_error
-from treaty.sql.rule_scopes import Derived, RuleFrame
+from treaty.sql.rule_scopes import DerivedTable, RuleFrame
 
 MAX_RENDER_DEPTH = 100
 MAX_SQL_LENGTH = 100_000
 
-Write: TypeAlias = Callable[["Renderer", Any], str]
+RenderFunction: TypeAlias = Callable[["Renderer", Any], str]
 
 
 @dataclass(frozen=True)
 class NodeRenderer:
-    """How one kind of node is written, and the parts of it that are understood; any other part is refused."""
+    """Renders one type of node; a node with arguments other than `parts` is refused."""
 
-    write: Write
+    write: RenderFunction
     parts: frozenset[str]
 
 
 NodeRenderers: TypeAlias = Mapping[type[exp.Expr], NodeRenderer]
 
 
-def node_renderer(write: Write, parts: str = "") -> NodeRenderer:
-    """Return the writer of a kind of node that has these parts."""
+def node_renderer(write: RenderFunction, parts: str = "") -> NodeRenderer:
+    """Return a renderer for nodes with these arguments."""
     return NodeRenderer(write, frozenset(parts.split()))
 
 
 class Allowed(Flag):
-    """What may stand here besides values of the row."""
+    """What is allowed at a position besides values of the row."""
 
     NOTHING = 0
     AGGREGATE = auto()
@@ -50,7 +50,7 @@ class Allowed(Flag):
 
 @dataclass
 class RuleFacts:
-    """What is found out about a rule while it is written."""
+    """Facts about a rule, collected while it is rendered."""
 
     text: str
     scope: RuleScope
@@ -66,7 +66,7 @@ class RuleFacts:
 
 @dataclass(frozen=True)
 class Renderer:
-    """Where in the tree the writing is: what is in sight, and what is allowed."""
+    """The position in the tree: the visible names, and what is allowed there."""
 
     notes: RuleFacts
     frame: RuleFrame
@@ -74,11 +74,11 @@ class Renderer:
     only_rows: str | None = None
     must_aggregate: bool = False
     variables: Mapping[str, bool] = field(default_factory=dict)
-    """The variables of the lambdas around, and whether each may hold more than a row's value."""
+    """The lambda variables in scope, and whether each may be larger than a value of the row."""
     is_growing: bool = False
     lambdas: int = 0
     depth: int = 0
-    queries: Mapping[str, Derived] = field(default_factory=dict)
+    queries: Mapping[str, DerivedTable] = field(default_factory=dict)
 
     def sql(self, node: Any) -> str:
         """Return the SQL of a node."""
@@ -88,18 +88,20 @@ class Renderer:
         return text
 
     def known(self, node: Any) -> NodeRenderer:
-        """Return the writer of a node whose parts are all understood."""
+        """Return the renderer of a node; refuse unknown nodes and arguments."""
         known = self.notes.writers.get(type(node))
         if known is None:
-            raise self.refuse(node, f"has {_said(node)}", "it is not allowed in rules; use conditions and functions")
+            raise self.refuse(
+                node, f"has {_describe(node)}", "it is not allowed in rules; use conditions and functions"
+            )
         for part, value in node.args.items():
             if part not in known.parts and value is not None and value is not False and value != []:
                 then = "it is not allowed in rules; simplify the SQL"
-                raise self.refuse(node, f"has {part.strip('_')!r} in {_said(node)}", then)
+                raise self.refuse(node, f"has {part.strip('_')!r} in {_describe(node)}", then)
         return known
 
     def deeper(self, node: Any) -> Renderer:
-        """Return the writing one level further inside."""
+        """Return the renderer for one level deeper."""
         if self.depth > MAX_RENDER_DEPTH:
             raise self.refuse(
                 node, f"nests deeper than {MAX_RENDER_DEPTH} levels", "nest less, or split it into several rules"
@@ -107,11 +109,11 @@ class Renderer:
         return replace(self, depth=self.depth + 1)
 
     def several(self, nodes: list[Any]) -> str:
-        """Return the SQL of several nodes, with commas between."""
+        """Return the SQL of several nodes, separated by commas."""
         return ", ".join(self.sql(node) for node in nodes)
 
     def inside(self, **changes: Any) -> Renderer:
-        """Return the writing with another view of what is allowed."""
+        """Return a copy with other settings."""
         return replace(self, **changes)
 
     def name(self, node: Any, name: str) -> str:
@@ -122,10 +124,10 @@ class Renderer:
         return quote_identifier(name)
 
     def refuse(self, node: Any, what: str, then: str) -> InvalidDocument:
-        """Return the refusal that points at a node."""
+        """Return the error for a node, with its position in the text."""
         return rule_error(self.notes.text, offset_of(node) if isinstance(node, exp.Expr) else None, what, then)
 
 
-def _said(node: Any) -> str:
+def _describe(node: Any) -> str:
     words = "".join(f" {part.lower()}" if part.isupper() else part for part in type(node).__name__)
     return f"a {words.strip()!r} clause" if isinstance(node, exp.Expr) else "a gap"

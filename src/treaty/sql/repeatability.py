@@ -1,4 +1,4 @@
-"""Whether a query gives the same answer to the same data, whatever the time, chance and the order of rows."""
+"""Find what makes a query return different results for the same data: time, randomness, order of rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROUNDED = frozenset({"avg", "mean", "sum", "try_avg", "try_sum"})
 
 
 def find_unrepeatable(query: Query | Expression) -> tuple[Finding, ...]:
-    """Return what would differ from one run to the next over the same data, from top to bottom."""
+    """Return a finding for everything that can differ between two runs on the same data."""
     found = [*_calls(query), *_limits(query)]
     return tuple(sorted(found, key=lambda one: one.sort_key))
 
@@ -84,7 +84,7 @@ def _is_ordered(window: exp.Window, node: exp.Expr) -> bool:
 
 
 def _is_settled(node: exp.Expr) -> bool:
-    """Tell whether a list's order is settled, or does not matter, before anybody looks at it."""
+    """Tell whether a list is sorted before it is used, or its order does not matter."""
     around = node.parent
     if isinstance(around, exp.WithinGroup):
         return True

@@ -1,4 +1,4 @@
-"""Counts in disguise: the many ways to say how many rows a condition holds for."""
+"""Recognize expressions that count rows, such as sum(CASE WHEN … THEN 1 ELSE 0 END)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COALESCING = frozenset({"coalesce", "ifnull", "nvl"})
 
 
 def count_conditions(node: exp.Expr) -> list[exp.Expr] | None:
-    """Return the conditions that a row must meet to be counted by an expression, or None where it is no plain count."""
+    """Return the conditions that a row must meet to be counted by an expression, or None if it is not a count."""
     node = _bare(node)
     if isinstance(node, exp.Filter):
         inner = count_conditions(node.this)
@@ -26,7 +26,7 @@ def count_conditions(node: exp.Expr) -> list[exp.Expr] | None:
 
 
 def is_plain_star(node: Any) -> bool:
-    """Tell whether a node is a `*` without exceptions."""
+    """Tell whether a node is a `*` without EXCEPT."""
     return isinstance(node, exp.Star) and not any(node.args.values())
 
 
@@ -65,7 +65,7 @@ def _count_if(argument: exp.Expr) -> list[exp.Expr] | None:
 
 
 def _chosen(node: exp.Expr) -> tuple[exp.Expr, exp.Expr, exp.Expr | None] | None:
-    """Return condition, value and other value of a choice with one condition."""
+    """Return condition, value and default of an IF or of a CASE with one branch."""
     if isinstance(node, exp.Case) and node.this is None and len(node.args["ifs"]) == 1:
         branch, default = node.args["ifs"][0], node.args.get("default")
         return branch.this, _bare(branch.args["true"]), _bare(default)

@@ -1,4 +1,4 @@
-"""Queries that cannot be computed row by row: one SELECT over the contract's tables, with what it may be made of."""
+"""Render the queries of rules: SELECT over the tables of the contract, subqueries, set operations and joins."""
 
 from __future__ import annotations
 
@@ -13,72 +13,72 @@ from treaty.sql.checked_sql import table_mark
 from treaty.sql.function_calls import render_order
 from treaty.sql.relations import JOIN_KINDS, RIGHT_HIDING_JOINS, conjuncts
 from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
-from treaty.sql.rule_columns import column_and_source
-from treaty.sql.rule_scopes import Derived, RuleFrame, RuleSource, source_of
+from treaty.sql.rule_columns import resolve_column
+from treaty.sql.rule_scopes import DerivedTable, RuleFrame, RuleSource, contract_source
 
-MOST_SELECTS = 12
+MAX_SELECTS = 12
 _MOST_ROWS = 1_000_000
 _ANYTHING = Allowed.AGGREGATE | Allowed.WINDOW | Allowed.QUERY
 _SETS: dict[type[exp.Expr], str] = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
-def render_query(w: Renderer, node: Any) -> Derived:
-    """Write a query, and return it with the columns it gives."""
-    w.known(node)
-    inner = w.deeper(node)
+def render_query(r: Renderer, node: Any) -> DerivedTable:
+    """Render a query; return its SQL and output columns."""
+    r.known(node)
+    inner = r.deeper(node)
     if isinstance(node, exp.Subquery):
         return render_query(inner, node.this)
-    w.notes.selects += 1
-    if w.notes.selects > MOST_SELECTS:
-        raise w.refuse(node, f"has more than {MOST_SELECTS} queries", "split it into several rules")
+    r.notes.selects += 1
+    if r.notes.selects > MAX_SELECTS:
+        raise r.refuse(node, f"has more than {MAX_SELECTS} queries", "split it into several rules")
     inner, start = _with(inner, node)
     query = _set(inner, node) if isinstance(node, exp.SetOperation) else _select(inner, node)
     return replace(query, sql=start + query.sql)
 
 
-def _with(w: Renderer, node: exp.Query) -> tuple[Renderer, str]:
-    """Write the queries with names, each of which sees those before it."""
+def _with(r: Renderer, node: exp.Query) -> tuple[Renderer, str]:
+    """Render the CTEs, each of which sees those before it."""
     clause = node.args.get("with_")
     if clause is None:
-        return w, ""
+        return r, ""
     if clause.args.get("recursive"):
-        raise w.refuse(clause, "has a recursive query", "write it without RECURSIVE")
-    texts, queries = [], dict(w.queries)
+        raise r.refuse(clause, "has a recursive query", "write it without RECURSIVE")
+    texts, queries = [], dict(r.queries)
     for item in clause.expressions:
         alias = item.args.get("alias")
         name = alias.this.name if isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Identifier) else ""
         is_plain = set(item.args) - {"this", "alias"} <= {part for part, value in item.args.items() if not value}
         if not name or not is_plain or alias.args.get("columns") or name.lower() in queries:
-            raise w.refuse(item, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
-        if w.notes.scope.table((name,)) is not None:
-            raise w.refuse(item, f"names a query like the table {name!r}", "choose another name")
-        query = render_query(w.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
-        spelt = w.name(item, f"with_{w.notes.selects}_{name}")
+            raise r.refuse(item, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
+        if r.notes.scope.table((name,)) is not None:
+            raise r.refuse(item, f"names a query like the table {name!r}", "choose another name")
+        query = render_query(r.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
+        spelt = r.name(item, f"with_{r.notes.selects}_{name}")
         queries[name.lower()] = replace(query, sql=spelt)
         texts.append(f"{spelt} AS ({query.sql})")
-    return w.inside(queries=queries), f"WITH {', '.join(texts)} "
+    return r.inside(queries=queries), f"WITH {', '.join(texts)} "
 
 
-def _set(w: Renderer, node: exp.SetOperation) -> Derived:
-    left, right = render_query(w, node.this), render_query(w, node.expression)
+def _set(r: Renderer, node: exp.SetOperation) -> DerivedTable:
+    left, right = render_query(r, node.this), render_query(r, node.expression)
     if len(left.fields) != len(right.fields):
-        raise w.refuse(node, "combines queries with different numbers of columns", "give both the same columns")
+        raise r.refuse(node, "combines queries with different numbers of columns", "give both the same columns")
     words = _SETS[type(node)] + ("" if node.args.get("distinct") else " ALL")
     pairs = [(one.name or "", other.name or "") for one, other in zip(left.fields, right.fields, strict=True)]
     grown = frozenset(one for one, other in pairs if one in left.grown or other in right.grown)
     plain = frozenset(one for one, other in pairs if one in left.plain and other in right.plain)
-    return Derived(f"({left.sql}) {words} ({right.sql})", left.fields, grown, plain)
+    return DerivedTable(f"({left.sql}) {words} ({right.sql})", left.fields, grown, plain)
 
 
-def _select(w: Renderer, node: exp.Select) -> Derived:
-    start = len(w.notes.outside)
-    tables, frame = render_tables(w, node, render_query)
-    rows = w.inside(frame=frame, may=Allowed.QUERY, only_rows=None, is_growing=False, variables={}, lambdas=0)
+def _select(r: Renderer, node: exp.Select) -> DerivedTable:
+    start = len(r.notes.outside)
+    tables, frame = render_tables(r, node, render_query)
+    rows = r.inside(frame=frame, may=Allowed.QUERY, only_rows=None, is_growing=False, variables={}, lambdas=0)
     given = _projections(rows.inside(may=_ANYTHING), node)
     names = tuple(field.name for field in given.fields if field.name)
     unclear = frozenset(name.lower() for name in names if name not in given.plain)
     after = rows.inside(frame=replace(frame, aliases=names, unclear=unclear), may=_ANYTHING)
-    texts = ["SELECT " + ("DISTINCT " if _distinct(w, node) else "") + given.sql, f"FROM {tables}"]
+    texts = ["SELECT " + ("DISTINCT " if _distinct(r, node) else "") + given.sql, f"FROM {tables}"]
     where = node.args.get("where")
     if where is not None:
         texts.append(f"WHERE {rows.sql(where.this)}")
@@ -90,71 +90,71 @@ def _select(w: Renderer, node: exp.Select) -> Derived:
     if having is not None:
         texts.append(f"HAVING {after.sql(having.this)}")
     texts += _order_and_limit(after, node)
-    _refuse_loose_correlation(rows, node, frame, set(w.notes.outside[start:]))
+    _refuse_loose_correlation(rows, node, frame, set(r.notes.outside[start:]))
     return replace(given, sql=" ".join(texts))
 
 
-def _projections(w: Renderer, node: exp.Select) -> Derived:
+def _projections(r: Renderer, node: exp.Select) -> DerivedTable:
     texts, fields = [], []
     grown, plain = set(), set()
     for item in node.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item
         name = item.alias if isinstance(item, exp.Alias) else inner.name if isinstance(inner, exp.Column) else ""
-        before = w.notes.growth
-        sql = w.sql(inner)
-        texts.append(f"{sql} AS {w.name(item, name)}" if name else sql)
+        before = r.notes.growth
+        sql = r.sql(inner)
+        texts.append(f"{sql} AS {r.name(item, name)}" if name else sql)
         fields.append(Field(name=name or None))
-        grown |= {name} if w.notes.growth > before else set()
-        found = column_and_source(w, inner) if isinstance(inner, exp.Column) else None
+        grown |= {name} if r.notes.growth > before else set()
+        found = resolve_column(r, inner) if isinstance(inner, exp.Column) else None
         plain |= {name} if found is not None and found[0].is_plain(found[1]) else set()
     if not texts:
-        raise w.refuse(node, "selects nothing", "write SELECT count(*) FROM {object}")
-    return Derived(", ".join(texts), tuple(fields), frozenset(grown), frozenset(plain))
+        raise r.refuse(node, "selects nothing", "write SELECT count(*) FROM {object}")
+    return DerivedTable(", ".join(texts), tuple(fields), frozenset(grown), frozenset(plain))
 
 
-def _distinct(w: Renderer, node: exp.Select) -> bool:
+def _distinct(r: Renderer, node: exp.Select) -> bool:
     distinct = node.args.get("distinct")
     if distinct is not None and (distinct.args.get("on") or distinct.expressions):
-        raise w.refuse(distinct, "has DISTINCT ON", "write SELECT DISTINCT")
+        raise r.refuse(distinct, "has DISTINCT ON", "write SELECT DISTINCT")
     return distinct is not None
 
 
-def _grouping(w: Renderer, node: exp.Group) -> str:
+def _grouping(r: Renderer, node: exp.Group) -> str:
     if any(value for part, value in node.args.items() if part != "expressions") or not node.expressions:
-        raise w.refuse(node, "has an unsupported GROUP BY", "write GROUP BY with columns only")
-    return w.several(node.expressions)
+        raise r.refuse(node, "has an unsupported GROUP BY", "write GROUP BY with columns only")
+    return r.several(node.expressions)
 
 
-def _order_and_limit(w: Renderer, node: exp.Select) -> list[str]:
+def _order_and_limit(r: Renderer, node: exp.Select) -> list[str]:
     order, limit = node.args.get("order"), node.args.get("limit")
-    texts = [render_order(w, order)] if order is not None else []
+    texts = [render_order(r, order)] if order is not None else []
     if limit is not None:
         count = limit.expression
         is_count = isinstance(count, exp.Literal) and count.name.isdigit() and int(count.name) <= _MOST_ROWS
         if not is_count or any(value for part, value in limit.args.items() if part not in ("this", "expression")):
-            raise w.refuse(limit, "has an unsupported LIMIT", "write it like LIMIT 10")
+            raise r.refuse(limit, "has an unsupported LIMIT", "write it like LIMIT 10")
         texts.append(f"LIMIT {count.name}")
     return texts
 
 
-def _refuse_loose_correlation(w: Renderer, node: exp.Select, frame: RuleFrame, reached: set[int]) -> None:
+def _refuse_loose_correlation(r: Renderer, node: exp.Select, frame: RuleFrame, reached: set[int]) -> None:
     if frame.outer is None:
         return
     around = [source for level in frame.outer.levels() for source in level.sources]
     where = node.args.get("where")
     is_correlated = any(id(source) in reached for source in around)
-    if is_correlated and (where is None or not is_joined_by_equality(w, where.this, frame.sources, around)):
+    if is_correlated and (where is None or not is_joined_by_equality(r, where.this, frame.sources, around)):
         then = "write WHERE inner.id = outer.id, with further conditions after AND"
-        raise w.refuse(node, "has a subquery that compares every row with every other", then)
+        raise r.refuse(node, "has a subquery that compares every row with every other", then)
 
 
-def _subquery(w: Renderer, node: exp.Expr) -> str:
-    if not w.may & Allowed.QUERY:
+def _subquery(r: Renderer, node: exp.Expr) -> str:
+    if not r.may & Allowed.QUERY:
         then = "write the rule as SELECT count(*) FROM {object} WHERE …, without lambdas or aggregates around it"
-        raise w.refuse(node, "has a subquery where a value of the row is needed", then)
-    query = render_query(w, node.this if isinstance(node, exp.Exists) else node)
+        raise r.refuse(node, "has a subquery where a value of the row is needed", then)
+    query = render_query(r, node.this if isinstance(node, exp.Exists) else node)
     if not isinstance(node, exp.Exists) and not isinstance(node.parent, exp.In) and len(query.fields) != 1:
-        raise w.refuse(node, "has a subquery with several columns as a value", "select one column")
+        raise r.refuse(node, "has a subquery with several columns as a value", "select one column")
     return f"(EXISTS ({query.sql}))" if isinstance(node, exp.Exists) else f"({query.sql})"
 
 
@@ -167,9 +167,9 @@ QUERY_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
 }
 
 
-Derive: TypeAlias = Callable[[Renderer, Any], Derived]
-"""Writes a query that stands in the place of a table."""
-MOST_JOINS = 6
+RenderQuery: TypeAlias = Callable[[Renderer, Any], DerivedTable]
+"""Renders a derived table."""
+MAX_JOINS = 6
 _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Table: {"this", "alias", "db", "catalog"},
     exp.Subquery: {"this", "alias"},
@@ -179,104 +179,106 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 }
 
 
-def render_tables(w: Renderer, node: exp.Select, derive: Derive) -> tuple[str, RuleFrame]:
-    """Write FROM and the joins, and return the frame in which the rest of the query stands."""
+def render_tables(r: Renderer, node: exp.Select, derive: RenderQuery) -> tuple[str, RuleFrame]:
+    """Render FROM and the joins; return the frame for the rest of the query."""
     first = node.args.get("from_")
     if first is None:
-        raise w.refuse(node, "reads no table", "write FROM {object}")
-    _understood(w, first)
+        raise r.refuse(node, "reads no table", "write FROM {object}")
+    _understood(r, first)
     joins = node.args.get("joins") or []
-    if len(joins) > MOST_JOINS:
-        raise w.refuse(joins[-1], f"joins more than {MOST_JOINS} times", "split it into several rules")
-    sql, source = _table(w, first.this, derive)
+    if len(joins) > MAX_JOINS:
+        raise r.refuse(joins[-1], f"joins more than {MAX_JOINS} times", "split it into several rules")
+    sql, source = _table(r, first.this, derive)
     sources: list[RuleSource] = [source]
     hidden: list[RuleSource] = []
     texts = [sql]
     for join in joins:
-        text, source, is_hidden = _join(w, join, sources, derive)
+        text, source, is_hidden = _join(r, join, sources, derive)
         texts.append(text)
         (hidden if is_hidden else sources).append(source)
-        _refuse_same_alias(w, join, [*sources, *hidden])
-    return " ".join(texts), RuleFrame(tuple(sources), w.frame if w.frame.sources else None)
+        _refuse_same_alias(r, join, [*sources, *hidden])
+    return " ".join(texts), RuleFrame(tuple(sources), r.frame if r.frame.sources else None)
 
 
-def own_source(w: Renderer, node: exp.Select) -> RuleSource | None:
-    """Return the rule's own object, its columns standing bare, if that is what a query reads from."""
+def own_source(r: Renderer, node: exp.Select) -> RuleSource | None:
+    """Return the object of the rule, without an alias, if the query reads from it."""
     first = node.args.get("from_")
     if first is None or not isinstance(first.this, exp.Table):
         return None
-    _understood(w, first)
-    source = _table(w, first.this, _no_query)[1]
-    return replace(source, alias=None) if source.object is w.notes.scope.object else None
+    _understood(r, first)
+    source = _table(r, first.this, _no_query)[1]
+    return replace(source, alias=None) if source.object is r.notes.scope.object else None
 
 
-def _no_query(w: Renderer, node: Any) -> Derived:
-    raise w.refuse(node, "has a query instead of a table", "read from {object}")
+def _no_query(r: Renderer, node: Any) -> DerivedTable:
+    raise r.refuse(node, "has a query instead of a table", "read from {object}")
 
 
-def _understood(w: Renderer, node: exp.Expr) -> None:
-    """Refuse a clause with parts that rules do not use."""
+def _understood(r: Renderer, node: exp.Expr) -> None:
+    """Refuse a clause with unsupported parts."""
     for part, value in node.args.items():
         if part not in _PARTS[type(node)] and value is not None and value is not False and value != []:
-            raise w.refuse(node, f"has {part.strip('_')!r} with a table", "rules read plain tables")
+            raise r.refuse(node, f"has {part.strip('_')!r} with a table", "rules read plain tables")
 
 
-def _table(w: Renderer, node: Any, derive: Derive) -> tuple[str, RuleSource]:
+def _table(r: Renderer, node: Any, derive: RenderQuery) -> tuple[str, RuleSource]:
     if not isinstance(node, (exp.Table, exp.Subquery)):
-        raise w.refuse(
-            node, "reads from something that is not a table", f"read from: {', '.join(w.notes.scope.table_names)}"
+        raise r.refuse(
+            node, "reads from something that is not a table", f"read from: {', '.join(r.notes.scope.table_names)}"
         )
-    _understood(w, node)
-    alias = _alias(w, node)
+    _understood(r, node)
+    alias = _alias(r, node)
     if isinstance(node, exp.Subquery):
-        derived = derive(w.inside(frame=RuleFrame(())), node.this)
+        derived = derive(r.inside(frame=RuleFrame(())), node.this)
         if alias is None:
-            alias = f"_{w.notes.selects}"
-        return f"({derived.sql}) AS {w.name(node, alias)}", _derived(derived, alias)
+            alias = f"_{r.notes.selects}"
+        return f"({derived.sql}) AS {r.name(node, alias)}", _derived(derived, alias)
     parts = [node.args.get(part) for part in ("catalog", "db", "this")]
     names = tuple(part.name for part in parts if isinstance(part, exp.Identifier))
     if len(names) != sum(part is not None for part in parts):
-        raise w.refuse(node, "reads from a function", f"read from: {', '.join(w.notes.scope.table_names)}")
-    query = w.queries.get(names[0].lower()) if len(names) == 1 else None
+        raise r.refuse(node, "reads from a function", f"read from: {', '.join(r.notes.scope.table_names)}")
+    query = r.queries.get(names[0].lower()) if len(names) == 1 else None
     if query is not None:
-        return f"{query.sql} AS {w.name(node, alias or names[0])}", _derived(query, alias or names[0])
-    item = w.notes.scope.table(names)
+        return f"{query.sql} AS {r.name(node, alias or names[0])}", _derived(query, alias or names[0])
+    item = r.notes.scope.table(names)
     if item is None:
-        known = ", ".join(w.notes.scope.table_names)
-        raise w.refuse(node, f"reads {'.'.join(names)!r}, which is not a table of the contract", f"read from: {known}")
-    if item.name not in w.notes.tables:
-        w.notes.tables.append(item.name)
-    mark = table_mark(w.notes.tables.index(item.name))
-    own = source_of(item)
+        known = ", ".join(r.notes.scope.table_names)
+        raise r.refuse(node, f"reads {'.'.join(names)!r}, which is not a table of the contract", f"read from: {known}")
+    if item.name not in r.notes.tables:
+        r.notes.tables.append(item.name)
+    mark = table_mark(r.notes.tables.index(item.name))
+    own = contract_source(item)
     source = RuleSource(((alias.lower(),),) if alias else own.names, item.fields, alias or names[-1], item)
-    return f"{mark} AS {w.name(node, alias or names[-1])}", source
+    return f"{mark} AS {r.name(node, alias or names[-1])}", source
 
 
-def _derived(query: Derived, alias: str) -> RuleSource:
+def _derived(query: DerivedTable, alias: str) -> RuleSource:
     return RuleSource(((alias.lower(),),), query.fields, alias, None, query.grown, query.plain)
 
 
-def _alias(w: Renderer, node: exp.Table | exp.Subquery) -> str | None:
+def _alias(r: Renderer, node: exp.Table | exp.Subquery) -> str | None:
     alias = node.args.get("alias")
     if alias is None:
         return None
     if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
-        raise w.refuse(node, "has an unsupported alias", "write it like FROM orders AS o")
-    _understood(w, alias)
+        raise r.refuse(node, "has an unsupported alias", "write it like FROM orders AS o")
+    _understood(r, alias)
     return alias.this.name
 
 
-def _join(w: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: Derive) -> tuple[str, RuleSource, bool]:
-    _understood(w, node)
+def _join(
+    r: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: RenderQuery
+) -> tuple[str, RuleSource, bool]:
+    _understood(r, node)
     side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
     join_kind = JOIN_KINDS.get((side, kind))
     on = node.args.get("on")
     if join_kind is None or on is None:
-        raise w.refuse(node, "joins without a condition", "write JOIN … ON a.id = b.id")
-    sql, source = _table(w, node.this, derive)
-    inside = w.inside(frame=RuleFrame((*sources, source)))
+        raise r.refuse(node, "joins without a condition", "write JOIN … ON a.id = b.id")
+    sql, source = _table(r, node.this, derive)
+    inside = r.inside(frame=RuleFrame((*sources, source)))
     if not is_joined_by_equality(inside, on, [source], sources):
-        raise w.refuse(
+        raise r.refuse(
             node,
             "joins without an equality between columns of both tables",
             "write ON a.id = b.id, with further conditions after AND",
@@ -284,27 +286,27 @@ def _join(w: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: De
     return f"{join_kind} {sql} ON {inside.sql(on)}", source, join_kind in RIGHT_HIDING_JOINS
 
 
-def _refuse_same_alias(w: Renderer, node: exp.Join, sources: Sequence[RuleSource]) -> None:
+def _refuse_same_alias(r: Renderer, node: exp.Join, sources: Sequence[RuleSource]) -> None:
     aliases = [(source.alias or "").lower() for source in sources]
     if len(set(aliases)) < len(aliases):
-        raise w.refuse(node, "has two tables with the same name", "give each a unique alias, such as orders AS a")
+        raise r.refuse(node, "has two tables with the same name", "give each a unique alias, such as orders AS a")
 
 
 def is_joined_by_equality(
-    w: Renderer, condition: exp.Expr, one: Sequence[RuleSource], other: Sequence[RuleSource]
+    r: Renderer, condition: exp.Expr, one: Sequence[RuleSource], other: Sequence[RuleSource]
 ) -> bool:
-    """Tell whether a condition holds two groups of tables together by an equality of columns."""
+    """Tell whether a condition compares a column of one group of tables with one of the other by equality."""
     here, there = {id(source) for source in one}, {id(source) for source in other}
     for item in conjuncts(condition):
         if isinstance(item, (exp.EQ, exp.NullSafeEQ)):
-            left, right = _column_source(w, item.this), _column_source(w, item.expression)
+            left, right = _column_source(r, item.this), _column_source(r, item.expression)
             if (left in here and right in there) or (left in there and right in here):
                 return True
     return False
 
 
-def _column_source(w: Renderer, node: exp.Expr) -> int | None:
-    """Return which table a column of the data is of; a computed value could be the same in every row."""
+def _column_source(r: Renderer, node: exp.Expr) -> int | None:
+    """Return the id of the table of a stored column; None for computed values, which may be constant."""
     bare = node.unnest()
-    found = column_and_source(w, bare) if isinstance(bare, exp.Column) else None
+    found = resolve_column(r, bare) if isinstance(bare, exp.Column) else None
     return id(found[0]) if found is not None and found[0].is_plain(found[1]) else None

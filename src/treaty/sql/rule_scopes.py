@@ -1,4 +1,4 @@
-"""Which names a piece of SQL can see: the columns of its tables, and what lies inside them."""
+"""The tables and fields that are visible at a position in the SQL of a rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHAPES = {"object": Shape.UNKNOWN, "array": Shape.ELEMENTS, "vector": Shape.ELE
 
 @dataclass(frozen=True)
 class RuleSource:
-    """A table, or a query in the place of one, with the names it goes by; `alias` is None where columns stand bare."""
+    """A table or derived table with the names it can be referred to by; without `alias`, columns are not qualified."""
 
     names: tuple[tuple[str, ...], ...]
     fields: tuple[Field, ...]
@@ -38,17 +38,17 @@ class RuleSource:
     plain: frozenset[str] = frozenset()
 
     def is_plain(self, field: Field) -> bool:
-        """Tell whether a column is one of the data, not computed."""
+        """Tell whether a column is stored, not computed."""
         return self.object is not None or (field.name or "") in self.plain
 
     def answers_to(self, parts: Sequence[str]) -> bool:
-        """Tell whether the table goes by this name."""
+        """Tell whether the table can be referred to by this name."""
         return tuple(part.lower() for part in parts) in self.names
 
 
 @dataclass(frozen=True)
-class Derived:
-    """A query as a table: its SQL or name, its columns, which of them were built, and which were taken as they are."""
+class DerivedTable:
+    """A derived table: its SQL or name, its columns, which of them are concatenated, and which are stored columns."""
 
     sql: str
     fields: tuple[Field, ...]
@@ -58,7 +58,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class RuleFrame:
-    """The tables in sight, the frame around, and the names of results; `unclear` are those of something else too."""
+    """The visible tables, the outer frame, and the aliases of results; `unclear` aliases are also column names."""
 
     sources: tuple[RuleSource, ...]
     outer: RuleFrame | None = None
@@ -66,14 +66,14 @@ class RuleFrame:
     unclear: frozenset[str] = frozenset()
 
     def levels(self) -> Iterator[RuleFrame]:
-        """Yield this frame and those around it."""
+        """Yield this frame and its outer frames."""
         level: RuleFrame | None = self
         while level is not None:
             yield level
             level = level.outer
 
 
-def source_of(item: SchemaObject, alias: str | None = None) -> RuleSource:
+def contract_source(item: SchemaObject, alias: str | None = None) -> RuleSource:
     """Return an object of the contract as a source, under its own names or an alias."""
     if alias is not None:
         return RuleSource(((alias.lower(),),), item.fields, alias, item)
@@ -87,8 +87,8 @@ def column_name(field: Field) -> str:
     return field.physical_name or field.name or ""
 
 
-def chosen(name: str, fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Return the fields a name can mean: the stored name comes before the contract's, the same case before another."""
+def matching_fields(name: str, fields: Sequence[Field]) -> tuple[Field, ...]:
+    """Return the fields a name can refer to: stored names before contract names, exact case before other case."""
     lower = name.lower()
     for found in (
         [field for field in fields if column_name(field) == name],
@@ -121,7 +121,7 @@ def element_of(field: Field | None, path: FieldPath | None) -> tuple[Field | Non
     return inside, path.into(mark) if path is not None else None
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Say which names could have been meant."""
+def suggest_fields(name: str, known: Sequence[str]) -> str:
+    """List the closest names."""
     close = get_close_matches(name.lower(), list(known), n=3, cutoff=0.6) or list(known)[:_SHOWN]
     return f"it has: {', '.join(close)}" if close else "it has no fields"

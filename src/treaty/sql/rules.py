@@ -1,4 +1,4 @@
-"""Read the SQL of a quality rule, and find the cheapest way to compute what it asks."""
+"""Parse and check the SQL of quality rules and migrations, and choose the cheapest way to compute it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from treaty.sql.checked_sql import (
     RuleSql,
 )
 from treaty.sql.function_calls import function_of, is_aggregate
-from treaty.sql.lexer import Kind, Lexeme, lexemes, rule_error
+from treaty.sql.lexer import Kind, Lexeme, rule_error, tokenize_rule
 from treaty.sql.parser import parse_rule_tree
 from treaty.sql.rendering import Allowed, NodeRenderers, Renderer, RuleFacts
 from treaty.sql.row_counts import count_conditions
 from treaty.sql.rule_queries import own_source
-from treaty.sql.rule_scopes import RuleFrame, source_of
+from treaty.sql.rule_scopes import RuleFrame, contract_source
 
 RENDERERS: NodeRenderers = {
     **operators.OPERATOR_RENDERERS,
@@ -35,9 +35,9 @@ RENDERERS: NodeRenderers = {
     **function_calls.WINDOW_RENDERERS,
     **rule_queries.QUERY_RENDERERS,
 }
-"""Everything a rule's SQL may be made of."""
+"""The allow-list: every node type that the SQL of a contract may contain."""
 _SIMPLE_PARTS = frozenset({"expressions", "from_", "where"})
-_NO_TRUTHS = (
+_NON_BOOLEAN_NODES = (
     *(exp.Literal, exp.HexString, exp.Interval, exp.Extract),
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv, exp.Neg, exp.DPipe),
     *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot),
@@ -45,9 +45,9 @@ _NO_TRUTHS = (
 
 
 def parse_rule(query: str, scope: RuleScope) -> RuleSql:
-    """Read a rule's SQL, refuse what is not allowed, and return what it asks as SQL written anew."""
+    """Parse the SQL of a rule, refuse what is not allowed, and return it re-rendered by kind."""
     notes = RuleFacts(query, scope, RENDERERS)
-    found = tuple(filled(query, lexemes(query), scope))
+    found = tuple(fill_placeholders(query, tokenize_rule(query), scope))
     try:
         return _read(notes, parse_rule_tree(query, found))
     except RecursionError:
@@ -55,24 +55,24 @@ def parse_rule(query: str, scope: RuleScope) -> RuleSql:
 
 
 def parse_row_value(text: str, scope: RuleScope) -> RowValue:
-    """Read SQL for one value of a row, refuse what is not allowed, and return it written anew."""
+    """Parse an expression over one row, as in migrations, refuse what is not allowed, and return it re-rendered."""
     notes = RuleFacts(text, scope, RENDERERS)
-    found = tuple(filled(text, lexemes(text), scope))
+    found = tuple(fill_placeholders(text, tokenize_rule(text), scope))
     try:
         node = parse_rule_tree(text, found)
         if isinstance(node, exp.Query):
             raise rule_error(text, None, "is a query", "write one expression over the fields of a row")
-        value = Renderer(notes, RuleFrame((source_of(scope.object),))).sql(node)
+        value = Renderer(notes, RuleFrame((contract_source(scope.object),))).sql(node)
     except RecursionError:
         raise rule_error(text, None, "nests too deeply", "nest less") from None
-    return RowValue(expression=value, **_read_of(notes))
+    return RowValue(expression=value, **_fields_read(notes))
 
 
 def _read(notes: RuleFacts, node: exp.Expr) -> RuleSql:
     if not isinstance(node, exp.Query):
-        rows = Renderer(notes, RuleFrame((source_of(notes.scope.object),)))
-        _refuse_no_truth(rows, node)
-        return RowCondition(condition=rows.sql(node), **_read_of(notes))
+        rows = Renderer(notes, RuleFrame((contract_source(notes.scope.object),)))
+        _refuse_non_boolean(rows, node)
+        return RowCondition(condition=rows.sql(node), **_fields_read(notes))
     select = _simple(node)
     source = own_source(Renderer(notes, RuleFrame(())), select) if select is not None else None
     if select is None or source is None:
@@ -83,20 +83,20 @@ def _read(notes: RuleFacts, node: exp.Expr) -> RuleSql:
     conditions = count_conditions(result)
     if conditions is not None:
         met = [rows.sql(condition) for condition in [*where, *conditions]] or ["true"]
-        return RowCount(condition=met[0] if len(met) == 1 else f"({' AND '.join(met)})", **_read_of(notes))
+        return RowCount(condition=met[0] if len(met) == 1 else f"({' AND '.join(met)})", **_fields_read(notes))
     if not any(is_aggregate(item) for item in result.walk()):
         return _query(notes, node)
     only_rows = rows.sql(where[0]) if where else None
     expression = rows.inside(may=Allowed.AGGREGATE, only_rows=only_rows, must_aggregate=True).sql(result)
-    return AggregateMetric(expression=expression, has_distinct=notes.has_distinct, **_read_of(notes))
+    return AggregateMetric(expression=expression, has_distinct=notes.has_distinct, **_fields_read(notes))
 
 
-def _read_of(notes: RuleFacts) -> dict[str, Any]:
+def _fields_read(notes: RuleFacts) -> dict[str, Any]:
     return {"fields": tuple(notes.columns), "paths": tuple(sorted(notes.paths, key=str))}
 
 
 def _simple(node: exp.Expr) -> exp.Select | None:
-    """Return the query if it selects one value from one table, with nothing but WHERE; else None."""
+    """Return the query if it selects one value from one table, with at most a WHERE; else None."""
     while isinstance(node, exp.Subquery) and not any(value for part, value in node.args.items() if part != "this"):
         node = node.this
     if not isinstance(node, exp.Select) or len(node.expressions) != 1:
@@ -112,14 +112,14 @@ def _query(notes: RuleFacts, node: exp.Query) -> RuleQuery:
         raise rule_error(
             notes.text, None, f"selects {len(query.fields)} columns", "select the one value that is compared"
         )
-    return RuleQuery(template=query.sql, tables=tuple(notes.tables), **_read_of(notes))
+    return RuleQuery(template=query.sql, tables=tuple(notes.tables), **_fields_read(notes))
 
 
-def _refuse_no_truth(rows: Renderer, node: exp.Expr) -> None:
-    """Refuse what can be neither true nor false; Spark refuses the rest by the types of the data."""
+def _refuse_non_boolean(rows: Renderer, node: exp.Expr) -> None:
+    """Refuse what cannot be a boolean; Spark checks the rest by the types of the data."""
     bare = node.unnest()
     called = function_of(bare)
-    is_other = isinstance(bare, _NO_TRUTHS) or (
+    is_other = isinstance(bare, _NON_BOOLEAN_NODES) or (
         called is not None and not is_aggregate(bare) and called[0] not in BOOLEAN_FUNCTIONS
     )
     if is_other:
@@ -131,11 +131,11 @@ def _refuse_no_truth(rows: Renderer, node: exp.Expr) -> None:
 OBJECT = frozenset({"object", "table", "model"})
 FIELD = frozenset({"property", "column", "field"})
 QUALIFIERS = frozenset({"schema", "database", "dataset", "catalog", "project"})
-"""Where the table lies is the caller's business: these fall away before a table."""
+"""Placeholders for the location of a table; dropped, because the caller decides where tables are."""
 
 
-def filled(text: str, found: Sequence[Lexeme], scope: RuleScope) -> Iterator[Lexeme]:
-    """Yield the lexemes with every placeholder replaced by the names it stands for."""
+def fill_placeholders(text: str, found: Sequence[Lexeme], scope: RuleScope) -> Iterator[Lexeme]:
+    """Yield the lexemes with every placeholder replaced by the names of the object or field."""
     place = 0
     while place < len(found):
         lexeme = found[place]

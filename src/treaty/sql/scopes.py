@@ -1,4 +1,4 @@
-"""Reading expressions: every name in them gets its meaning, and what has none is a finding."""
+"""Resolve the names in expressions of project SQL; unknown names are findings."""
 
 from __future__ import annotations
 
@@ -9,40 +9,43 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from treaty.contracts.findings import Finding
-from treaty.sql.column_types import ColumnType, NoSuchField, element, step
+from treaty.sql.column_types import ColumnType, NoSuchField, element_type, field_type
 from treaty.sql.dialect import words
 from treaty.sql.functions import KNOWN
 from treaty.sql.parser import SqlText
 from treaty.sql.relations import Names, Output, Place, Reference, Relation, Source, is_known
 
 
-class Ambiguous(Exception):
-    """A name that several sources have."""
+class AmbiguousName(Exception):
+    """A name matches columns of several sources."""
 
 
 @dataclass(eq=False)
-class Frame:
-    """The sources of a SELECT, in the order in which a star lists their columns."""
+class QueryScope:
+    """The names visible in a SELECT: its sources, CTEs, outputs and the outer scope.
 
-    outer: Frame | None = None
+    `layout` has the columns in the order of a star.
+    """
+
+    outer: QueryScope | None = None
     ctes: Mapping[str, Relation] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     layout: list[tuple[str, tuple[Place, ...]]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
 
     def add(self, source: Source) -> None:
-        """Put the columns of a source behind those there are."""
+        """Add a source after the existing ones."""
         self.sources.append(source)
         self.layout += [(column.name, ((source, number),)) for number, column in enumerate(source.columns)]
 
-    def with_source(self, source: Source) -> Frame:
-        """Return the frame of a join's condition, whose right side is not seen afterwards."""
-        inside = Frame(self.outer, self.ctes, [*self.sources], [*self.layout])
+    def with_source(self, source: Source) -> QueryScope:
+        """Return a copy with one more source, for the condition of a semi or anti join."""
+        inside = QueryScope(self.outer, self.ctes, [*self.sources], [*self.layout])
         inside.add(source)
         return inside
 
     def find(self, parts: Sequence[str]) -> Reference | None:
-        """Return the column that a name means here: of a source by its alias, else of any, and the steps into it."""
+        """Return the column a name refers to, by source alias or unqualified, with the steps into its fields."""
         if len(parts) > 1:
             qualified = [item for source in self.sources if source.alias == parts[0].lower() for item in _all(source)]
             if found := _only(qualified, parts[1]):
@@ -51,26 +54,26 @@ class Frame:
         return Reference(found, tuple(parts[1:])) if found else None
 
     def source(self, alias: str) -> Source | None:
-        """Return the source of that name."""
+        """Return the source with this alias."""
         return next((source for source in self.sources if source.alias == alias.lower()), None)
 
     def output(self, name: str) -> Output | None:
-        """Return the output of that name that was made already."""
+        """Return the output column with this name, if it is already resolved."""
         return next((output for output in self.outputs if output.column.name.lower() == name.lower()), None)
 
     @property
     def is_known(self) -> bool:
-        """Whether a name that means nothing here is a mistake."""
+        """Whether all sources are known, so that an unknown name is an error."""
         here = all(is_known(source.relation) for source in self.sources)
         return here and (self.outer is None or self.outer.is_known)
 
     def must_have(self, parts: Sequence[str]) -> bool:
-        """Tell whether a column that was not found is a mistake, or of a table that is none."""
+        """Tell whether a missing column is an error; it is not if its table is unknown."""
         source = self.source(parts[0]) if len(parts) > 1 else None
         return self.is_known or (source is not None and is_known(source.relation))
 
     def names(self) -> Iterator[str]:
-        """Yield every name that would have meant something."""
+        """Yield every name that is visible here, for suggestions."""
         yield from (name for name, _ in self.layout)
         yield from (source.alias for source in self.sources)
         if self.outer is not None:
@@ -90,7 +93,7 @@ def _all(source: Source) -> list[tuple[str, tuple[Place, ...]]]:
 def _only(columns: Sequence[tuple[str, tuple[Place, ...]]], name: str) -> tuple[Place, ...] | None:
     found = [places for one, places in columns if one.lower() == name.lower()]
     if len(found) > 1:
-        raise Ambiguous
+        raise AmbiguousName
     return found[0] if found else None
 
 
@@ -106,25 +109,25 @@ _ELEMENTS = frozenset({"explode", "explode_outer"})
 
 
 @dataclass(eq=False)
-class QueryReader:
-    """One text being read: what it may read, what was understood, and what is wrong with it."""
+class Resolver:
+    """The state of resolving one SQL text: its tables, resolved names and findings."""
 
     text: SqlText
     tables: Mapping[str, Relation]
-    read_query: Callable[[QueryReader, exp.Expr, Frame], Relation]
+    read_query: Callable[[Resolver, exp.Expr, QueryScope], Relation]
     names: Names = field(default_factory=Names)
     problems: list[Finding] = field(default_factory=list)
     used: dict[str, None] = field(default_factory=dict)
 
     def problem(self, finding: str, message: str, hint: str, node: exp.Expr | None) -> None:
-        """Note what is wrong, and where."""
+        """Add a finding."""
         self.problems.append(self.text.error(finding, message, hint, node))
 
 
 def resolve_expression(
-    reading: QueryReader, node: exp.Expr, frame: Frame, variables: frozenset[str] = frozenset()
+    reading: Resolver, node: exp.Expr, frame: QueryScope, variables: frozenset[str] = frozenset()
 ) -> ColumnType | None:
-    """Give every name in an expression its meaning; return the type where a plain path gives it."""
+    """Resolve every name in an expression; return its type where that follows from a path alone."""
     if isinstance(node, exp.Query):
         reading.names.queries[id(node)] = found = reading.read_query(reading, node, frame)
         return found.columns[0].type if len(found.columns) == 1 else None
@@ -145,7 +148,7 @@ def resolve_expression(
         held = types[0] if types else None
         return _inside(reading, node, held, (node.expression.name,)) if held is not None else None
     if isinstance(node, exp.Bracket):
-        return element(types[0]) if types else None
+        return element_type(types[0]) if types else None
     return types[0] if isinstance(node, _SAME_TYPE) and types else None
 
 
@@ -154,10 +157,10 @@ def _children(node: exp.Expr) -> Iterable[exp.Expr]:
     return [child for child in node.iter_expressions() if not isinstance(child, plain)]
 
 
-def _call(reading: QueryReader, node: exp.Anonymous, frame: Frame, variables: frozenset[str]) -> ColumnType | None:
+def _call(reading: Resolver, node: exp.Anonymous, frame: QueryScope, variables: frozenset[str]) -> ColumnType | None:
     name = node.name.lower()
     if name not in KNOWN | _GRAMMAR:
-        near = nearest(name, KNOWN)
+        near = suggest_name(name, KNOWN)
         reading.problem("sql-function", f"Spark has no function {name}", near or "use Spark's own functions", node)
     arguments = list(node.expressions)
     if name in _WITH_A_UNIT and arguments and isinstance(arguments[0], exp.Column):
@@ -168,18 +171,18 @@ def _call(reading: QueryReader, node: exp.Anonymous, frame: Frame, variables: fr
         for item in arguments
         if not isinstance(item, (exp.Star, exp.Identifier, exp.Var))
     ]
-    return element(types[0]) if name in _ELEMENTS and types else None
+    return element_type(types[0]) if name in _ELEMENTS and types else None
 
 
-def _column(reading: QueryReader, node: exp.Column, frame: Frame, variables: frozenset[str]) -> ColumnType | None:
+def _column(reading: Resolver, node: exp.Column, frame: QueryScope, variables: frozenset[str]) -> ColumnType | None:
     if isinstance(node.this, exp.Star):  # as in count(t.*)
         return None
     parts = [node.args[part].name for part in ("catalog", "db", "table", "this") if node.args.get(part)]
     if parts[0].lower() in variables:
         return None
     try:
-        found = find(frame, parts)
-    except Ambiguous:
+        found = find_name(frame, parts)
+    except AmbiguousName:
         what = f"{'.'.join(parts)} is a column of several tables"
         reading.problem("sql-column", what, "qualify it with its table", node)
         return None
@@ -187,7 +190,7 @@ def _column(reading: QueryReader, node: exp.Column, frame: Frame, variables: fro
         return None
     if found is None:
         known = dict.fromkeys([*frame.names(), *(output.column.name for output in frame.outputs)])
-        near = nearest(parts[-1], known) or f"there are: {', '.join(list(known)[:20]) or 'no columns'}"
+        near = suggest_name(parts[-1], known) or f"there are: {', '.join(list(known)[:20]) or 'no columns'}"
         reading.problem("sql-column", f"there is no column {'.'.join(parts)}", near, node)
         return None
     reading.names.columns[id(node)] = found
@@ -196,28 +199,28 @@ def _column(reading: QueryReader, node: exp.Column, frame: Frame, variables: fro
     return _inside(reading, node, type_at(found.places), found.steps)
 
 
-def find(frame: Frame, parts: list[str]) -> Reference | Output | None:
-    """Return what a name means: a column, an output of the same SELECT, or a column of a SELECT around it."""
+def find_name(frame: QueryScope, parts: list[str]) -> Reference | Output | None:
+    """Return the column, output of the same SELECT, or column of an outer SELECT that a name refers to."""
     if found := frame.find(parts):
         return found
     if len(parts) == 1 and (output := frame.output(parts[0])):
         return output
-    return find(frame.outer, parts) if frame.outer is not None else None
+    return find_name(frame.outer, parts) if frame.outer is not None else None
 
 
-def _inside(reading: QueryReader, node: exp.Expr, held: ColumnType | None, steps: tuple[str, ...]) -> ColumnType | None:
+def _inside(reading: Resolver, node: exp.Expr, held: ColumnType | None, steps: tuple[str, ...]) -> ColumnType | None:
     for one in steps:
         try:
-            held = step(held, one)
+            held = field_type(held, one)
         except NoSuchField as error:
-            near = nearest(one, error.known)
+            near = suggest_name(one, error.known)
             hint = near or (f"there are: {', '.join(error.known)}" if error.known else "it has no fields")
             reading.problem("sql-column", f"there is no field {one} in {node.sql(dialect='spark')}", hint, node)
             return None
     return held
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Ask whether another name was meant."""
+def suggest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return "did you mean …?" with the closest name, or None."""
     close = difflib.get_close_matches(name.lower(), [one.lower() for one in known], n=1)
     return f"did you mean {close[0]}?" if close else None

@@ -1,4 +1,4 @@
-"""What a SELECT reads: tables, queries in their place, joins and lateral views."""
+"""Resolve FROM: tables, derived tables, joins and lateral views."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from treaty.sql.dialect import words
 from treaty.sql.relations import (
     JOIN_KINDS,
     RIGHT_HIDING_JOINS,
+    ComputedRows,
     Join,
     JoinKind,
     Place,
     Relation,
-    Renamed,
-    Rows,
+    RenamedQuery,
     Source,
-    Unknown,
+    UnknownTable,
     is_known,
 )
-from treaty.sql.scopes import Frame, QueryReader, nearest, resolve_expression
+from treaty.sql.scopes import QueryScope, Resolver, resolve_expression, suggest_name
 
 _PARTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Table: words("this alias db catalog"),
@@ -36,10 +36,10 @@ _MADE = {
 }
 
 
-def read_from(
-    reading: QueryReader, node: exp.Select, frame: Frame
+def resolve_from(
+    reading: Resolver, node: exp.Select, frame: QueryScope
 ) -> tuple[Source | None, tuple[Join, ...], tuple[Source, ...]]:
-    """Read FROM, the joins and the lateral views of a SELECT into its frame."""
+    """Resolve FROM, the joins and the lateral views of a SELECT, and add them to its scope."""
     clause = node.args.get("from_")
     first = _source(reading, clause.this, frame) if clause is not None else None
     if first is not None:
@@ -49,7 +49,7 @@ def read_from(
     return first, joins, laterals
 
 
-def _understood(reading: QueryReader, node: exp.Expr) -> None:
+def _understood(reading: Resolver, node: exp.Expr) -> None:
     known = next((parts for kind, parts in _PARTS.items() if isinstance(node, kind)), frozenset())
     for part, value in node.args.items():
         if value and part not in known:
@@ -57,26 +57,26 @@ def _understood(reading: QueryReader, node: exp.Expr) -> None:
             reading.problem("sql-unsupported", f"{words} is not supported", "read the table as it is", node)
 
 
-def _source(reading: QueryReader, node: exp.Expr, frame: Frame) -> Source:
+def _source(reading: Resolver, node: exp.Expr, frame: QueryScope) -> Source:
     _understood(reading, node)
     alias = node.args.get("alias")
     if isinstance(node, exp.Table):
         relation, name = _table(reading, node, frame)
     elif isinstance(node, exp.Subquery):
-        relation, name = reading.read_query(reading, node, Frame(None, frame.ctes)), ""
+        relation, name = reading.read_query(reading, node, QueryScope(None, frame.ctes)), ""
     elif isinstance(node, exp.Values):
         relation, name = _values(reading, node, frame), ""
     else:
         reading.problem("sql-table", "this is not a table", "read a declared input, or a query in parentheses", node)
-        relation, name = Unknown(), ""
+        relation, name = UnknownTable(), ""
     called = alias.name if alias is not None else ""
     if not isinstance(node, exp.Values):
-        relation = renamed(reading, relation, alias)
+        relation = rename_columns(reading, relation, alias)
     return Source((called or name).lower(), relation, relation.columns)
 
 
-def renamed(reading: QueryReader, query: Relation, alias: exp.Expr | None) -> Relation:
-    """Return a query with the column names that an alias gives it."""
+def rename_columns(reading: Resolver, query: Relation, alias: exp.Expr | None) -> Relation:
+    """Return a query with the column names of its alias."""
     names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
     if not names:
         return query
@@ -84,16 +84,16 @@ def renamed(reading: QueryReader, query: Relation, alias: exp.Expr | None) -> Re
         what = f"{len(names)} names are given to {len(query.columns)} columns"
         reading.problem("sql-column", what, "name every column", alias)
     columns = [Column(name, column.type) for name, column in zip(names, query.columns, strict=False)]
-    return Renamed(query, tuple(columns))
+    return RenamedQuery(query, tuple(columns))
 
 
-def _table(reading: QueryReader, node: exp.Table, frame: Frame) -> tuple[Relation, str]:
+def _table(reading: Resolver, node: exp.Table, frame: QueryScope) -> tuple[Relation, str]:
     parts = [node.args.get(part) for part in ("catalog", "db", "this")]
     names = [part.name for part in parts if isinstance(part, exp.Identifier)]
     if len(names) != sum(part is not None for part in parts):
         what = "rows are read from a function"
         reading.problem("sql-table", what, "read a declared input, or use LATERAL VIEW", node)
-        return Unknown(), ""
+        return UnknownTable(), ""
     if len(names) == 1:
         name = names[0].lower()
         if name in frame.ctes:
@@ -103,23 +103,23 @@ def _table(reading: QueryReader, node: exp.Table, frame: Frame) -> tuple[Relatio
             return reading.tables[name], name
     called = ".".join(names)
     known = [*reading.tables, *frame.ctes]
-    near = nearest(called, known) or f"declared are: {', '.join(reading.tables) or 'none'}"
+    near = suggest_name(called, known) or f"declared are: {', '.join(reading.tables) or 'none'}"
     reading.problem("sql-table", f"{called} is not a declared input", near, node)
-    return Unknown(), names[-1].lower()
+    return UnknownTable(), names[-1].lower()
 
 
-def _values(reading: QueryReader, node: exp.Values, frame: Frame) -> Rows:
+def _values(reading: Resolver, node: exp.Values, frame: QueryScope) -> ComputedRows:
     rows = [item.expressions if isinstance(item, exp.Tuple) else [item] for item in node.expressions]
     for row in rows:
         for item in row:
-            resolve_expression(reading, item, Frame(None, frame.ctes))
+            resolve_expression(reading, item, QueryScope(None, frame.ctes))
     alias = node.args.get("alias")
     given = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
     names = given or [f"col{number + 1}" for number in range(len(rows[0]) if rows else 0)]
-    return Rows(tuple(Column(name) for name in names))
+    return ComputedRows(tuple(Column(name) for name in names))
 
 
-def _join(reading: QueryReader, node: exp.Join, frame: Frame) -> Join:
+def _join(reading: Resolver, node: exp.Join, frame: QueryScope) -> Join:
     _understood(reading, node)
     source = _source(reading, node.this, frame)
     side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
@@ -136,7 +136,7 @@ def _join(reading: QueryReader, node: exp.Join, frame: Frame) -> Join:
     return Join(source, found, node.args.get("on"), tuple(pair for pair in shared if pair), node)
 
 
-def _shared_names(reading: QueryReader, node: exp.Join, frame: Frame, source: Source) -> list[str]:
+def _shared_names(reading: Resolver, node: exp.Join, frame: QueryScope, source: Source) -> list[str]:
     if str(node.args.get("method") or "").upper() == "NATURAL":
         mine = {column.name.lower() for column in source.columns}
         return [name.lower() for name, _ in frame.layout if name.lower() in mine]
@@ -146,7 +146,7 @@ def _shared_names(reading: QueryReader, node: exp.Join, frame: Frame, source: So
 
 
 def _shared(
-    reading: QueryReader, node: exp.Join, frame: Frame, source: Source, name: str
+    reading: Resolver, node: exp.Join, frame: QueryScope, source: Source, name: str
 ) -> tuple[tuple[Place, ...], Place] | None:
     left = [places for one, places in frame.layout if one.lower() == name]
     right = [number for number, column in enumerate(source.columns) if column.name.lower() == name]
@@ -159,13 +159,13 @@ def _shared(
 
 
 def _lay_out(
-    frame: Frame,
+    frame: QueryScope,
     source: Source,
     kind: JoinKind,
     names: list[str],
     shared: list[tuple[tuple[Place, ...], Place]],
 ) -> None:
-    """Put the columns that both sides share first, once, as Spark does; then the others of either side."""
+    """Order the columns of a join as Spark does: shared columns once and first, then the others of each side."""
     merged: list[tuple[str, tuple[Place, ...]]] = []
     for name, (left, right) in zip(names, shared, strict=False):
         places = {JoinKind.RIGHT: (right,), JoinKind.FULL: (*left, right)}.get(kind, left)
@@ -176,7 +176,7 @@ def _lay_out(
         frame.layout[:] = [*merged, *others]
 
 
-def _lateral(reading: QueryReader, node: exp.Lateral, frame: Frame) -> Source:
+def _lateral(reading: Resolver, node: exp.Lateral, frame: QueryScope) -> Source:
     _understood(reading, node)
     if not node.args.get("view"):
         reading.problem("sql-unsupported", "a lateral query is not supported", "use a join, or LATERAL VIEW", node)
@@ -188,7 +188,7 @@ def _lateral(reading: QueryReader, node: exp.Lateral, frame: Frame) -> Source:
         reading.problem("sql-column", "the columns of a lateral view have no names", "write … AS a, b", node)
     names = names or list(_MADE.get(function, ()))
     columns = [Column(name, held if number == len(names) - 1 else None) for number, name in enumerate(names)]
-    made = Rows(tuple(columns), (node.this,))
+    made = ComputedRows(tuple(columns), (node.this,))
     source = Source(alias.name.lower() if alias is not None else "", made, made.columns)
     frame.add(source)
     return source

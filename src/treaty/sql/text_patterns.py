@@ -1,7 +1,7 @@
-r"""Texts compared with patterns: LIKE by means that no text can stall, RLIKE as patterns of fields.
+r"""Render LIKE and RLIKE of rules so that no value can stall them.
 
 Spark turns LIKE into a backtracking regular expression: `LIKE '%a%a%b'` needs seconds for one text of 1,000 letters.
-A text between two `%` may as well be taken where it first stands, which needs no going back.
+Each part between two `%` is matched at its first occurrence instead, without backtracking.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from sqlglot import exp
 from treaty.contracts.sql_quoting import quote_string
 from treaty.errors import InvalidDocument
 from treaty.regex.translation import translate
-from treaty.sql.operators import PREDICATES, operand
+from treaty.sql.operators import PREDICATES, render_operand
 from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
 
-LONGEST_PATTERN = 500
+MAX_LIKE_LENGTH = 500
 _ANY, _ONE = "%", "_"
 _SIMPLE = re.compile("[^%]*%?[^%]*|%[^%]+%", re.DOTALL)
 """Spark compares these without a regular expression, as long as they have no `_`."""
 
 
-def _like(w: Renderer, node: exp.Like | exp.ILike, escape: str = "\\") -> str:
-    subject = operand(w, node.this, *PREDICATES)
-    sql = render_like(w, node, subject, node.expression, escape, folds=isinstance(node, exp.ILike))
+def _like(r: Renderer, node: exp.Like | exp.ILike, escape: str = "\\") -> str:
+    subject = render_operand(r, node.this, *PREDICATES)
+    sql = render_like(r, node, subject, node.expression, escape, folds=isinstance(node, exp.ILike))
     return f"(NOT {sql})" if node.args.get("negate") else sql
 
 
-def _escape(w: Renderer, node: exp.Escape) -> str:
+def _escape(r: Renderer, node: exp.Escape) -> str:
     mark = node.expression
     is_mark = isinstance(mark, exp.Literal) and mark.is_string and len(mark.name) == 1 and mark.name not in "%_"
     if not is_mark or not isinstance(node.this, (exp.Like, exp.ILike)):
-        raise w.refuse(node, "has an unsupported ESCAPE", "write LIKE '…' ESCAPE '!' with one character")
-    w.known(node.this)
-    return _like(w, node.this, mark.name)
+        raise r.refuse(node, "has an unsupported ESCAPE", "write LIKE '…' ESCAPE '!' with one character")
+    r.known(node.this)
+    return _like(r, node.this, mark.name)
 
 
-def render_like(w: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
-    """Write whether a text is like a literal pattern."""
+def render_like(r: Renderer, node: Any, subject: str, pattern: Any, escape: str = "\\", *, folds: bool) -> str:
+    """Render LIKE with a literal pattern."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        raise w.refuse(node, "has LIKE with a pattern that is not a literal", "write the pattern as a string literal")
+        raise r.refuse(node, "has LIKE with a pattern that is not a literal", "write the pattern as a string literal")
     value = pattern.name
-    if len(value) > LONGEST_PATTERN:
-        raise w.refuse(node, f"has LIKE with more than {LONGEST_PATTERN} characters", "write a shorter pattern")
-    parts = _parts(w, node, value, escape)
+    if len(value) > MAX_LIKE_LENGTH:
+        raise r.refuse(node, f"has LIKE with more than {MAX_LIKE_LENGTH} characters", "write a shorter pattern")
+    parts = _parts(r, node, value, escape)
     if folds:
         if not value.isascii():
-            raise w.refuse(node, "has ILIKE with letters other than a to z", "write lower(…) LIKE '…'")
+            raise r.refuse(node, "has ILIKE with letters other than a to z", "write lower(…) LIKE '…'")
         subject, parts = f"lower({subject})", [(kind, text.lower()) for kind, text in parts]
     plain = "".join(text if kind == "" else kind for kind, text in parts)
     if all(kind != _ONE for kind, _ in parts) and not {*"%_\\"} & {*_literals(parts)} and _SIMPLE.fullmatch(plain):
@@ -61,15 +61,15 @@ def _literals(parts: list[tuple[str, str]]) -> Iterator[str]:
     return (character for kind, text in parts if kind == "" for character in text)
 
 
-def _parts(w: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str, str]]:
-    """Return the pattern as wildcards and single characters; a run of `%` is one."""
+def _parts(r: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str, str]]:
+    """Split a pattern into wildcards and single characters; consecutive `%` count as one."""
     parts: list[tuple[str, str]] = []
     characters = iter(pattern)
     for character in characters:
         if character == escape:
             taken = next(characters, None)
             if taken is None or taken not in (_ANY, _ONE, escape):
-                raise w.refuse(
+                raise r.refuse(
                     node,
                     f"has LIKE with {escape!r} before a character other than % and _",
                     f"write {escape * 2!r} for itself",
@@ -83,7 +83,7 @@ def _parts(w: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str,
 
 
 def _expression(parts: list[tuple[str, str]]) -> str:
-    """Return a regular expression in which each piece between two `%` is taken where it first stands, for good."""
+    """Return a regular expression that matches each part between two `%` where it first occurs, atomically."""
     pieces = [""]
     for kind, text in parts:
         if kind == _ANY:
@@ -101,19 +101,19 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\x{{{ord(found[0]):x}}}"
 
 
-def render_regex_match(w: Renderer, node: Any, subject: str, pattern: Any) -> str:
-    """Write whether a text matches a literal pattern in RE2 syntax; too long a text for it does not."""
+def render_regex_match(r: Renderer, node: Any, subject: str, pattern: Any) -> str:
+    """Render a match with a literal RE2 pattern; values that are too long for it do not match."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        raise w.refuse(node, "has RLIKE with a pattern that is not a literal", "write the pattern as a string literal")
+        raise r.refuse(node, "has RLIKE with a pattern that is not a literal", "write the pattern as a string literal")
     try:
         java = translate(pattern.name)
     except InvalidDocument as error:
-        raise w.refuse(pattern, f"has a pattern that cannot be used ({error})", "write another in RE2 syntax") from None
+        raise r.refuse(pattern, f"has a pattern that cannot be used ({error})", "write another in RE2 syntax") from None
     return f"if(length({subject}) > {java.max_length}, false, {subject} RLIKE {quote_string(java.text)})"
 
 
-def _rlike(w: Renderer, node: exp.RegexpLike) -> str:
-    return render_regex_match(w, node, operand(w, node.this, *PREDICATES), node.expression)
+def _rlike(r: Renderer, node: exp.RegexpLike) -> str:
+    return render_regex_match(r, node, render_operand(r, node.this, *PREDICATES), node.expression)
 
 
 PATTERN_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {

@@ -125,7 +125,7 @@ WHOLE = [
         "payments",
         "paid has no id",
     ),
-    (with_publication("sales", sql=sql("s", MIXED)), {}, "sales", "GROUP BY does not have order_id"),
+    (with_publication("sales", sql=sql("s", MIXED)), {}, "sales", "GROUP BY does not contain order_id"),
     (
         SHOP,
         {"payments": [key("payment_id"), _field("order_id"), _field("paid", "money")]},
@@ -195,7 +195,7 @@ PROBLEMS = [
         with_product("orders", sql=sql("orders", "SELECT order_id, amount FROM raw.placed")),
         {},
         "sql-table",
-        "raw.placed is no declared input",
+        "raw.placed is not a declared input",
         "/shop/sql/orders.sql:1",
     ),
     (

@@ -17,7 +17,7 @@ from treaty.pipeline.project.table_names import acceptances_table, table_of
 from treaty.pipeline.project_sql import columns_of
 from treaty.sql.column_types import Column
 from treaty.sql.lineage import Origin, Origins, lineage, origins
-from treaty.sql.project_queries import Query, read_expression
+from treaty.sql.project_queries import Query, analyse_expression
 from treaty.sql.repeatability import find_unrepeatable
 
 Columns: TypeAlias = tuple[Column, ...]
@@ -134,7 +134,7 @@ def _claimed(
 
 def _expression(looking: Looking, declared: Reconciliation, sql: str, rows: Mapping[str, Columns]) -> Origins:
     try:
-        read = read_expression(sql, declared.at or declared.name, rows)
+        read = analyse_expression(sql, declared.at or declared.name, rows)
     except InvalidDocument as error:
         looking.problems += error.findings
         return frozenset()

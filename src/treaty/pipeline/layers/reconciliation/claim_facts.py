@@ -15,7 +15,7 @@ from treaty.pipeline.project_sql import parse_query
 from treaty.spark.schema import column_name, is_classified, select_object, struct_type
 from treaty.sql.lineage import lineage
 from treaty.sql.project_queries import Query
-from treaty.sql.relations import NameMeanings, Select, own_nodes
+from treaty.sql.relations import ColumnMeanings, Select, own_nodes
 
 _GENERATORS = frozenset(
     {
@@ -68,7 +68,7 @@ def _groups_by(query: Query, key: tuple[str, ...]) -> bool:
     root = query.root
     if not isinstance(root, Select) or not root.groups or _multiplies(root):
         return False
-    meaning = NameMeanings(query.names)
+    meaning = ColumnMeanings(query.names)
     wanted = {name.lower() for name in key}
     held = [meaning.first_of(output) for output in root.outputs if output.column.name.lower() in wanted]
     return all((place := meaning.first_of(group)) is not None and place in held for group in root.groups)
