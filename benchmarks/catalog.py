@@ -23,7 +23,7 @@ _FLOOR = "`GET /healthz`, the floor"
 def run() -> str:
     """Fill a server, then ask for pages as a browser does, in turns with a request that does nothing."""
     with tempfile.TemporaryDirectory() as work, treaty_server(work) as server:
-        load(server.port, [post(contract(number)) for number in server.numbers(_INSIDE)], 16)
+        load(server.port, [post(contract(number)) for number in server.new_numbers(_INSIDE)], 16)
         load(server.port, [post(_large("1.0.0")), post(_large("1.1.0"))], 1)
         pages = {_FLOOR: "/healthz", **_PAGES}
         sizes = {name: len(_asked(server, path)) for name, path in pages.items()}
@@ -48,7 +48,7 @@ def _asked(server: Server, path: str) -> bytes:
 
 def _large(version: str) -> dict[str, Any]:
     more = 1 if version == "1.1.0" else 0
-    document = contract(0, version, more=_FIELDS - 10 + more) | {"dataset_id": _LARGE}
+    document = contract(0, version, extra_fields=_FIELDS - 10 + more) | {"dataset_id": _LARGE}
     for field in document["fields"]:
         field["description"] = f"What {field['name']} says about the row, in a sentence of some length."
     return document

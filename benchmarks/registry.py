@@ -1,119 +1,100 @@
-"""The durable registry over HTTP against the in-memory server it takes its API from, in turns, same client."""
+"""The registry over HTTP, durable on SQLite, against the in-memory server whose API it implements."""
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from statistics import median
 
-from benchmarks.http_load import Rate, contract, get, load, post
+from benchmarks.http_load import LoadResult, contract, get, load, post
 from benchmarks.peers import peer_binary
-from benchmarks.servers import Server, started, treaty_server
+from benchmarks.servers import Server, start_server, treaty_server
 from benchmarks.timing import table
 
 _PEER = "data-contract-registry[api]==0.2.0"
-_INSIDE = 10_000
+_CONTRACTS = 10_000
 _ROUNDS = 5
-_WORKERS = ("1", "2")
+_WRITERS = 50
 
 
 def run() -> str:
-    """Fill each server, then measure both in turns."""
+    """Fill both servers, measure them in turns, and check that every acknowledged write is on disk."""
     with ExitStack() as stack:
-        work = stack.enter_context(tempfile.TemporaryDirectory())
-        servers = [stack.enter_context(_peer())]
-        servers += [stack.enter_context(treaty_server(work, workers)) for workers in _WORKERS]
-        for server in servers:
-            load(server.port, _posts(server, _INSIDE), 16)
-        before = [server.memory() for server in servers]
-        measured = _measured(servers, "")
-        for server in servers[1:]:
-            server.sign_in()
-        measured |= _measured(servers, ", signed in")
-        after = [server.memory() for server in servers]
-        listing = [_listing(server) for server in servers[1:]]
-    rows = [(title, *_row(rates)) for title, rates in measured.items()]
-    names = ["peer, in memory", *(f"treaty, {workers} worker{'s'[: int(workers) > 1]}" for workers in _WORKERS)]
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        peer = stack.enter_context(_peer_server())
+        treaty = stack.enter_context(treaty_server(folder))
+        for server in (peer, treaty):
+            load(server.port, _posts(server, _CONTRACTS), 16)
+        rows = _measure(peer, treaty)
+        treaty.sign_in()
+        rows += _measure(peer, treaty, ", signed in")
+        p99 = {server.name: load(server.port, _posts(server, 2_000), _WRITERS).p99 for server in (peer, treaty)}
+        memory = {server.name: server.memory() for server in (peer, treaty)}
+        treaty.kill()
+        stored = _count_versions(Path(folder))
     header = (
-        "requests per second, 10,000 contracts inside",
-        names[0],
-        *(part for one in names[1:] for part in (one, "ratio")),
+        f"requests per second, {_CONTRACTS:,} contracts inside",
+        "peer, in memory",
+        "treaty, on disk",
+        "ratio",
+        "goal",
     )
     notes = [
-        f"- {one}: memory {a:.0f} MB before the rounds, {b:.0f} MB after"
-        for one, a, b in zip(names, before, after, strict=True)
+        f"- {_WRITERS} concurrent writers, p99: peer {p99['peer'] * 1e3:.0f} ms, treaty {p99['treaty'] * 1e3:.0f} ms",
+        f"- memory at the end: peer {memory['peer']:.0f} MB, treaty {memory['treaty']:.0f} MB",
+        f"- after SIGKILL, {stored:,} of {treaty.registered:,} acknowledged versions are stored",
     ]
-    notes += [f"- {one}: {said}" for one, said in zip(names[1:], listing, strict=True)]
     return table(header, rows) + "\n\n" + "\n".join(notes)
 
 
-def _measured(servers: list[Server], how: str) -> dict[str, list[float]]:
-    return {title + how: [median(rates) for rates in _rounds(servers, measure)] for title, measure in _MEASURES.items()}
+def _measure(peer: Server, treaty: Server, suffix: str = "") -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for title, (goal, measure) in _MEASURES.items():
+        rates: dict[str, list[float]] = {peer.name: [], treaty.name: []}
+        for _ in range(_ROUNDS):
+            for server in (peer, treaty):
+                rates[server.name].append(measure(server).per_second)
+        theirs, ours = median(rates[peer.name]), median(rates[treaty.name])
+        rows.append((title + suffix, f"{theirs:,.0f}", f"{ours:,.0f}", f"{ours / theirs:.2f}", goal))
+    return rows
 
 
-def _row(rates: list[float]) -> list[str]:
-    peer, *ours = rates
-    return [f"{peer:,.0f}", *(part for rate in ours for part in (f"{rate:,.0f}", f"{rate / peer:.2f}"))]
-
-
-def _rounds(servers: list[Server], measure: Callable[[Server], Rate]) -> list[list[float]]:
-    found: list[list[float]] = [[] for _ in servers]
-    for _ in range(_ROUNDS):
-        for place, server in enumerate(servers):
-            found[place].append(measure(server).per_second)
-    return found
-
-
-def _register(clients: int, count: int) -> Callable[[Server], Rate]:
+def _register(clients: int, count: int) -> Callable[[Server], LoadResult]:
     return lambda server: load(server.port, _posts(server, count), clients)
 
 
 def _posts(server: Server, count: int) -> list[bytes]:
-    return [post(contract(one), server.token) for one in server.numbers(count)]
+    return [post(contract(number), server.token) for number in server.new_numbers(count)]
 
 
-def _latest(server: Server, numbers: Iterable[int]) -> list[bytes]:
-    return [get(f"/contracts/team{one % 100}.data_{one}/latest", server.token) for one in numbers]
+def _read(clients: int, count: int) -> Callable[[Server], LoadResult]:
+    def measure(server: Server) -> LoadResult:
+        paths = [f"/contracts/team{number % 100}.data_{number}/latest" for number in range(0, 7 * count, 7)]
+        return load(server.port, [get(path, server.token) for path in paths], clients)
 
-
-def _read(clients: int, count: int) -> Callable[[Server], Rate]:
-    return lambda server: load(server.port, _latest(server, range(0, 7 * count, 7)), clients)
-
-
-def _read_first(clients: int, count: int) -> Callable[[Server], Rate]:
-    """Read what nobody has read since the last write."""
-    return lambda server: load(server.port, _latest(server, server.unread(count)), clients)
+    return measure
 
 
 _MEASURES = {
-    "`POST /contracts`, 1 client": _register(1, 500),
-    "`POST /contracts`, 16 clients": _register(16, 1_600),
-    "`GET …/latest`, each for the first time, 1 client": _read_first(1, 600),
-    "`GET …/latest`, each for the first time, 16 clients": _read_first(16, 1_200),
-    "`GET …/latest`, 1 client": _read(1, 1_000),
-    "`GET …/latest`, 16 clients": _read(16, 1_400),
+    "`POST /contracts`, 1 client": ("0.25", _register(1, 500)),
+    "`POST /contracts`, 16 clients": ("0.5", _register(16, 1_600)),
+    "`GET …/latest`, 1 client": ("1.0", _read(1, 1_000)),
+    "`GET …/latest`, 16 clients": ("1.0", _read(16, 1_400)),
 }
 
 
-def _listing(server: Server) -> str:
-    """Say how long a page of versions takes as a dataset grows."""
-    (number,) = server.numbers(1)
-    small = _page_of_versions(server, number, range(200))
-    large = _page_of_versions(server, number, range(200, 2_000))
-    return f"a page of 100 versions takes {small.p50 * 1e3:.1f} ms of 200 versions, {large.p50 * 1e3:.1f} ms of 2,000"
-
-
-def _page_of_versions(server: Server, number: int, minors: range) -> Rate:
-    """Register some versions, and read a page of all."""
-    load(server.port, [post(contract(number, f"1.{minor}.0"), server.token) for minor in minors], 1)
-    path = f"/contracts/team{number % 100}.data_{number}/versions?limit=100"
-    return load(server.port, [get(path, server.token)] * 100, 1)
+def _count_versions(folder: Path) -> int:
+    (database,) = folder.glob("*.db")
+    with closing(sqlite3.connect(database)) as connection:
+        return int(connection.execute("SELECT count(*) FROM versions").fetchone()[0])
 
 
 @contextmanager
-def _peer() -> Iterator[Server]:
+def _peer_server() -> Iterator[Server]:
     program = peer_binary("data-contract-registry", _PEER, "uvicorn")
     command = [program, "data_contract_registry.app:app", "--port", "0", "--no-access-log"]
-    with started("peer", command) as server:
+    with start_server("peer", command) as server:
         yield server

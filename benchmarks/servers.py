@@ -1,4 +1,4 @@
-"""Servers to measure: started for it, found by what they print, and stopped in the end."""
+"""Server processes to measure: started, found by the address they print, and stopped at the end."""
 
 from __future__ import annotations
 
@@ -18,67 +18,65 @@ _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 
 @dataclass
 class Server:
-    """A server that runs: its process, its port, and how many contracts it was given."""
+    """A running server and the number of contracts registered so far."""
 
     name: str
     process: subprocess.Popen[str]
     port: int
-    next: int = 0
-    read: int = 0
+    registered: int = 0
     token: str | None = None
-    """What clients sign in with; who has none asks as nobody in particular."""
 
-    def numbers(self, count: int) -> range:
+    def new_numbers(self, count: int) -> range:
         """Return numbers of contracts that are not registered yet."""
-        self.next += count
-        return range(self.next - count, self.next)
-
-    def unread(self, count: int) -> range:
-        """Return numbers of contracts that were not read yet."""
-        self.read += count
-        return range(self.read - count, self.read)
+        self.registered += count
+        return range(self.registered - count, self.registered)
 
     def sign_in(self) -> None:
-        """Have clients sign in from now on, as they must once there is a token."""
+        """Create a token, which clients send from now on."""
         body = json.dumps({"name": "benchmark", "role": "admin"}).encode()
-        where = f"http://127.0.0.1:{self.port}/api/v1/tokens"
-        asked = urllib.request.Request(where, body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(asked) as answer:  # noqa: S310
-            self.token = json.load(answer)["token"]
+        url = f"http://127.0.0.1:{self.port}/api/v1/tokens"
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as response:  # noqa: S310
+            self.token = json.load(response)["token"]
 
     def memory(self) -> float:
-        """Return the megabytes that the server and its processes hold."""
+        """Return the resident memory of the server and its child processes in megabytes."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in [self.process.pid, *children])
         return pages * 4096 / 1e6
 
+    def kill(self) -> None:
+        """End the server without a chance to finish anything."""
+        self.process.kill()
+        self.process.wait(timeout=30)
+
 
 @contextmanager
-def treaty_server(work: str, workers: str = "1") -> Iterator[Server]:
+def treaty_server(folder: str) -> Iterator[Server]:
     """Serve a registry in a folder."""
-    database = str(Path(work) / f"registry-{workers}.db")
+    database = str(Path(folder) / "registry.db")
     command = [str(Path(sys.executable).with_name("treaty")), "serve", "--port", "0", "--database", database]
-    with started("treaty", [*command, "--workers", workers]) as server:
+    with start_server("treaty", command) as server:
         yield server
 
 
 @contextmanager
-def started(name: str, command: list[str]) -> Iterator[Server]:
-    """Start a server, find its port in what it prints, and stop it in the end."""
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, text=True)
+def start_server(name: str, command: list[str]) -> Iterator[Server]:
+    """Start a server, read its port from its output, and stop it at the end."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, text=True)
         try:
-            yield Server(name, process, _port(process, said.fileno()))
+            yield Server(name, process, _wait_for_port(process, output.fileno()))
         finally:
             process.terminate()
             process.wait(timeout=30)
 
 
-def _port(process: subprocess.Popen[str], said: int) -> int:
-    path = Path(f"/proc/self/fd/{said}")
+def _wait_for_port(process: subprocess.Popen[str], output: int) -> int:
+    path = Path(f"/proc/self/fd/{output}")
     while process.poll() is None:
-        if found := _ADDRESS.search(path.read_text()):
-            return int(found[1])
+        if match := _ADDRESS.search(path.read_text()):
+            return int(match[1])
         try:
             process.wait(timeout=0.1)
         except subprocess.TimeoutExpired:

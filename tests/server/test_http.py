@@ -222,7 +222,7 @@ def test_internal_error_does_not_leak_its_message(
 ) -> None:
     secret = "-".join(["whsec", "very", "private"])
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError(secret)
 
     monkeypatch.setattr(f"treaty.registry.service.Registry.{method}", fail)

@@ -18,9 +18,9 @@ class CompatibilityIssue(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     severity: Literal["error", "warning"]
-    field: str | None = None
-    kind: str
-    message: str
+    field: str | None = Field(default=None, examples=["ltv"])
+    kind: str = Field(examples=["field_removed"])
+    message: str = Field(examples=["field 'ltv' was removed; old data will fail validation"])
 
 
 class CompatibilityReport(BaseModel):
@@ -33,7 +33,7 @@ class CompatibilityReport(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     compatible: bool
-    mode: str
+    mode: str = Field(examples=["backward"])
     issues: list[CompatibilityIssue]
     admissible: bool = Field(default=True, exclude=True)
     required_version: str | None = Field(default=None, exclude=True)

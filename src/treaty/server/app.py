@@ -17,7 +17,6 @@ from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator
 from treaty.server.background import BackgroundThreads
 from treaty.server.errors import add_error_handlers
-from treaty.server.examples.answers import with_examples
 from treaty.server.middleware import RequestMiddleware
 from treaty.server.pages import PAGES
 from treaty.server.pages.error_pages import add_error_pages
@@ -36,7 +35,7 @@ def create_app(
     catalog_name: str = DEFAULT_SITE_NAME,
 ) -> FastAPI:
     """Build the application on a registry, which the caller closes."""
-    app = App(
+    app = FastAPI(
         title="Treaty",
         version=treaty.__version__,
         summary="A registry of data contracts: versions, compatibility, consumers and migrations.",
@@ -58,16 +57,6 @@ def create_app(
         RequestMiddleware, limits=limits or Limits(), authenticator=authenticator, catalog_name=catalog_name
     )
     return app
-
-
-class App(FastAPI):
-    """The application, whose OpenAPI description has an example of every request and answer."""
-
-    def openapi(self) -> dict[str, Any]:
-        """Describe the API, with an example of every request and every answer."""
-        if self.openapi_schema is None:
-            self.openapi_schema = with_examples(super().openapi())
-        return self.openapi_schema
 
 
 def _uses_opentelemetry() -> bool:

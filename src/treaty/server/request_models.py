@@ -69,7 +69,7 @@ class RequestBody(BaseModel):
 class DeprecationBody(RequestBody):
     """The address of the migration plan, and the sunset date; by default, the earliest one allowed."""
 
-    deprecation_uri: Uri
+    deprecation_uri: Uri = Field(examples=["https://wiki.example.org/move-to-v2"])
     sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
 
 
@@ -97,7 +97,7 @@ class WaiverBody(RequestBody):
 
     rule: ShortText = Field(examples=["sla_relaxed"])
     contract: Text = Field(default="*", examples=["users.daily_active"])
-    path: Text = "*"
+    path: Text = Field(default="*", examples=["sla.freshness"])
     owner: ShortText = Field(examples=["growth-platform"])
     reason: Text = Field(examples=["the source delivers daily until the new feed is live"])
     until: date = Field(examples=["2027-01-31"])
@@ -106,14 +106,14 @@ class WaiverBody(RequestBody):
 class DecisionBody(RequestBody):
     """The reason for an approval. `override` lets stewards approve their own proposal and requires a reason."""
 
-    reason: Text | None = None
+    reason: Text | None = Field(default=None, examples=["every reader of ltv has moved to revenue.lifetime"])
     override: Annotated[bool, Field(strict=True)] = False
 
 
 class DeclineBody(RequestBody):
     """The reason for declining a proposal."""
 
-    reason: Text | None = None
+    reason: Text | None = Field(default=None, examples=["the finance team needs ltv until the end of the quarter"])
 
 
 class AcknowledgementBody(RequestBody):
@@ -141,7 +141,16 @@ class MigrationWaiverBody(RequestBody):
 class ProofBody(RequestBody):
     """The output of `treaty migrate prove --format json`."""
 
-    proof: JsonObject
+    proof: JsonObject = Field(
+        examples=[
+            {
+                "before": {"id": "users.daily_active", "version": "1.1.0"},
+                "after": {"id": "users.daily_active", "version": "2.0.0"},
+                "holds": True,
+                "shims": [],
+            }
+        ]
+    )
 
 
 class ChannelBody(RequestBody):
@@ -160,7 +169,7 @@ class BreachBody(RequestBody):
 
     kind: Literal["sla_breach", "exception"] = Field(examples=["sla_breach"])
     message: Text = Field(examples=["freshness is 31 h; the contract promises 24 h"])
-    details: JsonObject = {}
+    details: JsonObject = Field(default={}, examples=[{"measured": "31 h", "promised": "24 h"}])
 
 
 class MeasureBody(RequestBody):
@@ -173,7 +182,7 @@ class MeasureBody(RequestBody):
     unit: Annotated[str, Field(max_length=40, pattern=NO_NUL)] | None = Field(default=None, examples=["s"])
     promise: Finite | None = Field(default=None, examples=[3600])
     state: Literal["healthy", "warning", "failing"] | None = None
-    details: JsonObject = {}
+    details: JsonObject = Field(default={}, examples=[{"newest": "2026-11-03T13:53:00Z"}])
 
 
 class MeasuresBody(RequestBody):
@@ -185,7 +194,7 @@ class MeasuresBody(RequestBody):
 class RetryBody(RequestBody):
     """The channel to retry; all channels by default."""
 
-    channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = None
+    channel: Annotated[int, Field(strict=True, ge=1, lt=2**63)] | None = Field(default=None, examples=[5])
 
 
 class TokenBody(RequestBody):
@@ -194,5 +203,5 @@ class TokenBody(RequestBody):
     name: ShortText = Field(examples=["ci of growth-platform"])
     role: Role = Field(examples=["contributor"])
     team: ShortText | None = Field(default=None, examples=["growth-platform"])
-    scopes: list[Scope] = Field(default=[], max_length=3)
-    days: Annotated[int, Field(strict=True, ge=1, le=366)] = 90
+    scopes: list[Scope] = Field(default=[], max_length=3, examples=[["read", "write"]])
+    days: Annotated[int, Field(strict=True, ge=1, le=366)] = Field(default=90, examples=[90])

@@ -12,22 +12,11 @@ from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action
 from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator, check_permission
-from treaty.server.errors import API, DetailModel, ErrorModel
+from treaty.server.openapi import error_responses
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 _ACTION = "treaty_action"
-_DESCRIPTIONS = {
-    400: "Conflicts with the current state.",
-    401: "Missing or invalid credentials.",
-    403: "The credentials do not allow this.",
-    404: "Not found.",
-    409: "Conflicts with the current state.",
-    413: "The body is too large.",
-    415: "The body is neither JSON nor YAML.",
-    422: "The request is invalid, or the contract is refused.",
-    503: "Temporarily unavailable; nothing was acknowledged.",
-}
 
 
 class Routes:
@@ -36,7 +25,6 @@ class Routes:
     def __init__(self, tag: str, prefix: str = "") -> None:
         self.tag = tag
         self.router = APIRouter(prefix=prefix, tags=[tag])
-        self._model = ErrorModel if prefix.startswith(API) else DetailModel
 
     def get(self, path: str, action: Action, errors: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
         """Declare a GET route."""
@@ -57,12 +45,11 @@ class Routes:
     def _route(
         self, method: str, path: str, action: Action, errors: tuple[int, ...], options: dict[str, Any]
     ) -> Callable[[Endpoint], Endpoint]:
-        statuses = sorted({401, 403, 413, 422, 503, *errors})
-        responses: dict[int | str, dict[str, Any]] = {
-            status: {"model": self._model, "description": _DESCRIPTIONS[status]} for status in statuses
-        }
+        responses = error_responses({401, 403, 413, 422, 503, *errors}, self.router.prefix)
         for status, declared in options.pop("responses", {}).items():
-            responses[status] = {**responses.get(status, {}), **declared}
+            default = responses.get(status, {})
+            content = {**default.get("content", {}), **declared.get("content", {})}
+            responses[status] = {**default, **declared, **({"content": content} if content else {})}
 
         def declare(endpoint: Endpoint) -> Endpoint:
             setattr(endpoint, _ACTION, action)

@@ -13,61 +13,61 @@ from treaty.registry.model.page import Answer
 class SubscriptionAnswer(Answer):
     """Who depends on which line, which fields, for what; without fields it is unknown which are read."""
 
-    consumer: str
-    line: str
-    consumer_class: str
-    fields: list[str]
-    purpose: str | None = None
-    latency: str | None = None
-    contact: str | None = None
-    team: str | None = None
-    since: datetime
-    warnings: list[str] = Field(default=[])
+    consumer: str = Field(examples=["ltv-dashboard"])
+    line: str = Field(examples=["users.daily_active@1"])
+    consumer_class: str = Field(examples=["operational_reporting"])
+    fields: list[str] = Field(examples=[["ltv", "plan"]])
+    purpose: str | None = Field(default=None, examples=["weekly revenue review"])
+    latency: str | None = Field(default=None, examples=["24h"])
+    contact: str | None = Field(default=None, examples=["#analytics"])
+    team: str | None = Field(default=None, examples=["analytics"])
+    since: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    warnings: list[str] = Field(default=[], examples=[["users.daily_active@1 is deprecated; sunset on 2027-03-31"]])
 
 
 class NodeAnswer(Answer):
     """A line or consumer that is reached, how far away it is, and by which way."""
 
-    name: str
-    kind: Literal["line", "consumer"]
-    distance: int
-    path: list[str]
+    name: str = Field(examples=["ltv-dashboard"])
+    kind: Literal["line", "consumer"] = Field(examples=["consumer"])
+    distance: int = Field(examples=[1])
+    path: list[str] = Field(examples=[["users.daily_active@1", "ltv-dashboard"]])
 
 
 class GraphAnswer(Answer):
     """Who depends on a line or consumer, or what it rests on."""
 
-    node: str
-    direction: Literal["upstream", "downstream"]
+    node: str = Field(examples=["users.daily_active@1"])
+    direction: Literal["upstream", "downstream"] = Field(examples=["downstream"])
     nodes: list[NodeAnswer]
-    more: int = Field(default=0, description="How many more are reached than are listed.")
+    more: int = Field(default=0, description="How many more are reached than are listed.", examples=[0])
 
 
 class AffectedAnswer(Answer):
     """What a change means for one consumer or one line that is made from this one."""
 
-    name: str
+    name: str = Field(examples=["ltv-dashboard"])
     kind: Literal["consumer", "line"]
     effect: Literal["hit", "unknown", "safe", "exposed"]
-    consumer_class: str | None = None
-    contact: str | None = None
+    consumer_class: str | None = Field(default=None, examples=["operational_reporting"])
+    contact: str | None = Field(default=None, examples=["#analytics"])
     critical: bool = False
-    fields: list[str] = Field(default=[], description="The changed fields that it reads.")
-    reasons: list[str] = Field(default=[])
-    path: list[str] = Field(default=[])
+    fields: list[str] = Field(default=[], description="The changed fields that it reads.", examples=[["ltv"]])
+    reasons: list[str] = Field(default=[], examples=[["field 'ltv' was removed; old data will fail validation"]])
+    path: list[str] = Field(default=[], examples=[["users.daily_active@1", "ltv-dashboard"]])
 
 
 class ImpactAnswer(Answer):
     """Whom a change hits, by field."""
 
-    contract: str
-    line: str
-    before: str | None
-    after: str
+    contract: str = Field(examples=["users.daily_active"])
+    line: str = Field(examples=["users.daily_active@1"])
+    before: str | None = Field(examples=["1.1.0"])
+    after: str = Field(examples=["1.2.0"])
     compatible: bool
-    required_version: str | None
+    required_version: str | None = Field(examples=["2.0.0"])
     affected: list[AffectedAnswer]
-    more: int = Field(default=0, description="How many more are affected than are listed.")
+    more: int = Field(default=0, description="How many more are affected than are listed.", examples=[0])
 
     def having(self, *effects: str) -> list[AffectedAnswer]:
         """Return those for whom the change has one of these effects."""
@@ -81,19 +81,19 @@ WAITS_FOR_APPROVAL = "waits_for_approval"
 class ReasonAnswer(Answer):
     """One thing that speaks against, or that somebody should know."""
 
-    kind: str
-    message: str
+    kind: str = Field(examples=["field_removed"])
+    message: str = Field(examples=["field 'ltv' was removed; old data will fail validation"])
     severity: Literal["error", "warning"] = "error"
 
 
 class DecisionAnswer(Answer):
     """Yes or no to one question, with every reason."""
 
-    question: str
+    question: str = Field(examples=["can users.daily_active 1.2.0 be published?"])
     answer: bool
     reasons: list[ReasonAnswer]
     affected: list[AffectedAnswer] = Field(default=[])
-    required_version: str | None = None
+    required_version: str | None = Field(default=None, examples=["2.0.0"])
 
     @property
     def waits(self) -> list[str]:
@@ -104,51 +104,66 @@ class DecisionAnswer(Answer):
 class MapNodeAnswer(Answer):
     """A line or consumer, with what one wants to know at a glance."""
 
-    id: str = Field(description="What edges call it; a consumer may have the name of a line.")
+    id: str = Field(
+        description="What edges call it; a consumer may have the name of a line.",
+        examples=["line:users.daily_active@1"],
+    )
     kind: Literal["line", "consumer"]
-    name: str
-    contract: str | None = None
-    title: str | None = Field(default=None, description="What the contract calls itself.")
-    version: str | None = Field(default=None, description="The highest of the line.")
-    status: str | None = Field(default=None, description="Where the line stands; null if it is not registered.")
-    domain: str | None = None
-    tier: str | None = None
-    degree: int = Field(default=0, description="How many dependences it takes part in, listed here or not.")
-    team: str | None = Field(default=None, description="Who owns the line, or whose consumer it is.")
+    name: str = Field(examples=["users.daily_active@1"])
+    contract: str | None = Field(default=None, examples=["users.daily_active"])
+    title: str | None = Field(
+        default=None, description="What the contract calls itself.", examples=["Daily active users"]
+    )
+    version: str | None = Field(default=None, description="The highest of the line.", examples=["1.1.0"])
+    status: str | None = Field(
+        default=None, description="Where the line stands; null if it is not registered.", examples=["active"]
+    )
+    domain: str | None = Field(default=None, examples=["growth"])
+    tier: str | None = Field(default=None, examples=["product"])
+    degree: int = Field(
+        default=0, description="How many dependences it takes part in, listed here or not.", examples=[4]
+    )
+    team: str | None = Field(
+        default=None, description="Who owns the line, or whose consumer it is.", examples=["growth-platform"]
+    )
 
 
 class MapEdgeAnswer(Answer):
     """One dependence; data goes from upstream to downstream."""
 
-    upstream: str
-    downstream: str
+    upstream: str = Field(examples=["line:users.daily_active@1"])
+    downstream: str = Field(examples=["consumer:ltv-dashboard"])
     kind: Literal["reads", "made_from", "published_by"]
-    fields: list[str] = Field(default=[], description="Of the upstream line; none if it is unknown which.")
+    fields: list[str] = Field(
+        default=[], description="Of the upstream line; none if it is unknown which.", examples=[["ltv", "plan"]]
+    )
 
 
 class MapAnswer(Answer):
     """A part of the graph, with every dependence among its nodes."""
 
-    origins: list[str] = Field(default=[], description="The ids of the nodes it was asked around.")
+    origins: list[str] = Field(
+        default=[], description="The ids of the nodes it was asked around.", examples=[["line:users.daily_active@1"]]
+    )
     nodes: list[MapNodeAnswer]
     edges: list[MapEdgeAnswer]
-    more: int = Field(default=0, description="How many nodes more there are than are listed.")
+    more: int = Field(default=0, description="How many nodes more there are than are listed.", examples=[1])
 
 
 class DomainAnswer(Answer):
     """A domain: how many lines it has, and how many consumers read them."""
 
-    name: str | None = Field(description="Null for the lines that belong to none.")
-    lines: int
-    consumers: int
+    name: str | None = Field(description="Null for the lines that belong to none.", examples=["growth"])
+    lines: int = Field(examples=[9])
+    consumers: int = Field(examples=[14])
 
 
 class DomainEdgeAnswer(Answer):
     """How many dependences lead from one domain to another."""
 
-    upstream: str | None
-    downstream: str | None
-    count: int
+    upstream: str | None = Field(examples=["sales"])
+    downstream: str | None = Field(examples=["growth"])
+    count: int = Field(examples=[3])
 
 
 class DomainsAnswer(Answer):
@@ -156,46 +171,50 @@ class DomainsAnswer(Answer):
 
     domains: list[DomainAnswer]
     edges: list[DomainEdgeAnswer]
-    more: int = Field(default=0, description="How many domains more there are than are listed.")
+    more: int = Field(default=0, description="How many domains more there are than are listed.", examples=[0])
 
 
 class MigrationAnswer(Answer):
     """The move of consumers from one line to the next."""
 
-    id: int
-    contract: str
-    before: str = Field(description="The line that consumers leave.")
-    after: str = Field(description="The line they move to.")
-    before_version: str
-    after_version: str
-    state: Literal["proposed", "open", "closed", "withdrawn"]
-    owner: str | None = None
-    guide: str | None = None
-    window: str | None = None
-    opened_at: datetime
-    ends_on: date | None = None
+    id: int = Field(examples=[7])
+    contract: str = Field(examples=["users.daily_active"])
+    before: str = Field(description="The line that consumers leave.", examples=["users.daily_active@1"])
+    after: str = Field(description="The line they move to.", examples=["users.daily_active@2"])
+    before_version: str = Field(examples=["1.1.0"])
+    after_version: str = Field(examples=["2.0.0"])
+    state: Literal["proposed", "open", "closed", "withdrawn"] = Field(examples=["open"])
+    owner: str | None = Field(default=None, examples=["growth-platform"])
+    guide: str | None = Field(default=None, examples=["https://wiki.example.org/move-to-v2"])
+    window: str | None = Field(default=None, examples=["90d"])
+    opened_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    ends_on: date | None = Field(default=None, examples=["2027-02-01"])
     closed_at: datetime | None = None
     proposal: int | None = Field(default=None, description="The proposal that waits for acknowledgements.")
     proven: bool | None = Field(default=None, description="Whether the shims kept their word on rows; null: not tried.")
-    counts: dict[str, int] = Field(default={}, description="How many consumers stand where.")
+    counts: dict[str, int] = Field(
+        default={}, description="How many consumers stand where.", examples=[{"acknowledged": 1}]
+    )
     missing: list[str] = Field(default=[], description="The critical consumers whose acknowledgement is missing.")
 
 
 class MigrationConsumerAnswer(Answer):
     """Where one consumer stands in a migration."""
 
-    consumer: str
-    consumer_class: str
+    consumer: str = Field(examples=["ltv-dashboard"])
+    consumer_class: str = Field(examples=["operational_reporting"])
     critical: bool
     effect: Literal["hit", "unknown", "safe"]
-    state: Literal["waiting", "acknowledged", "moved", "waived"]
-    fields: list[str] = Field(default=[], description="The fields of the old line that it reads.")
-    team: str | None = None
-    contact: str | None = None
-    reason: str | None = None
+    state: Literal["waiting", "acknowledged", "moved", "waived"] = Field(examples=["acknowledged"])
+    fields: list[str] = Field(
+        default=[], description="The fields of the old line that it reads.", examples=[["ltv", "plan"]]
+    )
+    team: str | None = Field(default=None, examples=["analytics"])
+    contact: str | None = Field(default=None, examples=["#analytics"])
+    reason: str | None = Field(default=None, examples=["we will move with the May release"])
     until: date | None = None
-    changed_at: datetime | None = None
-    changed_by: str | None = None
+    changed_at: datetime | None = Field(default=None, examples=["2026-11-03T14:05:00Z"])
+    changed_by: str | None = Field(default=None, examples=["analytics"])
 
 
 class BoardAnswer(MigrationAnswer):
@@ -208,9 +227,15 @@ class BoardAnswer(MigrationAnswer):
 class MigrationPathAnswer(Answer):
     """The way over between two versions: how each shape is made from the other, and a guide for each consumer."""
 
-    contract: str
-    before: str
-    after: str
-    path: dict[str, Any]
-    views: list[dict[str, Any]]
-    guides: list[dict[str, Any]]
+    contract: str = Field(examples=["users.daily_active"])
+    before: str = Field(examples=["1.1.0"])
+    after: str = Field(examples=["2.0.0"])
+    path: dict[str, Any] = Field(
+        examples=[{"fidelity": "exact", "objects": [], "removed_objects": [], "added_objects": []}]
+    )
+    views: list[dict[str, Any]] = Field(
+        examples=[[{"way": "back", "view": "users_daily_active_v1.users", "sql": "CREATE OR REPLACE VIEW …"}]]
+    )
+    guides: list[dict[str, Any]] = Field(
+        examples=[[{"consumer": "ltv-dashboard", "effect": "hit", "fields": [{"before": "ltv", "after": []}]}]]
+    )

@@ -17,119 +17,137 @@ class Registration(Answer):
     """What became of a version that was handed in."""
 
     status: Literal["registered", "proposed"]
-    dataset_id: str
-    version: str
+    dataset_id: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["1.1.0"])
     compatibility: CompatibilityReport
     proposal: int | None = Field(
-        default=None, exclude_if=not_, description="Set where the version waits for somebody's word."
+        default=None, exclude_if=not_, description="Set where the version waits for somebody's word.", examples=[3]
     )
     waits_for: list[str] = Field(
-        default_factory=list, exclude_if=not_, description="The critical consumers that are to acknowledge it first."
+        default_factory=list,
+        exclude_if=not_,
+        description="The critical consumers that are to acknowledge it first.",
+        examples=[["ltv-dashboard"]],
     )
 
 
 class OwnerAnswer(Answer):
     """A team that answers for a contract, and where to reach it."""
 
-    team: str
-    contact: str | None = None
+    team: str = Field(examples=["growth-platform"])
+    contact: str | None = Field(default=None, examples=["#growth-platform"])
 
 
 class VersionAnswer(Answer):
     """One version: what was registered, and where it stands in its life."""
 
-    contract: str
-    version: str
-    line: str
-    status: str
-    form: str
-    digest: str
-    mode: str
+    contract: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["1.0.0"])
+    line: str = Field(examples=["users.daily_active@1"])
+    status: str = Field(examples=["deprecated"])
+    form: str = Field(examples=["short"])
+    digest: str = Field(examples=["9b31477b8c9c44d36a5027c44e2e15913ae44831ff1f77f37c9591a42eb97d34"])
+    mode: str = Field(examples=["backward"])
     owners: list[OwnerAnswer]
-    registered_at: datetime
-    registered_by: str
-    deprecation_uri: str | None = None
-    announced_on: date | None = None
-    sunset_on: date | None = None
-    retire_on: date | None = None
+    registered_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    registered_by: str = Field(examples=["ci of growth-platform"])
+    deprecation_uri: str | None = Field(default=None, examples=["https://wiki.example.org/move-to-v2"])
+    announced_on: date | None = Field(default=None, examples=["2026-11-03"])
+    sunset_on: date | None = Field(default=None, examples=["2027-03-31"])
+    retire_on: date | None = Field(default=None, examples=["2027-04-07"])
 
 
 class DocumentAnswer(VersionAnswer):
     """One version with its document, in the form it was registered in, at its present status."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] = Field(
+        examples=[
+            {
+                "dataset_id": "users.daily_active",
+                "version": "1.0.0",
+                "status": "active",
+                "owners": [{"team": "growth-platform"}],
+                "fields": [{"name": "user_id", "type": "string"}],
+                "primary_key": ["user_id"],
+            }
+        ]
+    )
 
 
 class ContractAnswer(Answer):
     """A contract as a search finds it."""
 
-    id: str
-    version: str
-    name: str | None = None
-    domain: str | None = None
-    tier: str | None = None
-    parent: str | None = None
-    summary: str | None = None
-    status: str = Field(description="Of the version that is named.")
+    id: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["1.1.0"])
+    name: str | None = Field(default=None, examples=["Daily active users"])
+    domain: str | None = Field(default=None, examples=["growth"])
+    tier: str | None = Field(default=None, examples=["product"])
+    parent: str | None = Field(default=None, examples=["policy/enterprise"])
+    summary: str | None = Field(default=None, examples=["One row for each user who was active on a day."])
+    status: str = Field(description="Of the version that is named.", examples=["active"])
     owners: list[OwnerAnswer] = Field(default=[])
-    consumers: int = Field(default=0, description="How many read one of its lines.")
+    consumers: int = Field(default=0, description="How many read one of its lines.", examples=[2])
     health: Literal["healthy", "warning", "failing"] | None = Field(
         default=None, description="Its worst newest measure; null where nothing was judged."
     )
-    updated_at: datetime
+    updated_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
 
 
 class OverviewAnswer(Answer):
     """What there is to choose from: how many contracts have which domain, tier, status, owning team or health."""
 
-    contracts: int
-    domains: dict[str, int]
-    tiers: dict[str, int]
-    statuses: dict[str, int]
-    owners: dict[str, int]
-    health: dict[str, int] = Field(default={}, description="`none`: of which nothing was judged.")
+    contracts: int = Field(examples=[12])
+    domains: dict[str, int] = Field(examples=[{"growth": 8, "sales": 4}])
+    tiers: dict[str, int] = Field(examples=[{"product": 11, "enterprise": 1}])
+    statuses: dict[str, int] = Field(examples=[{"active": 10, "deprecated": 2}])
+    owners: dict[str, int] = Field(examples=[{"growth-platform": 8, "checkout": 4}])
+    health: dict[str, int] = Field(
+        default={},
+        description="`none`: of which nothing was judged.",
+        examples=[{"healthy": 9, "failing": 1, "none": 2}],
+    )
 
 
 class LineAnswer(Answer):
     """A line of a contract: the versions that share a MAJOR."""
 
-    line: str
-    namespace: str
-    status: str
-    versions: int
-    latest: str
-    latest_active: str | None = None
+    line: str = Field(examples=["users.daily_active@1"])
+    namespace: str = Field(examples=["users_daily_active_v1"])
+    status: str = Field(examples=["active"])
+    versions: int = Field(examples=[2])
+    latest: str = Field(examples=["1.1.0"])
+    latest_active: str | None = Field(default=None, examples=["1.1.0"])
     sunset_on: date | None = None
     retire_on: date | None = None
-    consumers: int
+    consumers: int = Field(examples=[2])
 
 
 class ChangeAnswer(Answer):
     """One term that differs between two versions."""
 
-    kind: str
-    path: str
-    field: str | None
-    direction: str
-    before: Any = None
-    after: Any = None
-    bump: str
-    breaks: list[str]
-    severity: str
-    message: str
+    kind: str = Field(examples=["field_removed"])
+    path: str = Field(examples=["ltv"])
+    field: str | None = Field(examples=["ltv"])
+    direction: str = Field(examples=["removed"])
+    before: Any = Field(default=None, examples=["number, optional"])
+    after: Any = Field(default=None, examples=[None])
+    bump: str = Field(examples=["MAJOR"])
+    breaks: list[str] = Field(examples=[["existing_data"]])
+    severity: str = Field(examples=["error"])
+    message: str = Field(examples=["field 'ltv' was removed; old data will fail validation"])
 
 
 class DiffAnswer(Answer):
     """What judging two versions says."""
 
-    contract: str
-    before: str | None
-    after: str
-    mode: str
+    contract: str = Field(examples=["users.daily_active"])
+    before: str | None = Field(examples=["1.1.0"])
+    after: str = Field(examples=["2.0.0"])
+    mode: str = Field(examples=["backward"])
     compatible: bool
     admissible: bool
-    required_bump: str
-    required_version: str | None
+    required_bump: str = Field(examples=["MAJOR"])
+    required_version: str | None = Field(examples=["2.0.0"])
     changes: list[ChangeAnswer]
     issues: list[CompatibilityIssue]
 
@@ -137,11 +155,11 @@ class DiffAnswer(Answer):
 class StepAnswer(Answer):
     """One version that moved from one status to another; a reminder to leave it where both are the same."""
 
-    contract: str
-    version: str
-    before: str
-    after: str
-    reason: str
+    contract: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["1.0.0"])
+    before: str = Field(examples=["deprecated"])
+    after: str = Field(examples=["sunset"])
+    reason: str = Field(examples=["the sunset date was reached"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,27 +181,27 @@ class Query:
 class ViolationAnswer(Answer):
     """One term that is weaker than a policy asks, and the policy it came from."""
 
-    policy: str
-    kind: str
-    path: str
-    message: str
-    waived_by: str | None = None
+    policy: str = Field(examples=["policy/growth 1.0.0"])
+    kind: str = Field(examples=["sla_relaxed"])
+    path: str = Field(examples=["sla.freshness"])
+    message: str = Field(examples=["service level sla.freshness is relaxed: 12 h -> 48 h"])
+    waived_by: str | None = Field(default=None, examples=["growth-platform"])
 
 
 class ChildAnswer(Answer):
     """A child that a policy would find in breach."""
 
-    contract: str
-    version: str
+    contract: str = Field(examples=["growth.signups"])
+    version: str = Field(examples=["1.1.0"])
     violations: list[ViolationAnswer]
 
 
 class PolicyCheckAnswer(Answer):
     """What the policies above a contract say to it, and what it would say to those below it."""
 
-    contract: str
-    version: str
-    policies: list[str]
+    contract: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["1.1.0"])
+    policies: list[str] = Field(examples=[["policy/growth 1.0.0", "policy/enterprise 1.0.0"]])
     violations: list[ViolationAnswer]
     children: list[ChildAnswer] = Field(default=[])
 
@@ -196,27 +214,27 @@ class PolicyCheckAnswer(Answer):
 class WaiverAnswer(Answer):
     """Who sets which finding aside, where, why and until when."""
 
-    id: int
-    rule: str
-    contract: str
-    path: str
-    owner: str
-    reason: str
-    until: date
-    granted_by: str
-    granted_at: datetime
+    id: int = Field(examples=[7])
+    rule: str = Field(examples=["sla_relaxed"])
+    contract: str = Field(examples=["users.daily_active"])
+    path: str = Field(examples=["sla.freshness"])
+    owner: str = Field(examples=["growth-platform"])
+    reason: str = Field(examples=["the source delivers daily until the new feed is live"])
+    until: date = Field(examples=["2027-01-31"])
+    granted_by: str = Field(examples=["data-stewards"])
+    granted_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
     revoked_at: datetime | None = None
 
 
 class ProposalAnswer(Answer):
     """A breaking change that waits, or waited, for somebody else's approval."""
 
-    id: int
-    contract: str
-    version: str
-    state: Literal["open", "approved", "declined"]
-    proposed_by: str
-    proposed_at: datetime
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    reason: str | None = None
+    id: int = Field(examples=[3])
+    contract: str = Field(examples=["users.daily_active"])
+    version: str = Field(examples=["2.0.0"])
+    state: Literal["open", "approved", "declined"] = Field(examples=["approved"])
+    proposed_by: str = Field(examples=["ci of growth-platform"])
+    proposed_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    decided_by: str | None = Field(default=None, examples=["data-stewards"])
+    decided_at: datetime | None = Field(default=None, examples=["2026-11-04T09:30:00Z"])
+    reason: str | None = Field(default=None, examples=["every reader of ltv has moved to revenue.lifetime"])

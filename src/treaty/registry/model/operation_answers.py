@@ -18,16 +18,25 @@ UpcomingKind = Literal["deprecation", "sunset", "retirement", "expiry", "migrati
 class ActivityAnswer(Answer):
     """One thing that happened, in a sentence, and what it is about."""
 
-    id: int
-    at: datetime
-    actor: str
-    kind: ActivityKind
-    did: str = Field(description="What was done, in a word: registered, refused, deprecated, moved …")
-    headline: str = Field(description="The same in a sentence; the contract stands beside it.")
-    contract: str | None = Field(default=None, description="Null where it concerns more than one.")
-    version: str | None = None
-    before: str | None = Field(default=None, description="The version that it followed.")
-    line: str | None = Field(default=None, description="Null where there is none, or none yet.")
+    id: int = Field(examples=[42])
+    at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    actor: str = Field(examples=["ci of growth-platform"])
+    kind: ActivityKind = Field(examples=["registration"])
+    did: str = Field(
+        description="What was done, in a word: registered, refused, deprecated, moved …", examples=["registered"]
+    )
+    headline: str = Field(
+        description="The same in a sentence; the contract stands beside it.",
+        examples=["ci of growth-platform registered 1.1.0: optional field 'country' added"],
+    )
+    contract: str | None = Field(
+        default=None, description="Null where it concerns more than one.", examples=["users.daily_active"]
+    )
+    version: str | None = Field(default=None, examples=["1.1.0"])
+    before: str | None = Field(default=None, description="The version that it followed.", examples=["1.0.0"])
+    line: str | None = Field(
+        default=None, description="Null where there is none, or none yet.", examples=["users.daily_active@1"]
+    )
     consumer: str | None = None
     migration: int | None = None
     proposal: int | None = None
@@ -36,48 +45,56 @@ class ActivityAnswer(Answer):
 class UpcomingAnswer(Answer):
     """A day in the life of a line that is near: when, what then, and whom it concerns."""
 
-    on: date
-    kind: UpcomingKind
-    headline: str
-    contract: str
-    line: str
-    versions: list[str] = Field(default=[], description="Of the line, those that it is about.")
-    owners: list[str] = Field(default=[])
-    consumers: int = Field(default=0, description="How many read the line.")
-    migration: int | None = None
-    link: str | None = Field(default=None, description="The plan or guide that was announced with it.")
+    on: date = Field(examples=["2027-03-31"])
+    kind: UpcomingKind = Field(examples=["sunset"])
+    headline: str = Field(examples=["users.daily_active@1 goes into sunset: no new consumers"])
+    contract: str = Field(examples=["users.daily_active"])
+    line: str = Field(examples=["users.daily_active@1"])
+    versions: list[str] = Field(
+        default=[], description="Of the line, those that it is about.", examples=[["1.0.0", "1.1.0"]]
+    )
+    owners: list[str] = Field(default=[], examples=[["growth-platform"]])
+    consumers: int = Field(default=0, description="How many read the line.", examples=[2])
+    migration: int | None = Field(default=None, examples=[7])
+    link: str | None = Field(
+        default=None,
+        description="The plan or guide that was announced with it.",
+        examples=["https://wiki.example.org/move-to-v2"],
+    )
 
 
 class TeamAnswer(Answer):
     """A team that owns or reads something; a consumer that names no team speaks for itself."""
 
-    team: str
-    owns: int = Field(description="How many contracts it owns.")
-    reads: int = Field(description="How many lines its consumers read.")
-    consumers: int
-    waiting: int = Field(default=0, description="How many moves to a next line wait for its consumers.")
+    team: str = Field(examples=["growth-platform"])
+    owns: int = Field(description="How many contracts it owns.", examples=[3])
+    reads: int = Field(description="How many lines its consumers read.", examples=[5])
+    consumers: int = Field(examples=[2])
+    waiting: int = Field(default=0, description="How many moves to a next line wait for its consumers.", examples=[1])
 
 
 class AuditAnswer(Answer):
     """Who did what, when; each entry holds the hash of the one before it."""
 
-    seq: int
-    at: datetime
-    actor: str
-    action: str
-    subject: str
+    seq: int = Field(examples=[1])
+    at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    actor: str = Field(examples=["ci of growth-platform"])
+    action: str = Field(examples=["contract.register"])
+    subject: str = Field(examples=["users.daily_active 1.0.0"])
     before: str | None = None
-    after: str | None = None
-    details: dict[str, Any]
-    previous: str
-    hash: str
+    after: str | None = Field(
+        default=None, examples=["9b31477b8c9c44d36a5027c44e2e15913ae44831ff1f77f37c9591a42eb97d34"]
+    )
+    details: dict[str, Any] = Field(examples=[{"mode": "backward", "compatible": True}])
+    previous: str = Field(examples=["0000000000000000000000000000000000000000000000000000000000000000"])
+    hash: str = Field(examples=["e9e0ff5283c011a587ec9eefc8f6a6f244ccefdad17629dc3a7f9a717159c766"])
 
 
 class BreakAnswer(Answer):
     """Where the audit log does not hold."""
 
-    seq: int
-    reason: str
+    seq: int = Field(examples=[1])
+    reason: str = Field(examples=["every reader of ltv has moved to revenue.lifetime"])
 
 
 class HeadAnswer(Answer):
@@ -92,29 +109,31 @@ class AuditCheckAnswer(Answer):
     """Whether the audit log is whole; keep the head to see later that nothing was cut off."""
 
     whole: bool
-    entries: int
-    head: str
+    entries: int = Field(examples=[42])
+    head: str = Field(examples=["42:e9e0ff5283c011a587ec9eefc8f6a6f244ccefdad17629dc3a7f9a717159c766"])
     breaks: list[BreakAnswer]
 
 
 class TokenAnswer(Answer):
     """A token, without its secret."""
 
-    id: str
-    name: str
-    role: str
-    team: str | None = None
-    scopes: list[str]
-    created_at: datetime
-    created_by: str
-    expires_at: datetime
+    id: str = Field(examples=["e3da3c37ff84"])
+    name: str = Field(examples=["ci of growth-platform"])
+    role: str = Field(examples=["contributor"])
+    team: str | None = Field(default=None, examples=["growth-platform"])
+    scopes: list[str] = Field(examples=[["read", "write"]])
+    created_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    created_by: str = Field(examples=["admin"])
+    expires_at: datetime = Field(examples=["2027-02-01T14:05:00Z"])
     revoked_at: datetime | None = None
 
 
 class MintedAnswer(TokenAnswer):
     """A new token; the secret is shown this once."""
 
-    token: str
+    token: str = Field(
+        examples=["treaty_e3da3c37ff84_0000000000000000000000000000000000000000000000000000000000000000"]
+    )
 
 
 Health = Literal["healthy", "warning", "failing"]
@@ -123,73 +142,75 @@ Health = Literal["healthy", "warning", "failing"]
 class MeasureAnswer(Answer):
     """One number about a contract's data at one moment, and how it stands to what is promised."""
 
-    contract: str
-    name: str
-    at: datetime
-    value: float
-    unit: str
-    promise: float | None = Field(default=None, description="What is promised, in the same unit.")
-    state: Health | None = Field(default=None, description="Null where nothing is promised.")
-    details: dict[str, Any] = Field(default={})
+    contract: str = Field(examples=["users.daily_active"])
+    name: str = Field(examples=["freshness"])
+    at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    value: float = Field(examples=[720])
+    unit: str = Field(examples=["s"])
+    promise: float | None = Field(default=None, description="What is promised, in the same unit.", examples=[3600])
+    state: Health | None = Field(default=None, description="Null where nothing is promised.", examples=["healthy"])
+    details: dict[str, Any] = Field(default={}, examples=[{"newest": "2026-11-03T13:53:00Z"}])
 
 
 class RecordedAnswer(Answer):
     """How many measures are new; those of contracts that are not registered were passed over."""
 
-    recorded: int
-    unknown: list[str] = Field(default=[], description="Contracts that are not registered.")
+    recorded: int = Field(examples=[1])
+    unknown: list[str] = Field(
+        default=[], description="Contracts that are not registered.", examples=[["growth.signups"]]
+    )
 
 
 class DayAnswer(Answer):
     """How one day went, and by which measures it was no better."""
 
-    day: date
-    state: Health
-    by: list[str]
+    day: date = Field(examples=["2026-11-03"])
+    state: Health = Field(examples=["healthy"])
+    by: list[str] = Field(examples=[["freshness"]])
 
 
 class GridRowAnswer(Answer):
     """One contract, how it is now, and how its days went; a day without judged measures is left out."""
 
-    contract: str
-    name: str | None = None
-    domain: str | None = None
-    health: Health | None = None
+    contract: str = Field(examples=["users.daily_active"])
+    name: str | None = Field(default=None, examples=["Daily active users"])
+    domain: str | None = Field(default=None, examples=["growth"])
+    health: Health | None = Field(default=None, examples=["healthy"])
     days: list[DayAnswer]
 
 
 class ChannelAnswer(Answer):
     """Where a party gets its notices; the secret and what a URL may hold of it are not shown."""
 
-    id: int
-    party: str
-    kind: str
-    target: str
+    id: int = Field(examples=[5])
+    party: str = Field(examples=["growth-platform"])
+    kind: str = Field(examples=["webhook"])
+    target: str = Field(examples=["https://hooks.example.org"])
     signed: bool
-    added_by: str
-    added_at: datetime
+    added_by: str = Field(examples=["ci of growth-platform"])
+    added_at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
 
 
 class DeliveryAnswer(Answer):
     """How far a notice got on one channel."""
 
-    channel: int
-    state: Literal["pending", "delivered", "dead"]
-    attempts: int
+    channel: int = Field(examples=[5])
+    state: Literal["pending", "delivered", "dead"] = Field(examples=["delivered"])
+    attempts: int = Field(examples=[1])
     next_at: datetime | None = None
-    delivered_at: datetime | None = None
+    delivered_at: datetime | None = Field(default=None, examples=["2026-11-03T14:05:00Z"])
     error: str | None = None
 
 
 class NoticeAnswer(Answer):
     """Something that parties were told."""
 
-    id: str
-    at: datetime
-    kind: str
-    contract: str
-    version: str | None = None
-    headline: str
-    details: dict[str, Any]
-    parties: list[str]
+    id: str = Field(examples=["34fb5eddfff65eeaeb91ed0000000007"])
+    at: datetime = Field(examples=["2026-11-03T14:05:00Z"])
+    kind: str = Field(examples=["contract.sla_breach"])
+    contract: str = Field(examples=["users.daily_active"])
+    version: str | None = Field(default=None, examples=["1.1.0"])
+    headline: str = Field(examples=["freshness is 31 h; the contract promises 24 h"])
+    details: dict[str, Any] = Field(examples=[{"measured": "31 h", "promised": "24 h"}])
+    parties: list[str] = Field(examples=[["analytics", "growth-platform", "ltv-dashboard"]])
     deliveries: list[DeliveryAnswer] = Field(default=[])

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from treaty.errors import InvalidDocument
 
@@ -25,7 +25,7 @@ class Page(Answer, Generic[T]):
     """A part of a list; `next` is where the following part begins, or null at the end."""
 
     items: list[T]
-    next: str | None = None
+    next: str | None = Field(default=None, examples=["WzUwXQ"])
 
 
 Key = str | int

@@ -19,7 +19,7 @@ from treaty.registry.model import (
 )
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.examples.declared import CANDIDATE_BODY
+from treaty.server.openapi import CONTRACT_BODY
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import SubscriptionBody
@@ -99,7 +99,7 @@ def domain_map(registry: CallerRegistry) -> DomainsAnswer:
     return registry.consumers.domains()
 
 
-@routes.post("/impact", Action.CHECK, openapi_extra=CANDIDATE_BODY)
+@routes.post("/impact", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
     """List the consumers that a new version would affect, by field."""
     candidate = await read_candidate(request, registry.context.rules.limits)
@@ -108,7 +108,7 @@ async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
     )
 
 
-@routes.post("/can-i-publish", Action.CHECK, openapi_extra=CANDIDATE_BODY)
+@routes.post("/can-i-publish", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def can_i_publish(registry: CallerRegistry, request: Request) -> DecisionAnswer:
     """Decide whether a new version can be published, with all reasons."""
     candidate = await read_candidate(request, registry.context.rules.limits)

@@ -22,7 +22,7 @@ from treaty.registry.model import (
 from treaty.registry.model.contract_answers import Query as Wanted
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.examples.declared import AS_HANDED_IN
+from treaty.server.openapi import ORIGINAL_DOCUMENT_RESPONSE
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import DeprecationBody, OverrideBody
 from treaty.server.routing import CallerRegistry, Routes
@@ -102,7 +102,7 @@ def show_version(registry: CallerRegistry, contract: str, version: str) -> Docum
     Action.READ,
     (404,),
     response_class=Response,
-    responses=AS_HANDED_IN,
+    responses=ORIGINAL_DOCUMENT_RESPONSE,
 )
 def document_as_given(registry: CallerRegistry, contract: str, version: str) -> Response:
     """Return the document exactly as it was submitted."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 import treaty
@@ -18,15 +18,13 @@ from treaty.registry.model import OwnerAnswer, Registration
 from treaty.registry.model.page import PAGE
 from treaty.registry.report import CompatibilityReport
 from treaty.server.content_negotiation import JSON, Format, document_response, documents_response, wants_plain_json
-from treaty.server.examples.declared import (
-    ARCHIVED,
-    CANDIDATE_BODY,
-    DECISION_CARD,
-    DEPRECATED,
-    DOCUMENT,
-    DOCUMENTS,
-    REGISTERED,
-    front_answers,
+from treaty.server.openapi import (
+    CONTRACT_BODY,
+    CONTRACT_LIST_RESPONSE,
+    DECISION_CARD_BODY,
+    REGISTRATION_RESPONSES,
+    contract_response,
+    front_page_responses,
 )
 from treaty.server.pages.catalog import front_page
 from treaty.server.pages.responses import prefers_html
@@ -61,7 +59,7 @@ _INFO: dict[str, Any] = {
     "docs": "/docs",
     "endpoints": _ENDPOINTS,
 }
-_FRONT = front_answers(_INFO)
+_PLAN = "https://wiki.example.org/move-to-v2"
 
 
 class Deprecation(RequestBody):
@@ -69,13 +67,13 @@ class Deprecation(RequestBody):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    deprecation_uri: Uri
+    deprecation_uri: Uri = Field(examples=["https://wiki.example.org/move-to-v2"])
 
 
 class Datasets(BaseModel):
     """The ids of all registered contracts."""
 
-    datasets: list[str]
+    datasets: list[str] = Field(examples=[["sales.orders", "users.daily_active"]])
 
 
 @routes.post(
@@ -84,8 +82,8 @@ class Datasets(BaseModel):
     (400,),
     status_code=201,
     response_model=Registration,
-    responses=REGISTERED,
-    openapi_extra=CANDIDATE_BODY,
+    responses=REGISTRATION_RESPONSES,
+    openapi_extra=CONTRACT_BODY,
 )
 async def register_contract(registry: WriterRegistry, request: Request) -> Response:
     """Register a version of a contract."""
@@ -95,7 +93,7 @@ async def register_contract(registry: WriterRegistry, request: Request) -> Respo
     return Response(registration.model_dump_json(), status, media_type=JSON)
 
 
-@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=DOCUMENT)
+@routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=contract_response())
 async def latest_contract(registry: CallerRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
     document = registry.cached_latest_json(dataset_id)
@@ -106,7 +104,7 @@ async def latest_contract(registry: CallerRegistry, request: Request, dataset_id
     return await run_in_threadpool(document_response, request, json.loads(document), form)
 
 
-@routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CANDIDATE_BODY)
+@routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CONTRACT_BODY)
 async def check_contract(registry: CallerRegistry, request: Request) -> Response:
     """Check a version without registering it."""
     candidate = await read_candidate(request, registry.context.rules.limits)
@@ -119,14 +117,14 @@ async def check_contract(registry: CallerRegistry, request: Request) -> Response
     Action.CHECK,
     (400,),
     response_model=list[OwnerAnswer],
-    openapi_extra=DECISION_CARD,
+    openapi_extra=DECISION_CARD_BODY,
 )
 async def owners_from_card(registry: CallerRegistry, card: JsonObject) -> list[OwnerAnswer]:
     """Derive owners from a Decision Card."""
     return [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in owners_from_decision_card(card)]
 
 
-@routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), responses=DOCUMENTS)
+@routes.get("/contracts/{dataset_id:path}/versions", Action.READ, (404,), responses=CONTRACT_LIST_RESPONSE)
 def contract_history(
     registry: CallerRegistry,
     request: Request,
@@ -141,7 +139,7 @@ def contract_history(
     return documents_response(request, documents, form, next_page_link(request, page.next))
 
 
-@routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=DOCUMENT)
+@routes.get("/contracts/{dataset_id:path}/versions/{version}", Action.READ, (404,), responses=contract_response())
 def get_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
 ) -> Response:
@@ -153,7 +151,7 @@ def get_version(
     "/contracts/{dataset_id:path}/versions/{version}/deprecate",
     Action.ADVANCE,
     (400, 404),
-    responses=DEPRECATED,
+    responses=contract_response(status="deprecated", deprecation_uri=_PLAN),
 )
 def deprecate_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, body: Deprecation, form: Format = None
@@ -169,7 +167,7 @@ def deprecate_version(
     "/contracts/{dataset_id:path}/versions/{version}/archive",
     Action.ADVANCE,
     (400, 404),
-    responses=ARCHIVED,
+    responses=contract_response(status="archived", deprecation_uri=_PLAN),
 )
 def archive_version(
     registry: CallerRegistry, request: Request, dataset_id: str, version: str, form: Format = None
@@ -179,7 +177,7 @@ def archive_version(
     return document_response(request, registry.get(dataset_id, version).document, form)
 
 
-@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=_FRONT)
+@routes.get("/", Action.READ, tags=["service"], response_model=dict[str, Any], responses=front_page_responses(_INFO))
 async def service_info(request: Request) -> Response:
     """Return the name, version and endpoints of the service; browsers get the catalog."""
     if prefers_html(request.headers.get("accept", "")):

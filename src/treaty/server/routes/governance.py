@@ -11,7 +11,7 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import ContractAnswer, Page, PolicyCheckAnswer, ProposalAnswer, WaiverAnswer
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.examples.declared import CANDIDATE_BODY
+from treaty.server.openapi import CONTRACT_BODY
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import DecisionBody, DeclineBody, WaiverBody
@@ -27,7 +27,7 @@ def list_policies(registry: CallerRegistry, cursor: Cursor = None, limit: Limit 
     return registry.governance.policies(cursor=cursor, limit=limit)
 
 
-@routes.post("/policies/check", Action.CHECK, openapi_extra=CANDIDATE_BODY)
+@routes.post("/policies/check", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def check_policies(registry: CallerRegistry, request: Request) -> PolicyCheckAnswer:
     """List terms that are weaker than the policies require; for a policy, also the contracts it would affect."""
     candidate = await read_candidate(request, registry.context.rules.limits)

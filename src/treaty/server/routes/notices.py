@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Path, Query, Request
+from pydantic import BaseModel, Field
 
 from treaty.registry.access.permissions import Action
 from treaty.registry.model import ChannelAnswer, NoticeAnswer, Page
@@ -17,6 +18,12 @@ from treaty.server.routing import CallerRegistry, Routes
 routes = Routes("notices", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]
 Word = Annotated[str | None, Query(max_length=256)]
+
+
+class RetriedDeliveries(BaseModel):
+    """The number of deliveries that are tried again."""
+
+    deliveries: int = Field(examples=[2])
 
 
 @routes.get("/channels", Action.NOTIFY)
@@ -46,11 +53,11 @@ def list_notices(
 
 
 @routes.post("/notices/retry", Action.NOTIFY, (404,))
-def retry_notices(registry: CallerRegistry, request: Request, body: RetryBody) -> dict[str, int]:
+def retry_notices(registry: CallerRegistry, request: Request, body: RetryBody) -> RetriedDeliveries:
     """Retry deliveries that failed permanently."""
     deliveries = registry.notices.retry(channel=body.channel)
     request.app.state.wake_delivery()
-    return {"deliveries": deliveries}
+    return RetriedDeliveries(deliveries=deliveries)
 
 
 @routes.post("/contracts/{contract:path}/breaches", Action.NOTIFY, (404,), status_code=201)

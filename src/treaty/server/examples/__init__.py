@@ -1,1 +1,0 @@
-"""Examples in the description of the API: what requests and answers may look like."""
