@@ -17,13 +17,13 @@ PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
 GROUPS = {
     "tests/catalog/browser/": "browser",
     "tests/pipeline/retail/": "retail",
-    "tests/pipeline/run/test_elsewhere.py": "processes",
+    "tests/pipeline/run/test_cluster.py": "processes",
     "tests/pipeline/run/test_full_disk.py": "processes",
-    "tests/pipeline/run/test_killing.py": "processes",
+    "tests/pipeline/run/test_killed_processes.py": "processes",
 }
 """Tests that share one expensive result and therefore run in one process."""
 
-STARTS_SPARK = ("tests/e2e/test_demo.py", "tests/pipeline/running/")
+STARTS_SPARK = ("tests/e2e/test_demo.py", "tests/pipeline/run/")
 """Tests that start Spark in a process of their own, without the fixture."""
 
 

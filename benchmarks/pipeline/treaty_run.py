@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from benchmarks.pipeline.progress import report_progress
 from treaty.pipeline.layers.publications import salt_for
 from treaty.pipeline.project import read_project
-from treaty.pipeline.project.contract_resolution import contracts_used
-from treaty.pipeline.run import Means, RunSummary, run_project
+from treaty.pipeline.project.contract_resolution import resolve_contracts
+from treaty.pipeline.run import RunEnvironment, RunSummary, run_project
 from treaty.pipeline.tables import Tables
 
 if TYPE_CHECKING:
@@ -26,11 +26,13 @@ _LONGEST = 6
 def run(spark: SparkSession, folder: Path) -> None:
     """Run the project in a workspace over whatever is new there."""
     project = _project(folder)
-    contracts = contracts_used(project, [folder / "contracts"])
-    summary = run_project(Tables(spark, CATALOG), project, dict(contracts.by_line), means=Means(secret=_SECRET))
+    contracts = resolve_contracts(project, [folder / "contracts"])
+    summary = run_project(
+        Tables(spark, CATALOG), project, dict(contracts.by_line), environment=RunEnvironment(hash_secret=_SECRET)
+    )
     _tell_longest(summary)
     if not summary.succeeded:
-        reasons = "; ".join(f"{step.name}: {', '.join(step.reasons)}" for step in summary.troubled)
+        reasons = "; ".join(f"{step.name}: {', '.join(step.reasons)}" for step in summary.unsuccessful)
         raise RuntimeError(f"the run did not succeed: {reasons}")
 
 

@@ -16,9 +16,9 @@ from treaty.cli.options import AnswerFormat
 from treaty.cli.pipeline_project import OpenedProject
 from treaty.cli.progress import Progress
 from treaty.errors import Unavailable
-from treaty.pipeline.project.contract_resolution import ContractsUsed
+from treaty.pipeline.project.contract_resolution import ResolvedContracts
 from treaty.pipeline.project.declarations import Project
-from treaty.pipeline.run import Counts, Outcome, RunSummary, StepSummary, Wish
+from treaty.pipeline.run import Counts, Outcome, RunOptions, RunSummary, StepSummary
 from treaty.registry.service import Registry
 from treaty.settings import load_settings
 
@@ -32,11 +32,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., RunSum
     monkeypatch.setattr("treaty.pipeline.run.run_project", lambda *_: DONE)
 
     def go(registry: Callable[[], AbstractContextManager[Registry]] | None) -> RunSummary:
-        contracts = cast(ContractsUsed, type("None used", (), {"by_line": {}})())
+        contracts = cast(ResolvedContracts, type("None used", (), {"by_line": {}})())
         settings = load_settings(None, start=tmp_path)
         opened = OpenedProject(cast(Project, None), contracts, settings, registry)
         asked = PipelineCall(tmp_path, None, None, None, AnswerFormat.TEXT)
-        return _run(asked, Wish(), opened, cast(Any, None), Progress())
+        return _run(asked, RunOptions(), opened, cast(Any, None), Progress())
 
     return go
 

@@ -49,7 +49,7 @@ def lake(spark: SparkSession) -> dict[str, list[Stamp]]:
             stamps.setdefault(table, []).append(tables.append(table, spark.sql(select), stamp))
     view = NewStamp(13, {}, "shop.view 1.0.0", "", {})
     create_view(
-        spark, tables.place, "publications.read_view_v1", "SELECT 1 AS one", view, datetime(2026, 1, 1, tzinfo=UTC)
+        spark, tables.namespace, "publications.read_view_v1", "SELECT 1 AS one", view, datetime(2026, 1, 1, tzinfo=UTC)
     )
     return stamps
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from treaty.pipeline.plan import Plan
-    from treaty.pipeline.project.contract_resolution import ContractsUsed
+    from treaty.pipeline.project.contract_resolution import ResolvedContracts
     from treaty.pipeline.project.declarations import Project, Source
     from treaty.pipeline.tables import Tables
     from treaty.registry.client import RegistryClient
@@ -32,7 +32,7 @@ class OpenedProject:
     """A project with its contracts and settings."""
 
     project: Project
-    contracts: ContractsUsed
+    contracts: ResolvedContracts
     settings: Settings
     registry: Callable[[], AbstractContextManager[Registry | RegistryClient]] | None = None
     """Opens the configured registry; None if there is no registry."""
@@ -41,13 +41,13 @@ class OpenedProject:
 def open_project(folder: Path, config: Path | None, token_file: Path | None = None) -> OpenedProject:
     """Read a project and find its contracts, in the configured registry or else in its folders."""
     from treaty.pipeline.project import read_project
-    from treaty.pipeline.project.contract_resolution import OnRegistryDown, contracts_used
+    from treaty.pipeline.project.contract_resolution import OnRegistryDown, resolve_contracts
 
     settings = load_settings(config, start=folder)
     project = read_project(folder, settings.limits)
     pipeline = settings.parts.pipeline
     registry = _registry(settings, token_file)
-    contracts = contracts_used(
+    contracts = resolve_contracts(
         project,
         [Path(folder) for folder in pipeline.contracts],
         registry,
@@ -106,7 +106,7 @@ def offline_plan(opened: OpenedProject) -> Plan:
 
 def live_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
     """Plan with the current tables, the new data in the sources, and the column types that Spark reports."""
-    from treaty.pipeline.plan import plan, typed_problems
+    from treaty.pipeline.plan import find_type_problems, plan
 
     with open_tables(opened.settings, spark) as tables:
         offline = plan(opened.project, opened.contracts.by_line)
@@ -119,7 +119,7 @@ def live_plan(opened: OpenedProject, spark: SparkOptions) -> Plan:
             finding
             for step in live.steps
             if not any(str(query.sql.path) in refused for query in step.queries)
-            for finding in typed_problems(tables.spark, step)
+            for finding in find_type_problems(tables.spark, step)
         ]
     return replace(live, problems=(*live.problems, *typed, *news.problems, *opened.contracts.findings))
 
@@ -141,12 +141,12 @@ def _describe_arrivals(source: Source, tables: Tables, password: str | None) -> 
     from treaty.cli.render.plain_text import pluralize
     from treaty.pipeline.project.declarations import Files
     from treaty.pipeline.project.table_names import raw_table
-    from treaty.pipeline.sources import Asking, arrivals, known_files
+    from treaty.pipeline.sources import ArrivalRequest, known_files, read_arrivals
 
-    asking = Asking(
+    asking = ArrivalRequest(
         0, datetime.now(UTC), known_files(tables, source.name), tables.stamp(raw_table(source.name)), password
     )
-    found = arrivals(tables.spark, source, asking)
+    found = read_arrivals(tables.spark, source, asking)
     if found.rows is None:
         return None
     return pluralize(found.new, "new file") if isinstance(source.origin, Files) else "new rows"

@@ -1,4 +1,4 @@
-"""Raw rows for tests, as the sources of the pipeline lay them down, and the contracts they are held to."""
+"""Raw rows for tests, as sources write them, and their contracts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from treaty.contracts.loader import load
 from treaty.contracts.model import Contract
-from treaty.pipeline.project.declarations import Files, Format, Line, Source
+from treaty.contracts.versions import Line
+from treaty.pipeline.project.declarations import Files, Format, Source
 
 _COLUMNS = (
     "payload string, source string, file string, file_size bigint, file_modified timestamp, position bigint, "

@@ -1,4 +1,4 @@
-"""Rules on a whole table, audited before anybody sees it."""
+"""Audit of table rules before publication."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def broken(found: Audit) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_only_rules_on_the_whole_are_audited(spark: SparkSession, case: str) -> None:
+def test_only_table_rules_are_audited(spark: SparkSession, case: str) -> None:
     rows, keys, blocking, warned = CASES[case]
     found = audit(table(spark, rows), HELD_TO, NOW, keys=keys)
     assert broken(found) == blocking
@@ -92,7 +92,7 @@ def test_only_rules_on_the_whole_are_audited(spark: SparkSession, case: str) -> 
     assert all("'3'" not in reason and "(3" not in reason for reason in found.reasons)  # codes are confidential
 
 
-def test_a_double_key_shows_itself_by_the_key(spark: SparkSession) -> None:
+def test_a_duplicate_key_is_reported_with_the_key(spark: SparkSession) -> None:
     found = audit(table(spark, [*SOUND, ("a", "9", "done")]), HELD_TO, NOW)
     assert found.reasons == (
         'unique:id: 2 rows break it: must be a key that no other row has ({"id":"a"} in the row of id a)',
@@ -100,7 +100,7 @@ def test_a_double_key_shows_itself_by_the_key(spark: SparkSession) -> None:
     assert found.remarks[0].startswith("freshness:at: the newest row is 129,600 s old; newest row must be at most 4 h")
 
 
-def test_keys_that_only_written_rows_can_double_are_looked_for_among_them(spark: SparkSession) -> None:
+def test_duplicates_are_searched_among_written_rows_where_that_suffices(spark: SparkSession) -> None:
     double = table(spark, [*SOUND, ("a", "9", "done")])
     sound = audit(double, HELD_TO, NOW, written=Written(double.where("id <> 'a'"), ("id",)))
     assert broken(sound) == {}
@@ -112,7 +112,7 @@ def test_keys_that_only_written_rows_can_double_are_looked_for_among_them(spark:
     assert broken(audit(codes, HELD_TO, NOW, written=Written(codes.where("id = 'f'"), ("id",)))) == {"unique:code": 2}
 
 
-def test_without_rules_on_the_whole_nothing_is_measured(spark: SparkSession) -> None:
+def test_without_table_rules_nothing_is_measured(spark: SparkSession) -> None:
     found = audit(table(spark, SOUND), contract(FIELDS[:1]), NOW, keys=Keys.REPLACED)
     assert found.results == ()
     assert found.passed

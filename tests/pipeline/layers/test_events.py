@@ -1,4 +1,4 @@
-"""From what arrived to events: every raw row has one outcome, and a pointer back."""
+"""From raw rows to events: every raw row has one outcome and a pointer back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
 from treaty.contracts.loader import load
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.events import (
-    deduplicated,
+    check_events,
     event_columns,
-    held_to_contract,
-    identity_of,
+    identity_columns,
     known_identities,
+    mark_redeliveries,
 )
 from treaty.pipeline.project.declarations import Format
 
@@ -63,12 +63,10 @@ _JUDGED: dict[str, tuple[bytes, list[str]]] = {
 }
 
 
-def test_a_payload_is_one_record_that_keeps_the_contract_or_in_quarantine(
-    any_spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_payload_is_accepted_or_quarantined(any_spark: SparkSession, tmp_path: Path) -> None:
     arrivals = [Arrival(payload, 7, "f.jsonl", place) for place, (payload, _) in enumerate(_JUDGED.values())]
     orders = contract("orders", _FIELDS)
-    held = held_to_contract(raw(any_spark, tmp_path, arrivals), source(), orders)
+    held = check_events(raw(any_spark, tmp_path, arrivals), source(), orders)
     table = [item for item in event_columns(orders) if item.name != "_run"]
     assert [(item.name, item.dataType.simpleString()) for item in held.schema] == [
         (item.name, item.dataType.simpleString()) for item in table
@@ -93,9 +91,9 @@ _NUMBERS = {
 }
 
 
-def test_no_digit_of_a_long_number_is_lost(spark: SparkSession, tmp_path: Path) -> None:
+def test_long_numbers_keep_all_digits(spark: SparkSession, tmp_path: Path) -> None:
     arrivals = [Arrival(payload, position=place) for place, payload in enumerate(_NUMBERS)]
-    held = held_to_contract(raw(spark, tmp_path, arrivals), source(), contract("orders", _FIELDS))
+    held = check_events(raw(spark, tmp_path, arrivals), source(), contract("orders", _FIELDS))
     rows = held.orderBy("_position").selectExpr("id", "amount", "tags").collect()
     assert [str(row["amount"]) for row in rows] == list(_NUMBERS.values())
     assert [row["id"] for row in rows] == ["a", "9.9999999999999999", '"1.00000000000000000009', "a"]
@@ -109,7 +107,7 @@ _CLOSED = {
 }
 
 
-def test_a_closed_contract_refuses_names_it_does_not_know_at_any_depth(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_closed_contract_refuses_unknown_fields_at_any_depth(spark: SparkSession, tmp_path: Path) -> None:
     lines = {"items": {"logicalType": "object", "properties": [{"name": "sku", "logicalType": "string"}]}}
     fields: dict[str, dict[str, Any]] = {
         "id": {},
@@ -118,7 +116,7 @@ def test_a_closed_contract_refuses_names_it_does_not_know_at_any_depth(spark: Sp
     }
     closed = contract("orders", fields, content="closed")
     arrivals = [Arrival(payload.encode(), position=place) for place, payload in enumerate(_CLOSED)]
-    held = held_to_contract(raw(spark, tmp_path, arrivals), source(), closed).orderBy("_position").collect()
+    held = check_events(raw(spark, tmp_path, arrivals), source(), closed).orderBy("_position").collect()
     told = [
         None if row["_violations"] is None else [(v["rule"], v["value"]) for v in row["_violations"]] for row in held
     ]
@@ -145,7 +143,7 @@ def test_csv_records_are_read_by_the_header_of_their_file(any_spark: SparkSessio
         for place, (header, line, _) in enumerate(_CSV.values())
     ]
     declared = source(form=Format.CSV, separator=";")
-    held = held_to_contract(raw(any_spark, tmp_path, arrivals), declared, contract("orders", _FIELDS))
+    held = check_events(raw(any_spark, tmp_path, arrivals), declared, contract("orders", _FIELDS))
     rows = held.orderBy("_position").collect()
     for row, (what, (_, _, values)) in zip(rows, _CSV.items(), strict=True):
         if values is None:
@@ -177,25 +175,25 @@ _DELIVERED: dict[str, tuple[int, object, str]] = {
 }
 
 
-def test_an_identity_is_accepted_once_whatever_is_delivered_again(
+def test_an_identity_is_accepted_once(
     any_spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders, declared = contract("orders", _FIELDS, **_ORDERED), source()
-    identity = identity_of(declared, orders)
+    identity = identity_columns(declared, orders)
     assert identity == ("id", "seq")
     arrivals = [
         Arrival(payload, run, f"{run}.jsonl", place) for place, (run, payload, _) in enumerate(_DELIVERED.values())
     ]
     first = raw(any_spark, tmp_path, [item for item in arrivals if item.run == 1])
     second = raw(any_spark, tmp_path, [item for item in arrivals if item.run == 2][::-1])
-    deduplicated(held_to_contract(first, declared, orders), None, identity).write.parquet(str(tmp_path / "events"))
+    mark_redeliveries(check_events(first, declared, orders), None, identity).write.parquet(str(tmp_path / "events"))
     before = any_spark.read.parquet(str(tmp_path / "events"))
     known = known_identities(before.where("_outcome = 'accepted'"), second, declared, orders)
     known.explain()
     history = re.search(r"parquet.*ReadSchema: (\S+)", capsys.readouterr().out)
     assert history
     assert history[1] == "struct<id:string,seq:int,_outcome:string,_digest:string>"
-    now = deduplicated(held_to_contract(second, declared, orders), known, identity)
+    now = mark_redeliveries(check_events(second, declared, orders), known, identity)
     rows = sorted([*before.collect(), *now.collect()], key=lambda row: row["_position"])
     for row, (what, (_, _, outcome)) in zip(rows, _DELIVERED.items(), strict=True):
         assert row["_outcome"] == outcome, what
@@ -211,34 +209,36 @@ def test_an_identity_is_accepted_once_whatever_is_delivered_again(
         ([], _FIELDS, {}, ("_digest",)),
     ],
 )
-def test_the_identity_is_what_is_said_first(
+def test_the_identity_comes_from_the_first_definition(
     identity: list[str], fields: dict[str, dict[str, Any]], more: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    assert identity_of(source(identity=identity), contract("orders", fields, **more)) == expected
+    assert identity_columns(source(identity=identity), contract("orders", fields, **more)) == expected
 
 
-def test_an_identity_that_cannot_be_one_is_refused() -> None:
+def test_an_invalid_identity_is_refused() -> None:
     orders = contract("orders", _FIELDS)
-    with pytest.raises(InvalidDocument, match=r"orders.yaml:1: identity has 'nope', which is no field .*: id, seq"):
-        identity_of(source(identity=["nope"]), orders)
-    with pytest.raises(InvalidDocument, match="'prices', which holds a map"):
-        identity_of(source(identity=["prices"]), orders)
+    with pytest.raises(
+        InvalidDocument, match=r"orders.yaml:1: identity names 'nope', which is not a field .*: id, seq"
+    ):
+        identity_columns(source(identity=["nope"]), orders)
+    with pytest.raises(InvalidDocument, match="'prices', which has a map in it"):
+        identity_columns(source(identity=["prices"]), orders)
     for taken in ("_Outcome", "_file"):
-        with pytest.raises(InvalidDocument, match=f"field '{taken}', which is a column of the pipeline's own"):
+        with pytest.raises(InvalidDocument, match=f"field '{taken}', which is a column that the pipeline adds"):
             event_columns(contract("orders", {taken: {}}))
 
 
-def test_without_any_identity_the_whole_payload_is_one(spark: SparkSession, tmp_path: Path) -> None:
+def test_without_an_identity_the_payload_is_the_identity(spark: SparkSession, tmp_path: Path) -> None:
     orders, declared = contract("orders", _FIELDS), source()
     payloads = [{"id": "a"}, {"id": "a"}, {"id": "a", "seq": 1}, b'{"id": "b"', b'{"id": "b"']
     arrivals = [Arrival(payload, position=place) for place, payload in enumerate(payloads)]
     rows = raw(spark, tmp_path, arrivals)
-    events = deduplicated(held_to_contract(rows, declared, orders), None, identity_of(declared, orders))
+    events = mark_redeliveries(check_events(rows, declared, orders), None, identity_columns(declared, orders))
     outcomes = [row["_outcome"] for row in events.orderBy("_position").collect()]
     assert outcomes == ["accepted", "duplicate", "accepted", "quarantined", "quarantined"]
 
 
-def test_every_defect_of_the_retailer_has_the_outcome_that_its_ledger_says(spark: SparkSession, tmp_path: Path) -> None:
+def test_every_injected_defect_has_the_expected_outcome(spark: SparkSession, tmp_path: Path) -> None:
     history = tmp_path / "history"
     told = write(Options(orders=1_000, only=("order_placed", "payment_failed")), history)
     contracts = Path("examples/retail/contracts/events")
@@ -251,25 +251,25 @@ def test_every_defect_of_the_retailer_has_the_outcome_that_its_ledger_says(spark
             for file in files
             for place, line in enumerate(file.read_bytes().split(b"\n")[:-1], 1)
         ]
-        held = held_to_contract(raw(spark, tmp_path / "raw", arrivals), declared, event)
-        events = deduplicated(held, None, identity_of(declared, event)).select(
+        held = check_events(raw(spark, tmp_path / "raw", arrivals), declared, event)
+        events = mark_redeliveries(held, None, identity_columns(declared, event)).select(
             "_source_file", "_position", "_outcome", "_violations.rule"
         )
         rows = {(row["_source_file"], row["_position"]): row for row in events.collect()}
         outcomes = [row["_outcome"] for row in rows.values()]
         assert len(rows) == counts["lines"]
         assert outcomes.count("quarantined") == counts["quarantined"] > 0
-        assert outcomes.count("duplicate") == counts["deduplicated"] > 0
+        assert outcomes.count("duplicate") == counts["mark_redeliveries"] > 0
         assert outcomes.count("accepted") == counts["distinct"]
         for entry in ledger:
             if entry["event"] == name and entry["outcome"] == "quarantined":
                 assert rows[entry["file"], entry["line"]]["rule"] == [entry["rule"]], entry
 
 
-def test_bytes_of_records_that_had_types_come_back_as_they_were(spark: SparkSession, tmp_path: Path) -> None:
+def test_bytes_of_typed_records_are_preserved(spark: SparkSession, tmp_path: Path) -> None:
     pictures = contract("pictures", {"id": {}, "picture": {"logicalType": None, "physicalType": "binary"}})
     arrivals = [Arrival({"id": "a", "picture": "/wD+"}, headers={"encoding": "json"})]
     rows = raw(spark, tmp_path, arrivals)
     for form, expected in ((Format.PARQUET, b"\xff\x00\xfe"), (Format.JSONL, b"/wD+")):
-        held = held_to_contract(rows, source(form=form), pictures)
+        held = check_events(rows, source(form=form), pictures)
         assert [bytes(row["picture"]) for row in held.collect()] == [expected]

@@ -1,18 +1,18 @@
-"""Keys that a run touches, and the rows of those keys."""
+"""Affected keys and the rows of keys."""
 
 from __future__ import annotations
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted
+from treaty.pipeline.layers.keys import affected_keys, rows_of_keys, with_deleted_keys
 
 
 def _rows(frame: object) -> list[tuple[object, ...]]:
     return sorted((tuple(row) for row in frame.collect()), key=str)  # type: ignore[attr-defined]
 
 
-def test_keys_of_several_inputs_are_told_once_and_never_in_part(any_spark: SparkSession) -> None:
+def test_affected_keys_are_distinct_and_complete(any_spark: SparkSession) -> None:
     changed = {
         "placed": any_spark.sql("SELECT * FROM VALUES ('a', 1, 9), ('a', 1, 8), ('b', null, 7) AS t(id, `line no`, x)"),
         "paid": any_spark.sql("SELECT * FROM VALUES (1, 'a'), (2, 'c') AS t(line, order_id)"),
@@ -23,18 +23,18 @@ def test_keys_of_several_inputs_are_told_once_and_never_in_part(any_spark: Spark
     assert _rows(keys) == [("a", 1), ("c", 2)]
 
 
-def test_rows_are_found_by_key_and_null_is_a_value_like_any_other(any_spark: SparkSession) -> None:
+def test_rows_of_keys_match_nulls(any_spark: SparkSession) -> None:
     rows = any_spark.sql("SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), (null, 4) AS t(`the id`, n)")
     keys = any_spark.sql("SELECT * FROM VALUES ('a'), (null), ('z') AS t(id)")
-    assert _rows(of_keys(rows, keys, ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
-    assert _rows(of_keys(rows, F.broadcast(keys), ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
+    assert _rows(rows_of_keys(rows, keys, ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
+    assert _rows(rows_of_keys(rows, F.broadcast(keys), ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
 
 
-def test_a_key_without_a_row_is_deleted(any_spark: SparkSession) -> None:
+def test_a_key_without_rows_becomes_a_deleted_row(any_spark: SparkSession) -> None:
     rows = any_spark.sql("SELECT * FROM VALUES ('a', 5, 'valid'), ('c', 6, 'quarantined') AS t(id, n, _outcome)")
     keys = any_spark.sql("SELECT * FROM VALUES ('a'), ('b') AS t(id)")
     columns = any_spark.sql("SELECT '' AS id, 1L AS n, '' AS _outcome, 1L AS _run").schema
-    found = with_deleted(rows, keys, columns)
+    found = with_deleted_keys(rows, keys, columns)
     assert found.schema.simpleString() == columns.simpleString()
     assert _rows(found) == [
         ("a", 5, "valid", None),

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.pipeline.layers.arrivals import contract
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.products import build_product, product_columns
-from treaty.pipeline.project.declarations import Line, Product, Sql
+from treaty.pipeline.project.declarations import Product, Sql
 
 _WHOLE = {"logicalType": "integer", "logicalTypeOptions": {"minimum": 1}}
 _EVENT: dict[str, dict[str, Any]] = {
@@ -43,7 +44,7 @@ def _rows(frame: DataFrame) -> dict[str, tuple[object, ...]]:
     return {row["id"]: tuple(row[name] for name in columns) for row in frame.collect()}
 
 
-def test_without_sql_a_key_is_what_its_latest_event_says(any_spark: SparkSession) -> None:
+def test_without_sql_a_key_has_its_latest_event(any_spark: SparkSession) -> None:
     events = _events(
         any_spark,
         "id, seq, state, total",
@@ -75,7 +76,7 @@ LEFT JOIN cancelled c ON c.order_no = o.id
 """
 
 
-def test_sql_reads_sources_and_enrichments_by_name_and_its_rows_are_held_to_the_contract(
+def test_sql_reads_sources_and_enrichments_and_its_rows_are_checked(
     any_spark: SparkSession,
 ) -> None:
     orders = _events(
@@ -119,14 +120,14 @@ def test_events_of_several_sources_may_share_a_sequence(spark: SparkSession) -> 
     assert _rows(found) == {"a": ("valid", "paid", 1, 2, 1, 0), "b": ("valid", "paid", 1, 2, 0, 2)}
 
 
-def test_where_no_order_is_promised_none_is_judged(spark: SparkSession) -> None:
+def test_without_a_promised_order_nothing_is_counted_as_late(spark: SparkSession) -> None:
     events = _events(spark, "id, seq, state, total", "('a', 2, 'new', 1, 1L, 'a', 1L), ('a', 1, 'old', 1, 1L, 'a', 2L)")
     product = Product("order_book", Line("shop.order_book", 1), ("orders",))
     found = build_product({"orders": events}, product, _PRODUCT, {"orders": contract("orders", _EVENT)})
     assert _rows(found) == {"a": ("valid", "old", 1, 2, None, None)}
 
 
-def test_a_sequence_that_goes_on_in_other_keys_tells_what_came_late_but_not_whose_the_gaps_are(
+def test_a_sequence_across_keys_has_late_events_but_no_gaps(
     spark: SparkSession,
 ) -> None:
     by_customer = contract("orders", {**_EVENT, "customer": {}}, ordering={"key": ["customer"], "sequence": "seq"})
@@ -151,7 +152,7 @@ def test_a_sequence_that_goes_on_in_other_keys_tells_what_came_late_but_not_whos
     }
 
 
-def test_what_cannot_be_a_product_is_refused(spark: SparkSession) -> None:
+def test_an_impossible_product_is_refused(spark: SparkSession) -> None:
     events = _events(spark, "id, seq, state, total", "('a', 2, 'new', 1, 1L, 'a', 1L)")
     product = Product("book", Line("shop.book", 1), ("orders",), deleted_when="nope = 1", at="products/book.yaml:1")
     inputs, contracts = {"orders": events}, {"orders": _ORDERS}
@@ -161,5 +162,5 @@ def test_what_cannot_be_a_product_is_refused(spark: SparkSession) -> None:
         build_product(inputs, product, contract("book", {"id": {}}), contracts)
     with pytest.raises(InvalidDocument, match=r"events of orders have no field 'order_id'; write .* with sql:"):
         build_product(inputs, product, contract("book", {"order_id": _KEY}), contracts)
-    with pytest.raises(InvalidDocument, match="field '_given', which is a column of the pipeline's own"):
+    with pytest.raises(InvalidDocument, match="field '_given', which is a column that the pipeline adds"):
         product_columns(contract("book", {"id": _KEY, "_given": {}}))

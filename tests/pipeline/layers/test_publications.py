@@ -1,4 +1,4 @@
-"""What a publication shows: chosen, delayed, redacted, laid out by its contract, and judged on the way out."""
+"""Rows of a publication: selected, delayed, redacted and checked against the contract."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.documents import contract
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.publications import (
     build_publication,
-    chosen_rows,
-    judged_for_publication,
-    outgoing,
+    check_for_publication,
+    prepare_outgoing,
     salt_for,
-    visible,
+    select_rows,
+    visible_rows,
 )
-from treaty.pipeline.project.declarations import Delay, Line, Publication, Redacted, Redaction, Sql
+from treaty.pipeline.project.declarations import Delay, Publication, Redacted, Redaction, Sql
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SALES = contract(
@@ -88,7 +89,7 @@ def by_order(frame: DataFrame) -> dict[str, dict[str, Any]]:
     return {row["order_id"]: row.asDict(recursive=True) for row in frame.collect()}
 
 
-def test_rows_are_chosen_delayed_redacted_and_laid_out(any_spark: SparkSession) -> None:
+def test_rows_are_selected_delayed_redacted_and_have_the_contract_columns(any_spark: SparkSession) -> None:
     publication = replace(
         PUBLICATION,
         sql=sql(QUERY),
@@ -102,7 +103,7 @@ def test_rows_are_chosen_delayed_redacted_and_laid_out(any_spark: SparkSession) 
     )
     salt = salt_for("pepper", publication)
     rows = build_publication(inputs(any_spark), publication, SALES, NOW, salt=salt)
-    judged = judged_for_publication(rows, SALES)
+    judged = check_for_publication(rows, SALES)
     names = ["order_id", "gross", "payments", "customer", "address", "lines", "settled_at", "remark"]
     assert rows.columns == judged.valid.columns == names
     assert judged.valid.schema["gross"].dataType.simpleString() == "decimal(12,2)"
@@ -134,7 +135,7 @@ def test_without_a_query_columns_are_taken_by_name(spark: SparkSession) -> None:
         "gross",
         "payments",
     ]
-    assert judged_for_publication(rows, SALES).valid.collect()[0][:4] == ("a", Decimal("2.50"), 5, None)
+    assert check_for_publication(rows, SALES).valid.collect()[0][:4] == ("a", Decimal("2.50"), 5, None)
 
 
 def test_hashes_of_two_publications_cannot_be_matched() -> None:
@@ -148,7 +149,7 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
     ("change", "says"),
     [
         ({"inputs": ("orders", "returns")}, "reads 'returns', which is missing"),
-        ({}, "say with sql: how they are put together"),
+        ({}, "add sql: to combine them"),
         ({"sql": sql("SELECT order_id FROM orders")}, "requires 'gross', which sql/sales.sql does not give"),
         ({"sql": sql("SELECT\n nothing FROM orders")}, "sql/sales.sql:2: .*nothing"),
         (
@@ -159,26 +160,26 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
         ({"sql": sql(QUERY), "redacted": (Redacted("gross.cents", Redaction.NULL),)}, "no 'cents'; it is in decimal"),
         ({"sql": sql(QUERY), "redacted": (Redacted("a..b", Redaction.NULL),)}, "redact: cannot read field path"),
         ({"sql": sql(QUERY), "redacted": (Redacted("customer", Redaction.HASH),)}, "no secret to hash with"),
-        ({"sql": sql(QUERY), "delay": Delay("when", timedelta(1))}, "'when', which is not there"),
+        ({"sql": sql(QUERY), "delay": Delay("when", timedelta(1))}, "'when', which does not exist"),
         ({"sql": sql(QUERY), "delay": Delay("gross", timedelta(1))}, "'gross', which is decimal"),
     ],
 )
-def test_what_cannot_be_published_as_declared_is_refused(spark: SparkSession, change: Any, says: str) -> None:
+def test_an_impossible_publication_is_refused(spark: SparkSession, change: Any, says: str) -> None:
     with pytest.raises(InvalidDocument, match=says) as refused:
         build_publication(inputs(spark), replace(PUBLICATION, **change), SALES, NOW)
     assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
 
 
-def test_rows_are_seen_once_their_moment_lies_back_far_enough(any_spark: SparkSession) -> None:
+def test_rows_become_visible_after_the_delay(any_spark: SparkSession) -> None:
     publication = replace(PUBLICATION, sql=sql(QUERY), delay=Delay("settled_at", timedelta(hours=24)))
     assert publication.delay
-    rows = chosen_rows(inputs(any_spark), publication)
+    rows = select_rows(inputs(any_spark), publication)
 
     def keys(frame: DataFrame) -> set[str]:
         return {row["order_id"] for row in frame.select("order_id").collect()}
 
     clocks = [NOW - timedelta(days=60), NOW - timedelta(microseconds=1), NOW, NOW + timedelta(microseconds=1)]
-    seen = [keys(visible(rows, publication.delay, clock)) for clock in clocks]
+    seen = [keys(visible_rows(rows, publication.delay, clock)) for clock in clocks]
     assert seen == [set(), {"c"}, {"a", "c"}, {"a", "b", "c"}]
 
 
@@ -200,7 +201,7 @@ SELECT * FROM VALUES
 AS t(order_id, gross, customer, settled_at)"""
 
 
-def test_rows_are_judged_while_they_are_written(any_spark: SparkSession) -> None:
+def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> None:
     name = f"lake.going_out_{'connect' if 'connect' in type(any_spark).__module__ else 'classic'}"
     any_spark.sql(f"CREATE NAMESPACE {name}")
     any_spark.sql(f"CREATE TABLE {name}.sales (order_id string, gross decimal(12,2))")
@@ -208,7 +209,7 @@ def test_rows_are_judged_while_they_are_written(any_spark: SparkSession) -> None
     frame = any_spark.sql(LOSSES)
 
     def written(text: str) -> Any:
-        going = outgoing(judged_for_publication(frame.where(text), held_to))
+        going = prepare_outgoing(check_for_publication(frame.where(text), held_to))
         going.rows.select("order_id", "gross").writeTo(f"{name}.sales").append()
         return going.audit()
 
@@ -236,9 +237,9 @@ def test_rows_are_judged_while_they_are_written(any_spark: SparkSession) -> None
     assert broken.as_data()["passed"] is False
 
 
-def test_nothing_written_is_sound(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_write_passes(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.sql(LOSSES).where("false").selectExpr("order_id", "gross", "1L AS payments")
-    going = outgoing(judged_for_publication(rows, SALES))
+    going = prepare_outgoing(check_for_publication(rows, SALES))
     going.rows.write.parquet(str(tmp_path / "none"))
     assert going.audit().passed
     assert going.audit().rows == 0

@@ -1,4 +1,4 @@
-"""The project's SQL on frames."""
+"""The SQL of a project on DataFrames."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REFUSED = {
 }
 
 
-def test_a_query_reads_frames_by_name_and_leaves_no_name_behind(any_spark: SparkSession) -> None:
+def test_a_query_reads_frames_by_name_and_leaves_no_views_behind(any_spark: SparkSession) -> None:
     frames = {
         "orders": any_spark.sql("SELECT * FROM VALUES (1, 10), (2, 20) AS t(id, total)"),
         "people": any_spark.sql("SELECT * FROM VALUES (1, 'Ada') AS t(id, name)"),
@@ -47,9 +47,7 @@ def test_a_query_reads_frames_by_name_and_leaves_no_name_behind(any_spark: Spark
     assert {table.name for table in any_spark.catalog.listTables()} == before
 
 
-def test_what_is_not_understood_is_told_with_file_and_line(
-    any_spark: SparkSession, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_sql_errors_have_file_and_line(any_spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
     frames = {"orders": any_spark.sql("SELECT * FROM VALUES (1, 10) AS t(id, total)")}
     for text, words in _REFUSED.items():
         with pytest.raises(InvalidDocument, match=words):

@@ -1,4 +1,4 @@
-"""Publications as views in the catalog: pinned to what was audited, with the contract's columns and no others."""
+"""Publications as views: pinned to audited snapshots, with exactly the columns of the contract."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.documents import contract
+from treaty.contracts.versions import Line
 from treaty.errors import Conflict, InvalidDocument
-from treaty.pipeline.layers.publications.view_sql import Pinned, view_query
-from treaty.pipeline.project.declarations import Delay, Form, Line, Publication, Redacted, Redaction, Sql
-from treaty.pipeline.tables.layout import Place
+from treaty.pipeline.layers.publications.view_sql import PinnedInput, view_query
+from treaty.pipeline.project.declarations import Delay, Form, Publication, Redacted, Redaction, Sql
+from treaty.pipeline.tables.layout import TableNamespace
 from treaty.pipeline.tables.snapshots import NewStamp
 from treaty.pipeline.tables.views import create_view, view_stamp
 
@@ -54,29 +55,29 @@ SELECT order_id, gross, named_struct('city', city, 'country', 'CH'), settled_at,
 AS t(order_id, gross, city, settled_at, _outcome)"""
 
 
-def orders(spark: SparkSession, place: Place) -> Pinned:
+def orders(spark: SparkSession, place: TableNamespace) -> PinnedInput:
     """Make a table with three rows, of which two stand and one may be seen, and pin it as it is."""
-    table = place.full("products.orders")
+    table = place.full_name("products.orders")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {place.name}")
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {place.namespace('products')}")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {place.layer_namespace('products')}")
     spark.sql(
         f"CREATE TABLE {table} (order_id string, gross decimal(12,2), address struct<city: string, country: string>, "
         "settled_at timestamp, _outcome string)"
     )
     spark.sql(INSERT.format(table=table, key="a"))
     snapshot = spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").collect()[0][0]  # noqa: S608
-    return Pinned(table, snapshot, ("order_id", "gross", "address", "settled_at"), ("valid", "resolved"))
+    return PinnedInput(table, snapshot, ("order_id", "gross", "address", "settled_at"), ("valid", "resolved"))
 
 
-def test_a_view_shows_what_stood_and_was_due_when_it_was_pinned(any_spark: SparkSession) -> None:
+def test_a_view_shows_current_visible_rows_of_the_pinned_snapshot(any_spark: SparkSession) -> None:
     kind = "connect" if "connect" in type(any_spark).__module__ else "classic"
-    place = Place(f"lake.views_{kind}")
+    place = TableNamespace(f"lake.views_{kind}")
     pinned = orders(any_spark, place)
     assert view_stamp(any_spark, place, "publications.sales_v1") is None
     query = view_query(any_spark, VIEW, SALES, {"orders": pinned})
     create_view(any_spark, place, "publications.sales_v1", query.text, STAMP, NOW)
     any_spark.sql(INSERT.format(table=pinned.table, key="b"))
-    seen = any_spark.table(place.full("publications.sales_v1"))
+    seen = any_spark.table(place.full_name("publications.sales_v1"))
     assert [f"{item.name} {item.dataType.simpleString()}" for item in seen.schema] == [
         "order_id string",
         "gross decimal(14,2)",
@@ -84,7 +85,7 @@ def test_a_view_shows_what_stood_and_was_due_when_it_was_pinned(any_spark: Spark
         "remark string",
     ]
     assert [(row[0], row[2]["city"], row[3]) for row in seen.collect()] == [("a1", "it's a ${secret}", None)]
-    assert [row[0] for row in any_spark.sql(query.undelayed).orderBy("order_id").collect()] == ["a1", "a2"]
+    assert [row[0] for row in any_spark.sql(query.without_delay).orderBy("order_id").collect()] == ["a1", "a2"]
     found = view_stamp(any_spark, place, "publications.sales_v1")
     assert found
     assert (found.run, found.digest, found.reflects, found.committed_at) == (
@@ -96,20 +97,20 @@ def test_a_view_shows_what_stood_and_was_due_when_it_was_pinned(any_spark: Spark
 
     plain = view_query(any_spark, replace(VIEW, sql=None, delay=None, redacted=()), SALES, {"orders": pinned})
     create_view(any_spark, place, "publications.sales_v1", plain.text, replace(STAMP, run=8), NOW)
-    assert any_spark.table(place.full("publications.sales_v1")).count() == 2
+    assert any_spark.table(place.full_name("publications.sales_v1")).count() == 2
     assert view_stamp(any_spark, place, "publications.sales_v1").run == 8  # type: ignore[union-attr]
     with pytest.raises(Conflict, match=r"products\.orders is a table already"):
         create_view(any_spark, place, "products.orders", plain.text, STAMP, NOW)
 
 
-def test_what_a_view_cannot_promise_is_refused(spark: SparkSession) -> None:
-    pinned = orders(spark, Place("lake.views_refused"))
+def test_an_impossible_view_is_refused(spark: SparkSession) -> None:
+    pinned = orders(spark, TableNamespace("lake.views_refused"))
     refused: dict[str, Any] = {
         "cannot be hashed in a view": {"redacted": (Redacted("order_id", Redaction.HASH),)},
         "is double, and orders@1 says decimal": {"sql": _sql("SELECT 1D AS gross, * EXCEPT (gross) FROM orders")},
         "requires 'order_id', which sql/sales.sql": {"sql": _sql("SELECT gross, address, settled_at FROM orders")},
         "sql/sales.sql:2: ": {"sql": _sql("SELECT\n nothing FROM orders")},
-        "'when', which is not there": {"delay": Delay("when", timedelta(1))},
+        "'when', which does not exist": {"delay": Delay("when", timedelta(1))},
     }
     for says, change in refused.items():
         with pytest.raises(InvalidDocument, match=says):

@@ -1,4 +1,4 @@
-"""A small shop as values: sources, products, a reconciliation and publications, and their contracts."""
+"""A small shop as values: sources, products, a reconciliation, publications and their contracts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.documents import contract
 from treaty.contracts import Contract
+from treaty.contracts.versions import Line
 from treaty.pipeline.project.declarations import (
     Agreement,
     Assertion,
@@ -18,7 +19,6 @@ from treaty.pipeline.project.declarations import (
     Files,
     Form,
     Format,
-    Line,
     Product,
     Project,
     Publication,

@@ -1,4 +1,4 @@
-"""The plan of a project: its steps, their order, how each is computed, and where columns come from."""
+"""The plan of a project: steps, order, modes, lineage and problems."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tests.pipeline.plan.shop import (
 )
 from treaty.contracts.findings import Severity
 from treaty.pipeline.plan import Key, Mode, Plan, plan, select
+from treaty.pipeline.plan.planner import sort_by_dependency
 from treaty.pipeline.project.declarations import (
     Attribute,
     Claim,
@@ -38,7 +39,7 @@ def planned(project: Project = SHOP, **changed: Any) -> Plan:
     return plan(project, contracts(**changed))
 
 
-def test_steps_come_after_those_that_they_read() -> None:
+def test_steps_follow_their_inputs() -> None:
     found = planned()
 
     assert [step.table for step in found.steps] == [
@@ -60,7 +61,7 @@ def test_steps_come_after_those_that_they_read() -> None:
     assert found.errors == ()
 
 
-def test_each_step_says_how_it_is_computed_and_why() -> None:
+def test_each_step_has_a_mode_with_a_reason() -> None:
     found = {step.name: step for step in planned().steps}
 
     assert {name: (step.mode, step.mode_reason) for name, step in found.items()} == {
@@ -68,12 +69,12 @@ def test_each_step_says_how_it_is_computed_and_why() -> None:
         "paid": (Mode.APPEND, "each raw row is one event"),
         "placed": (Mode.APPEND, "each raw row is one event"),
         "customers": (Mode.KEYED, "the latest event of each customer_id"),
-        "orders": (Mode.KEYED, "the query keeps every order_id apart"),
+        "orders": (Mode.KEYED, "the query computes each order_id independently"),
         "payments": (Mode.KEYED, "the latest event of each payment_id"),
-        "balance": (Mode.KEYED, "every claim speaks about order_id by itself"),
-        "late_sales": (Mode.FULL, "rows come due with time, whether or not something is new"),
-        "partner": (Mode.KEYED, "the rows of balance by name"),
-        "sales": (Mode.KEYED, "the query keeps every order_id apart"),
+        "balance": (Mode.KEYED, "every claim computes each order_id independently"),
+        "late_sales": (Mode.FULL, "delayed rows become visible with time, even without new data"),
+        "partner": (Mode.KEYED, "each row comes from one row of balance"),
+        "sales": (Mode.KEYED, "the query computes each order_id independently"),
         "sales_now": (Mode.FULL, "a view is computed when it is read"),
     }
     assert found["orders"].reads == ("events.placed", "products.customers")
@@ -104,7 +105,7 @@ WHOLE = [
         ),
         {},
         "orders",
-        "under another name",
+        "renames order_id",
     ),
     (
         SHOP,
@@ -117,7 +118,7 @@ WHOLE = [
             ]
         },
         "orders",
-        "cannot be read",
+        "cannot be parsed",
     ),
     (
         with_product("payments", deleted_when=None),
@@ -130,13 +131,13 @@ WHOLE = [
         SHOP,
         {"payments": [key("payment_id"), _field("order_id"), _field("paid", "money")]},
         "sales",
-        "no key of one input is required in all of them",
+        "its inputs share no required key",
     ),
     (
         SHOP,
         {"payments": [key("payment_id"), _field("order_id", "integer", required=True), _field("paid", "money")]},
         "sales",
-        "no key of one input",
+        "its inputs share no required key",
     ),
     (
         with_publication("partner", redacted=(Redacted("order_id", Redaction.HASH),)),
@@ -144,13 +145,13 @@ WHOLE = [
         "partner",
         "order_id is redacted",
     ),
-    (with_publication("partner", form=Form.FEED), {}, "partner", "a feed is written as a whole"),
+    (with_publication("partner", form=Form.FEED), {}, "partner", "a feed is always written in full"),
     (SHOP, {"partner": [key("paid"), _field("city")]}, "partner", "its contract has no order_id"),
     (
         SHOP,
         {"partner": [_field("order_id", "integer", required=True, primaryKey=True)]},
         "partner",
-        "order_id has another type",
+        "order_id has different types",
     ),
     (
         with_reconciliation(claims=(Claim("placed", "orders"), Claim("received", "payments", sql("c", MIXED)))),
@@ -167,7 +168,7 @@ WHOLE = [
         ),
         {},
         "balance",
-        "customers, which claim received speaks from, has no order_id",
+        "customers, the product of claim received, has no order_id",
     ),
 ]
 
@@ -175,7 +176,7 @@ WHOLE = [
 @pytest.mark.parametrize(
     ("project", "changed", "name", "reason"), WHOLE, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_what_cannot_go_by_key_says_why(project: Project, changed: dict[str, Any], name: str, reason: str) -> None:
+def test_a_full_step_has_a_reason(project: Project, changed: dict[str, Any], name: str, reason: str) -> None:
     step = next(one for one in planned(project, **changed).steps if one.name == name and one.layer != "raw")
 
     assert step.mode is Mode.FULL
@@ -211,7 +212,7 @@ PROBLEMS = [
         with_product("orders", sql=sql("orders", "SELECT 1.00 AS amount, c.city FROM placed p, customers c")),
         {},
         "column-missing",
-        "nothing gives order_id, which orders 1.0.0 requires",
+        "orders 1.0.0 requires the column order_id",
         "/shop/orders.yaml:1",
     ),
     (
@@ -246,7 +247,7 @@ PROBLEMS = [
         SHOP,
         {"customers": [key("customer_id"), _field("born", required=True)]},
         "column-missing",
-        "nothing gives born",
+        "requires the column born",
         "/shop/customers.yaml:1",
     ),
     (SHOP, {"sales": {"status": "draft"}}, "contract-not-active", "sales 1.0.0 is draft", "/shop/sales.yaml:1"),
@@ -275,7 +276,7 @@ PROBLEMS = [
         with_reconciliation(attributes=(Attribute("amount", ("placed",), {"placed": "total"}),)),
         {},
         "column-missing",
-        "amount: claim placed gives no total",
+        "amount: claim placed has no column total",
         "/shop/balance.yaml:1",
     ),
     (
@@ -294,7 +295,7 @@ PROBLEMS = [
         ),
         {},
         "key-missing",
-        "claim received gives no order_id",
+        "claim received has no key column order_id",
         "/shop/balance.yaml:1",
     ),
     (
@@ -318,7 +319,7 @@ def test_problems_are_found_before_anything_runs(
     assert [one for one in found if one.id == finding and message in one.message and str(one.place) == place], found
 
 
-def test_remarks_do_not_stop_a_run() -> None:
+def test_warnings_do_not_prevent_a_run() -> None:
     unused = with_publication(
         "partner", sql=sql("p", "SELECT order_id, paid, amount FROM balance"), inputs=("balance", "orders")
     )
@@ -334,7 +335,7 @@ def test_remarks_do_not_stop_a_run() -> None:
     }
 
 
-def test_columns_are_traced_to_events() -> None:
+def test_lineage_reaches_the_fields_of_events() -> None:
     found = planned()
 
     def listed(columns: Any) -> dict[str, list[str]]:
@@ -378,25 +379,25 @@ def test_columns_are_traced_to_events() -> None:
         (["late_sales", "sales_now"], ["publications.late_sales_v1", "publications.sales_now_v1"]),
     ],
 )
-def test_steps_are_chosen_by_name_with_what_is_up_or_down_from_them(wanted: list[str], tables: list[str]) -> None:
+def test_steps_are_selected_by_name_with_upstream_or_downstream(wanted: list[str], tables: list[str]) -> None:
     assert [step.table for step in select(planned().steps, wanted)] == tables
 
 
-def test_everything_is_chosen_up_and_down() -> None:
+def test_upstream_and_downstream_can_be_combined() -> None:
     chosen = {step.table for step in select(planned().steps, ["+orders+"])}
 
     assert {"raw.placed", "products.customers", "publications.sales_v1", "publications.late_sales_v1"} <= chosen
     assert not chosen & {"raw.paid", "products.payments"}
 
 
-def test_a_misspelt_choice_is_answered_with_what_was_meant() -> None:
+def test_a_misspelled_name_gets_a_suggestion() -> None:
     from treaty.errors import NotFound
 
-    with pytest.raises(NotFound, match="declares no 'salse'; did you mean sales"):
+    with pytest.raises(NotFound, match="has no 'salse'; did you mean sales"):
         select(planned().steps, ["salse+"])
 
 
-def test_a_source_keeps_its_meaning_wherever_it_lies() -> None:
+def test_moving_a_source_does_not_change_its_digest() -> None:
     moved = replace(SHOP, folder=SHOP.folder.parent / "elsewhere")
     elsewhere = Files("s3a://elsewhere/*", Format.JSONL)
     sources = tuple(Source(one.name, one.line, elsewhere, one.identity) for one in SHOP.sources)
@@ -405,3 +406,21 @@ def test_a_source_keeps_its_meaning_wherever_it_lies() -> None:
     there = {step.table: step.digest for step in planned(replace(moved, sources=sources)).steps}
 
     assert here == there
+
+
+@pytest.mark.parametrize(
+    ("reads", "order", "circle"),
+    [
+        ({}, (), ()),
+        ({"b": (), "a": ()}, ("a", "b"), ()),
+        ({"a": ("b",), "b": ("c",), "c": ()}, ("c", "b", "a"), ()),
+        ({"a": ("elsewhere",)}, ("a",), ()),
+        ({"a": ("b",), "b": ("a",), "c": ()}, ("c",), ("a", "b")),
+        ({"a": ("a",)}, (), ("a",)),
+        ({"x": ("a",), "a": ("b",), "b": ("c",), "c": ("b",)}, (), ("b", "c")),
+    ],
+)
+def test_names_are_sorted_by_dependency(
+    reads: dict[str, tuple[str, ...]], order: tuple[str, ...], circle: tuple[str, ...]
+) -> None:
+    assert sort_by_dependency(reads) == (order, circle)

@@ -1,4 +1,4 @@
-"""Why each step would run, and how much it would compute, from what tables and sources say."""
+"""Reasons for a step to run and how it would be computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.pipeline.plan.shop import ORDERS_SQL, SHOP, _field, contracts, sql, with_product
-from treaty.pipeline.plan import Cause, Mode, Planned, plan
+from treaty.pipeline.plan import Cause, Mode, PlannedStep, plan
 from treaty.pipeline.project.declarations import Project
 from treaty.pipeline.tables import Stamp
 
@@ -41,30 +41,30 @@ def found(
     project: Project = SHOP,
     arriving: Mapping[str, str | None] | None = QUIET,
     **changed: Any,
-) -> dict[str, Planned]:
+) -> dict[str, PlannedStep]:
     return {one.step.table: one for one in plan(project, contracts(**changed), states, arriving).planned}
 
 
-def causes(planned: dict[str, Planned]) -> dict[str, list[Cause]]:
-    return {table: [why.cause for why in one.whys] for table, one in planned.items() if one.would_run}
+def causes(planned: dict[str, PlannedStep]) -> dict[str, list[Cause]]:
+    return {table: [why.cause for why in one.reasons] for table, one in planned.items() if one.would_run}
 
 
-def test_after_a_run_there_is_nothing_to_do_but_to_see_what_came_due() -> None:
+def test_after_a_run_only_delayed_publications_have_a_reason_to_run() -> None:
     assert causes(found(stamps())) == {"publications.late_sales_v1": [Cause.TIME]}
 
 
-def test_what_was_never_built_is_built_whole() -> None:
+def test_a_missing_table_is_built_in_full() -> None:
     planned = found({})
 
-    assert all(one.whys[0].cause is Cause.NEVER_BUILT for one in planned.values())
+    assert all(one.reasons[0].cause is Cause.NEVER_BUILT for one in planned.values())
     assert {one.mode for table, one in planned.items() if not table.startswith("raw.")} == {Mode.FULL}
     assert {one.mode for table, one in planned.items() if table.startswith("raw.")} == {Mode.APPEND}
 
 
-def test_new_files_run_all_that_follows_from_them_by_key() -> None:
+def test_new_files_run_all_downstream_steps_by_key() -> None:
     planned = found(stamps(), arriving={**QUIET, "paid": "2 new files"})
 
-    assert planned["raw.paid"].whys[0].words == "2 new files"
+    assert planned["raw.paid"].reasons[0].text == "2 new files"
     assert causes(planned) == {
         "raw.paid": [Cause.NEW_DATA],
         "events.paid": [Cause.UPSTREAM],
@@ -78,29 +78,29 @@ def test_new_files_run_all_that_follows_from_them_by_key() -> None:
     assert planned["reconciliation.balance"].mode is Mode.KEYED
 
 
-def test_rows_that_a_dead_run_left_behind_are_taken_up() -> None:
+def test_rows_of_an_interrupted_run_are_processed() -> None:
     planned = found(later(stamps(), "products.payments"))
 
-    assert planned["reconciliation.balance"].whys[0].words == "products.payments has new rows"
+    assert planned["reconciliation.balance"].reasons[0].text == "products.payments has new rows"
     assert causes(planned)["reconciliation.balance"] == [Cause.NEW_DATA]
     assert "events.paid" not in causes(planned)
 
 
-def test_an_acceptance_settles_keys() -> None:
+def test_an_acceptance_is_a_reason_to_reconcile() -> None:
     planned = found(later(stamps(), "reconciliation.balance_acceptances"))
 
     assert causes(planned)["reconciliation.balance"] == [Cause.NEW_DATA]
     assert planned["reconciliation.balance"].mode is Mode.KEYED
 
 
-def test_a_changed_enrichment_touches_every_key() -> None:
+def test_a_changed_enrichment_affects_all_keys() -> None:
     planned = found(later(stamps(), "products.customers"))
 
     assert planned["products.orders"].mode is Mode.FULL
     assert planned["publications.sales_v1"].mode is Mode.KEYED
 
 
-def test_an_input_that_was_built_anew_is_read_whole() -> None:
+def test_a_rebuilt_input_is_read_in_full() -> None:
     planned = found(later(stamps(), "products.payments", extra={"rebuilt": str(SECOND)}))
 
     assert planned["reconciliation.balance"].mode is Mode.FULL
@@ -139,20 +139,22 @@ CHANGES: list[tuple[Project, dict[str, Any], str, Cause, str]] = [
 
 
 @pytest.mark.parametrize(("project", "changed", "table", "cause", "words"), CHANGES)
-def test_a_change_is_told_by_its_part_and_builds_anew(
+def test_a_changed_definition_is_named_and_rebuilds_the_table(
     project: Project, changed: dict[str, Any], table: str, cause: Cause, words: str
 ) -> None:
     planned = found(stamps(), project, **changed)
     rebuilding = {
-        name: one for name, one in planned.items() if one.whys and one.whys[0].cause not in (Cause.TIME, Cause.UPSTREAM)
+        name: one
+        for name, one in planned.items()
+        if one.reasons and one.reasons[0].cause not in (Cause.TIME, Cause.UPSTREAM)
     }
 
     assert list(rebuilding) == [table]
-    assert [(why.cause, why.words) for why in rebuilding[table].whys] == [(cause, words)]
+    assert [(why.cause, why.text) for why in rebuilding[table].reasons] == [(cause, words)]
     assert rebuilding[table].mode is Mode.FULL
 
 
-def test_a_table_that_another_version_built_is_built_anew() -> None:
+def test_a_table_of_another_version_is_rebuilt() -> None:
     states = stamps()
     stamp = states["products.payments"]
     assert stamp is not None
@@ -163,7 +165,7 @@ def test_a_table_that_another_version_built_is_built_anew() -> None:
     assert causes(planned)["products.payments"] == [Cause.EDITION]
 
 
-def test_a_digest_that_nobody_can_read_is_no_reason_to_trust_a_table() -> None:
+def test_a_table_with_an_unreadable_digest_is_rebuilt() -> None:
     states = stamps()
     stamp = states["products.payments"]
     assert stamp is not None
@@ -173,13 +175,13 @@ def test_a_digest_that_nobody_can_read_is_no_reason_to_trust_a_table() -> None:
     assert planned["products.payments"].mode is Mode.FULL
 
 
-def test_a_view_is_made_once() -> None:
+def test_a_view_is_not_replaced_for_new_rows() -> None:
     planned = found(later(stamps(), "reconciliation.balance"))
 
     assert not planned["publications.sales_now_v1"].would_run
     assert planned["publications.partner_v1"].would_run
 
 
-def test_nothing_is_claimed_where_nobody_looked() -> None:
+def test_reasons_are_unknown_without_table_states() -> None:
     assert not any(one.is_known for one in plan(SHOP, contracts()).planned)
-    assert causes(found(stamps(), arriving=None))["raw.paid"] == [Cause.LOOK]
+    assert causes(found(stamps(), arriving=None))["raw.paid"] == [Cause.NOT_CHECKED]

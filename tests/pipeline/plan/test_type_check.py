@@ -1,4 +1,4 @@
-"""Types that do not meet the contract are found by Spark, over empty inputs."""
+"""Type problems that Spark finds over empty inputs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.pipeline.plan.shop import contracts, sql, with_product, with_reconciliation
 from treaty.contracts.findings import Severity
-from treaty.pipeline.plan import plan, typed_problems
+from treaty.pipeline.plan import find_type_problems, plan
 from treaty.pipeline.project.declarations import Claim
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ FROM placed GROUP BY order_id
 """
 
 
-def test_values_that_a_type_would_lose_are_found(any_spark: SparkSession) -> None:
+def test_lossy_types_are_reported(any_spark: SparkSession) -> None:
     (step,) = [
         one for one in plan(with_product("orders", sql=sql("o", QUERY)), contracts()).steps if one.name == "orders"
     ]
 
-    found = typed_problems(any_spark, step)
+    found = find_type_problems(any_spark, step)
 
     assert [(one.severity, one.message.split(", and")[0]) for one in found] == [
         (Severity.ERROR, "orders: amount is decimal(27,5)"),
@@ -34,7 +34,7 @@ def test_values_that_a_type_would_lose_are_found(any_spark: SparkSession) -> Non
     assert all("/shop/sql/o.sql" in str(one.place) for one in found)
 
 
-def test_what_meets_the_contract_is_fine(any_spark: SparkSession) -> None:
+def test_matching_types_are_accepted(any_spark: SparkSession) -> None:
     fine = "SELECT p.order_id, CAST(sum(p.amount) AS DECIMAL(12, 2)) AS amount, NULL AS city FROM placed p GROUP BY 1"
     perhaps = "SELECT customer_id AS order_id, 1 AS nothing_of_the_contract FROM placed"
     steps = [
@@ -44,20 +44,20 @@ def test_what_meets_the_contract_is_fine(any_spark: SparkSession) -> None:
         if one.name == "orders"
     ]
 
-    assert typed_problems(any_spark, steps[0]) == ()
-    assert [(one.severity, one.id) for one in typed_problems(any_spark, steps[1])] == [
+    assert find_type_problems(any_spark, steps[0]) == ()
+    assert [(one.severity, one.id) for one in find_type_problems(any_spark, steps[1])] == [
         (Severity.INFO, "perhaps-missing")
     ]
 
 
-def test_spark_says_what_only_it_knows(any_spark: SparkSession) -> None:
+def test_analysis_errors_of_spark_are_reported(any_spark: SparkSession) -> None:
     claims = (
         Claim("placed", "orders"),
         Claim("received", "payments", sql("c", "SELECT order_id,\n paid + true AS total FROM payments")),
     )
     (step,) = [one for one in plan(with_reconciliation(claims=claims), contracts()).steps if one.name == "balance"]
 
-    (found,) = typed_problems(any_spark, step)
+    (found,) = find_type_problems(any_spark, step)
 
     assert found.id == "sql-refused"
     assert str(found.place) == "/shop/sql/c.sql:2"

@@ -1,4 +1,4 @@
-"""Every declaration runs under a contract: the registry's, the last known one, or the one in the project's folders."""
+"""Contract resolution: from the registry, its cache, or the folders of the project."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ import pytest
 from tests.documents import document
 from tests.registry.offers import ORDERS, orders, users
 from treaty.contracts.text.writer import write_json, write_yaml
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound, Unavailable
-from treaty.pipeline.project.contract_resolution import ContractsUsed, Lines, OnRegistryDown, contracts_used
-from treaty.pipeline.project.declarations import Files, Format, Line, Project, Source
+from treaty.pipeline.project.contract_resolution import (
+    ContractRegistry,
+    OnRegistryDown,
+    ResolvedContracts,
+    resolve_contracts,
+)
+from treaty.pipeline.project.declarations import Files, Format, Project, Source
 from treaty.registry.client import RegistryClient
 from treaty.registry.model import DocumentAnswer, LineAnswer, Page
 from treaty.registry.service import Registry
@@ -35,7 +41,7 @@ def project(folder: Path, *lines: str) -> Project:
     )
 
 
-def versions(used: ContractsUsed) -> dict[str, str]:
+def versions(used: ResolvedContracts) -> dict[str, str]:
     return {str(line): contract.version for line, contract in used.by_line.items()}
 
 
@@ -57,18 +63,20 @@ class TestFolders:
         self.keep(tmp_path, "more/users.yaml", users("3.1.0"))
         (tmp_path / "contracts" / "notes.yaml").write_text("title: no contract\n")
 
-        used = contracts_used(project(tmp_path, f"{ORDERS}@1", f"{USERS}@3", f"{ORDERS}@1"), [tmp_path / "contracts"])
+        used = resolve_contracts(
+            project(tmp_path, f"{ORDERS}@1", f"{USERS}@3", f"{ORDERS}@1"), [tmp_path / "contracts"]
+        )
 
         assert versions(used) == {"orders@1": "1.10.0", f"{USERS}@3": "3.1.0"}
         assert used.origins[Line(ORDERS, 1)] == str(highest)
         assert used.of(project(tmp_path, f"{USERS}@3").sources[0]).id == USERS
         assert used.findings == ()
 
-    def test_a_line_without_an_active_version_is_used_as_it_stands(self, tmp_path: Path) -> None:
+    def test_a_line_without_an_active_version_uses_its_best_version(self, tmp_path: Path) -> None:
         self.keep(tmp_path, "a.yaml", orders("1.0.0", status="sunset"))
         self.keep(tmp_path, "b.yaml", orders("1.1.0", status="draft"))
 
-        assert versions(contracts_used(project(tmp_path, "orders@1"), [tmp_path / "contracts"])) == {
+        assert versions(resolve_contracts(project(tmp_path, "orders@1"), [tmp_path / "contracts"])) == {
             "orders@1": "1.0.0"
         }
 
@@ -77,35 +85,37 @@ class TestFolders:
         self.keep(tmp_path / "shared", "a.yaml", orders("1.1.0"))
         shared = tmp_path / "shared" / "contracts"
 
-        used = contracts_used(project(tmp_path, "orders@1"), [tmp_path / "contracts", shared])
+        used = resolve_contracts(project(tmp_path, "orders@1"), [tmp_path / "contracts", shared])
 
         assert versions(used) == {"orders@1": "1.1.0"}
 
-    def test_all_that_is_missing_is_told_at_once(self, tmp_path: Path) -> None:
+    def test_all_missing_contracts_are_reported_together(self, tmp_path: Path) -> None:
         self.keep(tmp_path, "a.yaml", orders("2.0.0"))
 
         with pytest.raises(NotFound) as caught:
-            contracts_used(project(tmp_path, "orders@1", "returns@1", "orders@2"), [tmp_path / "contracts"])
+            resolve_contracts(project(tmp_path, "orders@1", "returns@1", "orders@2"), [tmp_path / "contracts"])
 
         first, second = str(caught.value).splitlines()
         assert first.startswith("sources/s0.yaml:1: no contract orders@1 in ")
-        assert "there is @2; write it there, correct the name, or set pipeline.contracts" in first
+        assert "there is @2; add it there, correct the name, or set pipeline.contracts" in first
         assert second.startswith("sources/s1.yaml:1: no contract returns@1 in ")
 
-    def test_contracts_that_cannot_be_understood_are_told_at_once(self, tmp_path: Path) -> None:
+    def test_all_invalid_contracts_are_reported_together(self, tmp_path: Path) -> None:
         first = self.keep(tmp_path, "a.yaml", orders("1.0.0"))
         again = self.keep(tmp_path, "b.yaml", orders("1.0.0", fields=[]))
         broken = tmp_path / "contracts" / "c.yaml"
         broken.write_text("id: {\n")
 
         with pytest.raises(InvalidDocument) as caught:
-            contracts_used(project(tmp_path, "orders@1"), [tmp_path / "contracts"])
+            resolve_contracts(project(tmp_path, "orders@1"), [tmp_path / "contracts"])
 
         assert f"{broken}:2: " in str(caught.value)
-        assert f"{again}: orders 1.0.0 stands here and in {first}, and they differ; keep one" in str(caught.value)
+        assert f"{again}: orders 1.0.0 is defined here and, differently, in {first}; delete one of them" in str(
+            caught.value
+        )
 
 
-Opening = Callable[[], AbstractContextManager[Lines]]
+Opening = Callable[[], AbstractContextManager[ContractRegistry]]
 
 
 @pytest.fixture
@@ -117,9 +127,9 @@ def registry(tmp_path: Path) -> Iterator[Registry]:
         yield one
 
 
-def opening(registry: Lines) -> Opening:
+def opening(registry: ContractRegistry) -> Opening:
     @contextmanager
-    def opened() -> Iterator[Lines]:
+    def opened() -> Iterator[ContractRegistry]:
         yield registry
 
     return opened
@@ -153,49 +163,49 @@ class Leaving:
         return self._registry.history(contract, cursor=cursor)
 
 
-def test_the_word_of_a_registry_counts_and_not_the_folders(tmp_path: Path, registry: Registry) -> None:
+def test_the_registry_takes_precedence_over_folders(tmp_path: Path, registry: Registry) -> None:
     TestFolders.keep(tmp_path, "orders.yaml", orders("1.5.0"))
 
-    used = contracts_used(project(tmp_path, "orders@1", f"{USERS}@1"), [tmp_path / "contracts"], opening(registry))
+    used = resolve_contracts(project(tmp_path, "orders@1", f"{USERS}@1"), [tmp_path / "contracts"], opening(registry))
 
     assert versions(used) == {"orders@1": "1.1.0", f"{USERS}@1": "1.0.0"}
     assert set(used.origins.values()) == {"the registry"}
     assert used.findings == ()
 
 
-def test_a_line_without_an_active_version_comes_as_its_best_one(tmp_path: Path, registry: Registry) -> None:
+def test_a_registered_line_without_an_active_version_uses_its_best_version(tmp_path: Path, registry: Registry) -> None:
     registry.register(orders("1.2.0", status="draft"))
     for version in ("1.0.0", "1.1.0"):
         registry.deprecate(ORDERS, version, deprecation_uri="https://wiki.example.org/move")
 
-    used = contracts_used(project(tmp_path, "orders@1"), [], opening(registry))
+    used = resolve_contracts(project(tmp_path, "orders@1"), [], opening(registry))
 
     (contract,) = used.by_line.values()
     assert (contract.version, contract.status) == ("1.1.0", "deprecated")
 
 
-def test_what_is_not_registered_is_told_at_once(tmp_path: Path, registry: Registry) -> None:
+def test_all_unregistered_lines_are_reported_together(tmp_path: Path, registry: Registry) -> None:
     TestFolders.keep(tmp_path, "returns.yaml", orders(id="returns"))
 
     with pytest.raises(NotFound) as caught:
-        contracts_used(
+        resolve_contracts(
             project(tmp_path, "orders@1", "orders@7", "returns@1"), [tmp_path / "contracts"], opening(registry)
         )
 
     first, second = str(caught.value).splitlines()
-    assert first.startswith("sources/s1.yaml:1: no line orders@7 is registered; there are: orders@1; register it")
+    assert first.startswith("sources/s1.yaml:1: line orders@7 is not registered; there are: orders@1; register it")
     assert second.startswith("sources/s2.yaml:1: ")
     assert "returns" in second
 
 
-def test_without_the_registry_the_last_known_contracts_are_used_and_named(tmp_path: Path, registry: Registry) -> None:
+def test_without_the_registry_cached_contracts_are_used_with_a_warning(tmp_path: Path, registry: Registry) -> None:
     declared = project(tmp_path, "orders@1", f"{USERS}@1")
-    before = contracts_used(declared, [], opening(registry))
+    before = resolve_contracts(declared, [], opening(registry))
 
-    after = contracts_used(declared, [], closed_door)
+    after = resolve_contracts(declared, [], closed_door)
 
     assert after.by_line == before.by_line
-    assert all(origin.startswith("last known on 20") for origin in after.origins.values())
+    assert all(origin.startswith("cached on 20") for origin in after.origins.values())
     (finding,) = after.findings
     assert (finding.id, finding.severity) == ("contract-as-last-known", "warning")
     assert "http://127.0.0.1" in finding.message
@@ -206,67 +216,67 @@ def test_without_the_registry_the_last_known_contracts_are_used_and_named(tmp_pa
     ]
 
 
-def test_a_registry_that_goes_away_meanwhile_is_filled_in_from_what_is_known(
-    tmp_path: Path, registry: Registry
-) -> None:
+def test_contracts_missing_from_an_interrupted_registry_come_from_the_cache(tmp_path: Path, registry: Registry) -> None:
     declared = project(tmp_path, "orders@1", f"{USERS}@1")
-    contracts_used(declared, [], opening(registry))
+    resolve_contracts(declared, [], opening(registry))
     registry.register(orders("1.2.0"))
 
-    used = contracts_used(declared, [], opening(Leaving(registry)))
+    used = resolve_contracts(declared, [], opening(Leaving(registry)))
 
     assert versions(used) == {"orders@1": "1.2.0", f"{USERS}@1": "1.0.0"}
     assert used.origins[Line(ORDERS, 1)] == "the registry"
     assert [one.id for one in used.findings] == ["contract-as-last-known"]
 
 
-def test_a_run_that_is_to_halt_without_the_registry_does(tmp_path: Path, registry: Registry) -> None:
+def test_halt_stops_the_run_without_the_registry(tmp_path: Path, registry: Registry) -> None:
     declared = project(tmp_path, "orders@1")
-    contracts_used(declared, [], opening(registry))
+    resolve_contracts(declared, [], opening(registry))
 
     with pytest.raises(Unavailable, match=r"set pipeline\.on_registry_down to last_known"):
-        contracts_used(declared, [], closed_door, OnRegistryDown.HALT)
+        resolve_contracts(declared, [], closed_door, OnRegistryDown.HALT)
 
 
-def test_nothing_runs_under_a_contract_that_was_never_known(tmp_path: Path, registry: Registry) -> None:
+def test_nothing_runs_without_a_cached_contract(tmp_path: Path, registry: Registry) -> None:
     TestFolders.keep(tmp_path, "orders.yaml", orders())
-    contracts_used(project(tmp_path, f"{USERS}@1"), [], opening(registry))
+    resolve_contracts(project(tmp_path, f"{USERS}@1"), [], opening(registry))
 
-    with pytest.raises(Unavailable, match="no copy was ever kept of orders@1: run once while the registry answers"):
-        contracts_used(project(tmp_path, f"{USERS}@1", "orders@1"), [tmp_path / "contracts"], closed_door)
+    with pytest.raises(
+        Unavailable, match="there is no cached copy of orders@1: run once while the registry is reachable"
+    ):
+        resolve_contracts(project(tmp_path, f"{USERS}@1", "orders@1"), [tmp_path / "contracts"], closed_door)
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("id: {", "orders@1.yaml:2: .*; delete the copy"),
-        (write_yaml(document(orders("2.0.0"))), "holds orders@2, not orders@1"),
+        ("id: {", "orders@1.yaml:2: .*; delete the cached copy"),
+        (write_yaml(document(orders("2.0.0"))), "contains orders@2, not orders@1"),
     ],
 )
-def test_a_copy_that_is_no_longer_whole_is_refused(tmp_path: Path, registry: Registry, content: str, says: str) -> None:
+def test_a_broken_cached_contract_is_refused(tmp_path: Path, registry: Registry, content: str, says: str) -> None:
     declared = project(tmp_path, "orders@1")
-    contracts_used(declared, [], opening(registry))
+    resolve_contracts(declared, [], opening(registry))
     (tmp_path / ".treaty" / "contracts" / "orders@1.yaml").write_text(content)
 
     with pytest.raises(InvalidDocument, match=says):
-        contracts_used(declared, [], closed_door)
+        resolve_contracts(declared, [], closed_door)
 
 
-def test_the_id_of_a_contract_leads_to_no_other_folder(tmp_path: Path, registry: Registry) -> None:
+def test_a_contract_id_cannot_escape_the_cache_folder(tmp_path: Path, registry: Registry) -> None:
     named = "shop/orders/über"
     registry.register(orders(id=named))
     declared = project(tmp_path, f"{named}@1")
 
-    contracts_used(declared, [], opening(registry))
+    resolve_contracts(declared, [], opening(registry))
 
-    assert versions(contracts_used(declared, [], closed_door)) == {f"{named}@1": "1.0.0"}
+    assert versions(resolve_contracts(declared, [], closed_door)) == {f"{named}@1": "1.0.0"}
     assert len(list((tmp_path / ".treaty" / "contracts").iterdir())) == 1
 
 
-def test_a_disk_that_takes_no_copy_is_no_reason_to_stop_but_told(tmp_path: Path, registry: Registry) -> None:
+def test_an_unwritable_cache_is_a_warning(tmp_path: Path, registry: Registry) -> None:
     (tmp_path / ".treaty").write_text("a file where a folder should be")
 
-    used = contracts_used(project(tmp_path, "orders@1"), [], opening(registry))
+    used = resolve_contracts(project(tmp_path, "orders@1"), [], opening(registry))
 
     assert versions(used) == {"orders@1": "1.1.0"}
     assert [(one.id, one.severity) for one in used.findings] == [("no-copy-kept", "warning")]

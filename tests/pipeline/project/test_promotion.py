@@ -1,4 +1,4 @@
-"""Nothing is published without an active contract; what is on its way out still runs, and says so."""
+"""The promotion gate: what the status of a contract allows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import yaml
 
 from tests.documents import CASES, contract
 from treaty.contracts import Place, Severity
+from treaty.contracts.versions import Line
 from treaty.governance.lifecycle import Status
-from treaty.pipeline.project.declarations import Files, Format, Line, Product, Project, Publication, Source
-from treaty.pipeline.project.promotion import HINTS, PUBLISHED, UPSTREAM, promotion, refusal
+from treaty.pipeline.project.declarations import Files, Format, Product, Project, Publication, Source
+from treaty.pipeline.project.promotion import HINTS, PUBLISHED, UPSTREAM, check_project_status, refusal
 
 STATUSES: list[dict[str, Any]] = yaml.safe_load((CASES / "pipeline_projects" / "statuses.yaml").read_text())
 FIELDS = [{"name": "id", "logicalType": "string"}]
@@ -27,11 +28,11 @@ ORDERS_UPSTREAM = Project(
 
 
 @pytest.mark.parametrize("case", STATUSES, ids=lambda case: str(case["status"]))
-def test_a_status_weighs_against_publishing_and_less_before_it(case: dict[str, Any]) -> None:
+def test_severity_of_a_status_by_layer(case: dict[str, Any]) -> None:
     judged = contract({"fields": FIELDS, "status": case["status"]})
 
-    published = promotion(PUBLISHED_ORDERS, {ORDERS: judged})
-    upstream = promotion(ORDERS_UPSTREAM, {ORDERS: judged})
+    published = check_project_status(PUBLISHED_ORDERS, {ORDERS: judged})
+    upstream = check_project_status(ORDERS_UPSTREAM, {ORDERS: judged})
 
     assert [one.severity for one in published] == [case["published"]] * (case["published"] is not None)
     assert [one.severity for one in upstream] == [case["upstream"]] * (2 if case["upstream"] else 0)
@@ -43,14 +44,14 @@ def test_a_status_weighs_against_publishing_and_less_before_it(case: dict[str, A
 
 
 @pytest.mark.parametrize("case", STATUSES, ids=lambda case: str(case["status"]))
-def test_only_what_stops_publishing_is_a_refusal(case: dict[str, Any]) -> None:
+def test_only_errors_are_refusals(case: dict[str, Any]) -> None:
     found = refusal(contract({"fields": FIELDS, "status": case["status"]}), Place("here.yaml", 1))
 
     assert (found is not None) == (case["published"] == "error")
     assert found is None or (found.severity, found.place) == (Severity.ERROR, Place("here.yaml", 1))
 
 
-def test_every_status_has_its_weight_and_its_advice() -> None:
+def test_every_status_has_a_severity_and_a_hint() -> None:
     weighing = {status for status in Status if PUBLISHED[status] or UPSTREAM[status]}
 
     assert set(PUBLISHED) == set(UPSTREAM) == set(Status)

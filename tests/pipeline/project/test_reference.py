@@ -1,4 +1,4 @@
-"""The written reference names every key, and its example is a project."""
+"""The documentation names every key, and its example is a valid project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of the retailer for all that is held to it: it costs more than all that is asked of it."""
+"""One run of the retailer, shared by all tests of this folder because it is slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The retailer's own project, run on a history that arrives in waves."""
+"""The retailer's project, run on a history that arrives in two parts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from examples.retail.history import Options, write
 from tests.pipeline.projects import SMALL
-from tests.pipeline.retail.telling import Telling, telling
+from tests.pipeline.retail.observed_outcomes import Telling, telling
 from treaty.cli.pipeline_project import open_project
-from treaty.pipeline.run import Means, RunSummary, run_project
+from treaty.pipeline.run import RunEnvironment, RunSummary, run_project
 from treaty.pipeline.tables import Stamp, Tables
 
 RETAIL = Path(__file__).parents[3] / "examples" / "retail"
@@ -45,7 +45,9 @@ class Retailer:
         opened = open_project(self.folder, None)
         contracts = dict(opened.contracts.by_line)
         now = _NOW + timedelta(days=wave)
-        self.summaries.append(run_project(self.tables, opened.project, contracts, means=Means(secret=SECRET), now=now))
+        self.summaries.append(
+            run_project(self.tables, opened.project, contracts, environment=RunEnvironment(hash_secret=SECRET), now=now)
+        )
         assertions = [said.name for one in opened.project.reconciliations for said in one.assertions]
         self.tellings.append(telling(self.tables, self.landing, assertions))
 

@@ -1,4 +1,4 @@
-"""Every defect that was put into the retailer's history is found, and nothing else is."""
+"""Exactly the defects that were injected into the retailer's history are found."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from examples.retail.accounting import differences, expected, ledger, quarantine
 from examples.retail.history import Outcome
 from examples.retail.history.invalid_rows import DAMAGES
 from examples.retail.history.unreadable_lines import POISONS
+from tests.pipeline.retail.observed_outcomes import as_told
 from tests.pipeline.retail.retailer import RETAIL, Retailer
-from tests.pipeline.retail.telling import as_told
 
 _BECOMES = {Outcome.QUARANTINED: "quarantined", Outcome.DEDUPLICATED: "duplicate"}
 """What becomes of a line with a defect; any other is an event like all others."""
 
 
-def test_both_runs_come_through_and_the_second_does_only_what_is_new(retailer: Retailer) -> None:
+def test_both_runs_succeed_and_the_second_is_incremental(retailer: Retailer) -> None:
     first, second = retailer.summaries
 
-    assert first.succeeded, [step.reasons for step in first.troubled]
-    assert second.succeeded, [step.reasons for step in second.troubled]
+    assert first.succeeded, [step.reasons for step in first.unsuccessful]
+    assert second.succeeded, [step.reasons for step in second.unsuccessful]
     # a return has lines and its event none, so that product is computed whole; a feed is always written whole
-    assert {step.name for step in second.steps if step.mode == "whole"} == {"returns", "marketplace_partner_feed"}
+    assert {step.name for step in second.steps if step.mode == "full"} == {"returns", "marketplace_partner_feed"}
 
 
 @pytest.mark.parametrize("wave", [1, 2])
-def test_what_was_injected_is_what_was_found(retailer: Retailer, wave: int) -> None:
+def test_exactly_the_injected_defects_are_found(retailer: Retailer, wave: int) -> None:
     must, found = as_told(expected(retailer.landing, wave)), retailer.tellings[wave - 1].account
 
     assert differences(must, found) == []
@@ -35,7 +35,7 @@ def test_what_was_injected_is_what_was_found(retailer: Retailer, wave: int) -> N
 
 
 @pytest.mark.parametrize("wave", [1, 2])
-def test_every_line_becomes_what_its_ledger_says(retailer: Retailer, wave: int) -> None:
+def test_every_line_has_the_outcome_of_its_ledger(retailer: Retailer, wave: int) -> None:
     entries = [one for one in ledger(retailer.landing, wave) if one.came]
     marked = {(one.file, one.line): _BECOMES.get(one.outcome, "accepted") for one in entries}
     lines = retailer.tellings[wave - 1].lines
@@ -47,7 +47,7 @@ def test_every_line_becomes_what_its_ledger_says(retailer: Retailer, wave: int) 
     assert again == Counter(one.event_id for one in entries if one.outcome is Outcome.DEDUPLICATED)
 
 
-def test_the_history_has_every_kind_of_defect_so_that_nothing_above_holds_for_lack_of_one(retailer: Retailer) -> None:
+def test_the_history_has_every_kind_of_defect(retailer: Retailer) -> None:
     entries = list(ledger(retailer.landing, waves=2))
 
     assert {one.outcome for one in entries} == set(Outcome)
@@ -57,7 +57,7 @@ def test_the_history_has_every_kind_of_defect_so_that_nothing_above_holds_for_la
     assert {one.detail for one in entries if one.defect == "poison"} == set(POISONS)
 
 
-def test_the_numbers_of_the_page_are_those_of_the_runs(retailer: Retailer) -> None:
+def test_documented_numbers_match_the_runs(retailer: Retailer) -> None:
     page = (RETAIL / "README.md").read_text(encoding="utf-8")
 
     for line in _page_lines(retailer):

@@ -1,4 +1,4 @@
-"""What the retailer's consumers get: two lines that say the same in other words, and files that give nobody away."""
+"""The publications of the retailer: two lines with the same content, and files with pseudonyms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NET = {
 
 
 @pytest.mark.parametrize("wave", [1, 2])
-def test_both_lines_of_recognized_sales_hold_the_same_entries(retailer: Retailer, wave: int) -> None:
+def test_both_lines_of_recognized_sales_have_the_same_entries(retailer: Retailer, wave: int) -> None:
     first = {row[_ENTRY]: row for row in retailer.rows("publications.finance_recognized_sale_v1", wave)}
     second = {row[_ENTRY]: row for row in retailer.rows("publications.finance_recognized_sale_v2", wave)}
 
@@ -42,7 +42,7 @@ def test_both_lines_of_recognized_sales_hold_the_same_entries(retailer: Retailer
         assert abs(reported - gross["gross_reporting_amount"]) <= _CENT  # each of them is rounded
 
 
-def test_the_books_have_settled_orders_only_and_keep_what_they_had(retailer: Retailer) -> None:
+def test_the_books_have_resolved_orders_only(retailer: Retailer) -> None:
     orders = retailer.rows("reconciliation.commercial_order")
     held = {row["order_id"] for row in orders if row["_outcome"] == "held"}
     before, after = (retailer.rows("publications.finance_recognized_sale_v1", wave) for wave in (1, 2))
@@ -55,7 +55,7 @@ def test_the_books_have_settled_orders_only_and_keep_what_they_had(retailer: Ret
     assert {row["recognition_movement"] for row in after} == {"sale", "return_reversal", "chargeback_reversal"}
 
 
-def test_partners_get_their_orders_with_pseudonyms_and_no_more_of_buyers(retailer: Retailer) -> None:
+def test_partners_get_their_orders_with_pseudonyms_only(retailer: Retailer) -> None:
     captured = {row["order_id"]: row for row in retailer.rows("products.order_capture")}
     table = retailer.rows("publications.marketplace_partner_feed_v1")
     desk = {row["partner_order_reference"]: row for row in retailer.rows(f"publications.{_named()}")}
@@ -81,7 +81,7 @@ def test_partners_get_their_orders_with_pseudonyms_and_no_more_of_buyers(retaile
             assert not secret or secret not in text
 
 
-def test_the_delivery_is_what_its_manifest_and_its_table_say(retailer: Retailer) -> None:
+def test_the_delivery_matches_its_manifest_and_table(retailer: Retailer) -> None:
     manifest, file = _delivered(retailer)
     table = retailer.rows("publications.marketplace_partner_feed_v1")
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""One undisturbed run of the kiosk, for all that is held to it."""
+"""One undisturbed run of the kiosk, shared by the tests that compare with it."""
 
 from __future__ import annotations
 

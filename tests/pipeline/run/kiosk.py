@@ -1,4 +1,4 @@
-"""A kiosk with orders and payments: the smallest project that has every layer, and ways to feed it."""
+"""A kiosk with orders and payments: the smallest project with every layer, and helpers to deliver events."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.projects import laid_out
 from treaty.contracts import Contract, contract_from
+from treaty.contracts.versions import Line
 from treaty.pipeline.project import read_project
-from treaty.pipeline.project.declarations import Line
-from treaty.pipeline.run import Happening, Means, RunSummary, Wish, run_project
+from treaty.pipeline.run import RunEnvironment, RunOptions, RunSummary, StepProgress, run_project
 from treaty.pipeline.tables import Tables
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -146,12 +146,12 @@ class Kiosk:
         self.files += 1
         deliver(self.folder, source, self.files, events)
 
-    def run(self, wish: Wish | None = None, stop_at: int | None = None) -> RunSummary:
+    def run(self, wish: RunOptions | None = None, stop_at: int | None = None) -> RunSummary:
         """Run once; `stop_at` dies at the boundary of that number, as a killed process would."""
         self.runs += 1
         seen = 0
 
-        def tell(happening: Happening) -> None:
+        def tell(happening: StepProgress) -> None:
             nonlocal seen
             seen += 1
             if seen == stop_at:
@@ -159,24 +159,26 @@ class Kiosk:
 
         project = read_project(self.folder)
         now = NOW + timedelta(minutes=self.runs)
-        asked = wish or Wish(at_once=1)
-        return run_project(self.tables, project, self.contracts, asked, Means(tell), now)
+        asked = wish or RunOptions(max_parallel_steps=1)
+        return run_project(self.tables, project, self.contracts, asked, RunEnvironment(tell), now)
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Return what readers see of a table, in order."""
         frame = self.tables.read(table)
         return sorted(tuple(map(str, row)) for row in frame.select(*(columns or frame.columns)).collect())
 
-    def standing(self, table: str) -> list[tuple[Any, ...]]:
+    def current_rows(self, table: str) -> list[tuple[Any, ...]]:
         """Return what the next step sees of a table, without what only tells of runs."""
-        frame = self.tables.standing(table)
+        frame = self.tables.current_rows(table)
         kept = [name for name in frame.columns if name not in ("_run", "first_seen", "last_seen")]
         return sorted(tuple(map(str, row)) for row in frame.select(*kept).collect())
 
     def everything(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the state of every derived table that a replay must give again."""
         derived = [f"events.{name}" for name in ("ordered", "paid")] + ["products.orders", "products.payments"]
-        state = {table: self.standing(table) for table in (*derived, "reconciliation.sales", "publications.books_v1")}
+        state = {
+            table: self.current_rows(table) for table in (*derived, "reconciliation.sales", "publications.books_v1")
+        }
         doubts = self.tables.read("reconciliation.sales_exceptions").where("state <> 'resolved'")
         state["doubts"] = sorted(
             tuple(map(str, row)) for row in doubts.drop("_run", "first_seen", "last_seen").collect()

@@ -1,4 +1,4 @@
-"""The kiosk as operators run it: `treaty run` in a process of its own, on tables of its own, read by somebody else."""
+"""The kiosk run by `treaty run` in a process of its own, and its tables read with PyIceberg."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that takes no more: the run says which table and why, publishes nothing of it, and the next one completes."""
+"""Write errors: the run names the table and the cause, publishes nothing of it, and the next run completes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST_FILE = 2 * 1024 * 1024
 _LARGE = WAVES + 1
 
 
-def test_what_cannot_be_written_is_told_and_made_up_for(undisturbed: Premises, tmp_path: Path) -> None:
+def test_a_write_error_is_reported_and_the_next_run_completes(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
     # no codec makes it smaller, so the file of its rows is larger than this process may write one
     noise = base64.b64encode(random.Random(1).randbytes(2 * _LARGEST_FILE)).decode()  # noqa: S311

@@ -1,4 +1,4 @@
-"""What a run measured of each contract goes to the registry; a registry that is down disturbs no run."""
+"""Measures of a run are recorded in the registry; an unreachable registry does not disturb the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from treaty.errors import Unavailable
 from treaty.observability import Measure
-from treaty.pipeline.run.measures import keep_measures, measures_of
+from treaty.pipeline.run.measures import measure_run, record_measures
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 from treaty.registry.model import RecordedAnswer
 
@@ -39,7 +39,7 @@ def run_of(*steps: StepSummary) -> RunSummary:
 
 
 def values(*steps: StepSummary, contract: str = "orders.placed") -> dict[str, float]:
-    return {one.name: one.value for one in measures_of(run_of(*steps)) if one.contract == contract}
+    return {one.name: one.value for one in measure_run(run_of(*steps)) if one.contract == contract}
 
 
 def test_rows_quarantine_time_and_freshness_are_measured_per_contract() -> None:
@@ -52,29 +52,29 @@ def test_rows_quarantine_time_and_freshness_are_measured_per_contract() -> None:
         "quarantined_rows": 4.0,
         "quarantined_share": 4.0,
     }
-    assert {(one.at, *one.details.items()) for one in measures_of(run_of(ACCEPTED))} == {
+    assert {(one.at, *one.details.items()) for one in measure_run(run_of(ACCEPTED))} == {
         (END, ("project", "retail"), ("run", 7))
     }
 
 
-def test_open_exceptions_are_measured_where_they_were_counted() -> None:
+def test_open_exceptions_are_measured() -> None:
     found = values(SETTLED, contract="orders.settled")
 
     assert (found["exceptions_open"], found["volume"], found["rows_in"]) == (25.0, 80.0, 100.0)
     assert "exceptions_open" not in values(ACCEPTED)
 
 
-def test_the_element_that_a_contract_names_tells_how_fresh_it_is() -> None:
+def test_freshness_is_measured_by_the_element_of_the_contract() -> None:
     assert values(replace(ACCEPTED, newest_age=90_000.0))["freshness"] == 90_000.0
 
 
-def test_what_was_refused_counts_for_nothing_and_readers_see_the_old_state() -> None:
+def test_refused_rows_are_not_measured() -> None:
     refused = replace(ACCEPTED, outcome=Outcome.REFUSED, published_at=START - timedelta(days=1))
 
     assert values(ARRIVED, refused) == {"run": 0.0, "duration": 5.0, "freshness": 86_420.0}
 
 
-def test_where_nothing_is_new_nothing_came_through_and_it_gets_older() -> None:
+def test_without_new_rows_volume_is_zero_and_age_grows() -> None:
     quiet = replace(ACCEPTED, outcome=Outcome.NOTHING_NEW, counts=Counts(), published_at=START - timedelta(hours=1))
     found = values(quiet)
 
@@ -106,7 +106,7 @@ class Kept:
         return RecordedAnswer(recorded=len(measures))
 
 
-def test_the_registry_is_given_all_of_it_in_batches() -> None:
+def test_measures_are_recorded_in_batches() -> None:
     kept = Kept()
 
     @contextmanager
@@ -114,19 +114,19 @@ def test_the_registry_is_given_all_of_it_in_batches() -> None:
         yield kept
 
     many = run_of(*(replace(ACCEPTED, contract=f"c{number}") for number in range(300)))
-    assert keep_measures(many, opening) is None
+    assert record_measures(many, opening) is None
     assert len(kept.found) == 300 * 7
 
 
-def test_a_registry_that_is_down_is_told_and_nothing_more() -> None:
+def test_an_unreachable_registry_is_a_warning() -> None:
     def opening() -> AbstractContextManager[Kept]:
         raise Unavailable("no registry can be reached at http://registry.example.org")
 
-    lost = keep_measures(run_of(ACCEPTED), opening)
+    lost = record_measures(run_of(ACCEPTED), opening)
 
     assert lost is not None
     assert "no registry can be reached" in lost
 
 
-def test_a_run_without_a_registry_keeps_nothing_and_says_nothing() -> None:
-    assert keep_measures(run_of(ACCEPTED), None) is None
+def test_without_a_registry_nothing_is_recorded() -> None:
+    assert record_measures(run_of(ACCEPTED), None) is None

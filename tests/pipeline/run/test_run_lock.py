@@ -1,4 +1,4 @@
-"""One run of a project at a time, tried with real processes."""
+"""One run of a project at a time, tested with real processes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from treaty.errors import Conflict, Unavailable
-from treaty.pipeline.run.run_lock import LOCK, Holder, here, locked
+from treaty.pipeline.run.run_lock import LOCK, LockHolder, current_holder, hold_run_lock
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 _HOLDER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from treaty.pipeline.run.run_lock import here, locked
+from treaty.pipeline.run.run_lock import current_holder, hold_run_lock
 
-with locked(Path(sys.argv[1]), here(4711, datetime(2026, 3, 1, 7, 30, tzinfo=UTC))):
+with hold_run_lock(Path(sys.argv[1]), current_holder(4711, datetime(2026, 3, 1, 7, 30, tzinfo=UTC))):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -50,9 +50,9 @@ def let_go(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def test_a_second_run_is_refused_and_told_who_runs(tmp_path: Path) -> None:
+def test_a_second_run_is_refused_with_the_holder(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
-        with pytest.raises(Conflict) as refused, locked(tmp_path, here(4712, NOW)):
+        with pytest.raises(Conflict) as refused, hold_run_lock(tmp_path, current_holder(4712, NOW)):
             pytest.fail("two runs at once")
         said = str(refused.value)
         assert all(part in said for part in ("run 4711", f"process {other.pid}", "2026-03-01 07:30:00 UTC", "--wait"))
@@ -60,51 +60,58 @@ def test_a_second_run_is_refused_and_told_who_runs(tmp_path: Path) -> None:
 
 def test_a_run_waits_for_the_one_before_it(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
-        waited_for: list[Holder | None] = []
+        waited_for: list[LockHolder | None] = []
 
-        def tell(holder: Holder | None) -> None:
+        def tell(holder: LockHolder | None) -> None:
             waited_for.append(holder)
             let_go(other)
 
-        with locked(tmp_path, here(4712, NOW), wait=30, tell=tell):
+        with hold_run_lock(tmp_path, current_holder(4712, NOW), wait=30, on_wait=tell):
             assert [holder.run for holder in waited_for if holder] == [4711]
             assert json.loads((tmp_path / LOCK).read_bytes())["run"] == 4712
 
 
-def test_waiting_ends(tmp_path: Path) -> None:
+def test_waiting_times_out(tmp_path: Path) -> None:
     with another_process(tmp_path):
         before = time.monotonic()
-        with pytest.raises(Conflict, match=r"after 0\.3 s"), locked(tmp_path, here(4712, NOW), wait=0.3):
+        with (
+            pytest.raises(Conflict, match=r"after 0\.3 s"),
+            hold_run_lock(tmp_path, current_holder(4712, NOW), wait=0.3),
+        ):
             pytest.fail("two runs at once")
         assert 0.3 <= time.monotonic() - before < 10
 
 
-def test_a_lock_whose_holder_was_killed_is_free(tmp_path: Path) -> None:
+def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
     assert json.loads((tmp_path / LOCK).read_bytes())["run"] == 4711  # it could not clean up
-    with locked(tmp_path, here(4712, NOW)):
+    with hold_run_lock(tmp_path, current_holder(4712, NOW)):
         pass
 
 
-def test_a_lock_is_free_after_the_run_even_if_it_failed(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), locked(tmp_path, here(1, NOW)):
+def test_a_failed_run_releases_the_lock(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), hold_run_lock(tmp_path, current_holder(1, NOW)):
         raise RuntimeError("the run failed")
-    with locked(tmp_path, here(2, NOW)), pytest.raises(Conflict), locked(tmp_path, here(3, NOW)):
+    with (
+        hold_run_lock(tmp_path, current_holder(2, NOW)),
+        pytest.raises(Conflict),
+        hold_run_lock(tmp_path, current_holder(3, NOW)),
+    ):
         pytest.fail("two runs at once")
     assert (tmp_path / LOCK).read_bytes() == b""
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"pid": 1}', b"\xff"])
-def test_a_holder_that_has_not_said_who_it_is_holds_all_the_same(tmp_path: Path, content: bytes) -> None:
+def test_a_lock_without_a_holder_name_is_still_held(tmp_path: Path, content: bytes) -> None:
     with another_process(tmp_path):
         (tmp_path / LOCK).write_bytes(content)
-        with pytest.raises(Conflict, match="another run"), locked(tmp_path, here(4712, NOW)):
+        with pytest.raises(Conflict, match="another run"), hold_run_lock(tmp_path, current_holder(4712, NOW)):
             pytest.fail("two runs at once")
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+def test_an_unwritable_project_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".treaty").write_text("a file in the way")
-    with pytest.raises(Unavailable, match=r"run\.lock"), locked(tmp_path, here(1, NOW)):
+    with pytest.raises(Unavailable, match=r"run\.lock"), hold_run_lock(tmp_path, current_holder(1, NOW)):
         pytest.fail("no lock")

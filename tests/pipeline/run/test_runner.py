@@ -1,4 +1,4 @@
-"""Runs of a small project: what arrives ends in the books or is accounted for, and nothing is published unaudited."""
+"""Runs of a small project: every event is published or accounted for, and nothing is published unaudited."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from tests.pipeline.run.kiosk import books, contracts, open_kiosk, ordered, paid
-from treaty.pipeline.run import Outcome, RunSummary, Wish
+from treaty.pipeline.run import Outcome, RunOptions, RunSummary
 
 FIRST: list[dict[str, Any] | str] = [
     ordered(1, "A", 1, 10),
@@ -23,7 +23,7 @@ def _outcomes(summary: RunSummary) -> dict[str, Outcome]:
     return {step.table: step.outcome for step in summary.steps}
 
 
-def test_runs_take_in_what_is_new_and_change_what_it_touches(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_runs_process_new_rows_and_change_affected_keys(any_spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(any_spark, tmp_path, f"flow_{type(any_spark).__module__.count('connect')}")
     kiosk.deliver("ordered", FIRST)
     kiosk.deliver("paid", [paid(1, "A", 10), paid(2, "B", 25), paid(3, "X", 5)])
@@ -49,7 +49,7 @@ def test_runs_take_in_what_is_new_and_change_what_it_touches(any_spark: SparkSes
 
     # a later number arrived before an earlier one, and stays; a withdrawn order is gone
     assert kiosk.rows("publications.books_v1") == [("B", "25.00", "True"), ("D", "40.00", "False")]
-    assert next(step for step in third.steps if step.table == "products.orders").mode == "new"
+    assert next(step for step in third.steps if step.table == "products.orders").mode == "incremental"
     assert _outcomes(third)["products.payments"] is Outcome.NOTHING_NEW
     assert kiosk.rows("reconciliation.sales_exceptions", "order_id", "state") == [
         ("A", "open"),
@@ -58,13 +58,13 @@ def test_runs_take_in_what_is_new_and_change_what_it_touches(any_spark: SparkSes
     ]
     before = kiosk.everything()
 
-    replayed = kiosk.run(Wish(anew=True, from_raw=True, at_once=2))
+    replayed = kiosk.run(RunOptions(rebuild=True, from_raw=True, max_parallel_steps=2))
 
     assert replayed.succeeded
     assert kiosk.everything() == before
 
 
-def test_what_breaks_a_contract_is_not_published_and_stays_for_inspection(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_that_violate_a_contract_stay_on_a_failed_branch(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path, "breach")
     kiosk.deliver("ordered", [ordered(1, "A", 1, 10)])
     kiosk.deliver("paid", [])
@@ -102,7 +102,7 @@ def test_nothing_is_published_under_a_contract_that_is_not_active(spark: SparkSe
     assert not kiosk.tables.exists("publications.books_v1")
 
 
-def test_a_step_that_fails_leaves_others_alone_and_is_made_up_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_failed_step_does_not_affect_others_and_the_next_run_completes(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path, "failing")
     kiosk.deliver("ordered", [ordered(1, "A", 1, 10)])
     kiosk.deliver("paid", [paid(1, "A", 10)])

@@ -61,7 +61,7 @@ BAD = replace(GOOD, steps=(*STEPS, REFUSED, FAILED, SKIPPED))
 
 
 def test_a_run_counts_what_its_steps_count() -> None:
-    assert GOOD.totals.said() == {
+    assert GOOD.totals.nonzero() == {
         "rows_in": 20_000,
         "accepted": 9_871,
         "duplicate": 120,
@@ -92,7 +92,7 @@ def test_a_run_counts_what_its_steps_count() -> None:
 def test_one_step_decides_whether_a_run_succeeded(outcome: Outcome, succeeds: bool, has_a_cause: bool) -> None:
     run = replace(GOOD, steps=(*STEPS, StepSummary("last", "publications", outcome)))
     assert run.succeeded is succeeds
-    assert bool(run.troubled) is has_a_cause
+    assert bool(run.unsuccessful) is has_a_cause
 
 
 def test_a_summary_says_everything_as_json() -> None:

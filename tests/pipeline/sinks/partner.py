@@ -1,4 +1,4 @@
-"""A partner that checks a delivery by its manifest, with nothing of ours at hand."""
+"""A partner that verifies a delivery by its manifest, without any of our code."""
 
 from __future__ import annotations
 

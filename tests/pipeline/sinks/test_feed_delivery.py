@@ -1,4 +1,4 @@
-"""Deliveries for partners: whole or not there, never twice, and readable by anybody who knows the dialect."""
+"""Feed deliveries: complete or absent, never duplicated, readable by the documented format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.documents import contract
 from tests.pipeline.sinks.partner import faults
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.pipeline.project.declarations import Feed, Format
-from treaty.pipeline.sinks import Consignment, Content, Delivered, FeedFolder, deliver
+from treaty.pipeline.sinks import Consignment, Content, FeedFolder, deliver_feed
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 HELD_TO = contract(
@@ -86,15 +86,15 @@ def names(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
-def test_a_csv_delivery_tells_null_from_empty_and_keeps_every_character(
+def test_csv_distinguishes_null_from_empty_and_preserves_all_characters(
     any_spark: SparkSession, tmp_path: Path
 ) -> None:
     any_spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
-        done = deliver(rows(any_spark), feed(tmp_path, Format.CSV), consigned(stamp={"treaty.run": "1"}))
+        done = deliver_feed(rows(any_spark), feed(tmp_path, Format.CSV), consigned(stamp={"treaty.run": "1"}))
     finally:
         any_spark.conf.set("spark.sql.session.timeZone", "UTC")
-    assert done.delivered is Delivered.NOW
+    assert done.is_new
     assert names(tmp_path / "partner_v1") == ["latest.json", "run=1"]
     assert names(done.folder) == ["manifest.json", "partner_v1-00001.csv"]
     content = (done.folder / "partner_v1-00001.csv").read_bytes()
@@ -131,8 +131,8 @@ def test_a_csv_delivery_tells_null_from_empty_and_keeps_every_character(
     assert list(faults(done.folder)) == []
 
 
-def test_json_lines_say_every_field(any_spark: SparkSession, tmp_path: Path) -> None:
-    done = deliver(rows(any_spark), feed(tmp_path), consigned())
+def test_json_lines_contain_all_fields(any_spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver_feed(rows(any_spark), feed(tmp_path), consigned())
     lines = (done.folder / "partner_v1-00001.jsonl").read_bytes().decode().removesuffix("\n").split("\n")
     read = [json.loads(line) for line in lines]
     assert [one["text"] for one in read] == [*TEXTS, None]
@@ -150,10 +150,10 @@ def test_json_lines_say_every_field(any_spark: SparkSession, tmp_path: Path) -> 
     assert set(read[-1]) == set(read[0])
 
 
-def test_parquet_is_spread_over_files_that_are_counted_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+def test_parquet_is_split_into_files_with_row_counts(spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.range(1000).selectExpr("CAST(id AS int) AS id", "map('k', id) AS pairs")
     held_to = contract([{"name": "id", "logicalType": "integer", "primaryKey": True}, {"name": "pairs"}])
-    done = deliver(frame, feed(tmp_path, Format.PARQUET, 3), replace(consigned(), contract=held_to))
+    done = deliver_feed(frame, feed(tmp_path, Format.PARQUET, 3), replace(consigned(), contract=held_to))
     assert names(done.folder)[1:] == [f"partner_v1-0000{number}.parquet" for number in (1, 2, 3)]
     assert (done.manifest.rows, len(done.manifest.files)) == (1000, 3)
     for file in done.manifest.files:
@@ -161,45 +161,45 @@ def test_parquet_is_spread_over_files_that_are_counted_one_by_one(spark: SparkSe
 
 
 def test_the_same_rows_give_the_same_files(spark: SparkSession, tmp_path: Path) -> None:
-    one = deliver(rows(spark), feed(tmp_path / "one", Format.CSV, 2), consigned())
+    one = deliver_feed(rows(spark), feed(tmp_path / "one", Format.CSV, 2), consigned())
     again = rows(spark).orderBy("text").repartition(5)
-    other = deliver(again, feed(tmp_path / "other", Format.CSV, 2), consigned())
+    other = deliver_feed(again, feed(tmp_path / "other", Format.CSV, 2), consigned())
     assert one.manifest == other.manifest
 
 
-def test_no_rows_are_a_delivery_too(spark: SparkSession, tmp_path: Path) -> None:
-    done = deliver(rows(spark).where("false"), feed(tmp_path, Format.CSV), consigned())
+def test_a_delivery_may_be_empty(spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver_feed(rows(spark).where("false"), feed(tmp_path, Format.CSV), consigned())
     assert done.manifest.rows == 0
     assert (done.folder / "partner_v1-00001.csv").read_text() == ",".join(
         f.name or "" for f in HELD_TO.schema[0].fields
     ) + "\n"
 
 
-def test_a_run_is_delivered_once_and_names_the_one_before(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_is_delivered_once_and_refers_to_the_previous_delivery(spark: SparkSession, tmp_path: Path) -> None:
     frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
-    first = deliver(frame, to, consigned(1))
+    first = deliver_feed(frame, to, consigned(1))
     before = (first.folder / "manifest.json").read_bytes()
-    second = deliver(frame, to, consigned(2, content=Content.CHANGES))
+    second = deliver_feed(frame, to, consigned(2, content=Content.CHANGES))
     assert second.manifest.previous
     assert second.manifest.previous.run == 1
     assert second.manifest.previous.manifest_sha256 == sha256(before).hexdigest()
     latest = json.loads((tmp_path / "partner_v1" / "latest.json").read_bytes())
     assert (latest["run"], latest["manifest"]) == (2, "run=2/manifest.json")
     assert latest["manifest_sha256"] == sha256((second.folder / "manifest.json").read_bytes()).hexdigest()
-    again = deliver(frame.where("false"), to, replace(consigned(1), created_at=datetime.now(UTC)))
-    assert again.delivered is Delivered.BEFORE
+    again = deliver_feed(frame.where("false"), to, replace(consigned(1), created_at=datetime.now(UTC)))
+    assert not again.is_new
     assert (first.folder / "manifest.json").read_bytes() == before
     assert json.loads((tmp_path / "partner_v1" / "latest.json").read_bytes()) == latest
 
 
-def test_what_a_crash_left_is_delivered_again_and_nothing_twice(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_interrupted_delivery_is_completed_without_duplicates(spark: SparkSession, tmp_path: Path) -> None:
     frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
-    whole = deliver(frame, to, consigned(1))
+    whole = deliver_feed(frame, to, consigned(1))
     folder = FeedFolder.of(to, "partner_v1")
     latest = folder.path / "latest.json"
 
     def interrupted_while_writing() -> None:
-        shutil.move(whole.folder, folder.aside(1))
+        shutil.move(whole.folder, folder.staging_folder(1))
 
     def interrupted_before_latest() -> None:
         latest.unlink()
@@ -219,17 +219,17 @@ def test_what_a_crash_left_is_delivered_again_and_nothing_twice(spark: SparkSess
     for damage in (interrupted_while_writing, without_manifest, with_half_a_manifest, with_half_a_file, without_a_file):
         damage()
         assert folder.latest() is None
-        assert deliver(frame, to, consigned(1)).delivered is Delivered.NOW
+        assert deliver_feed(frame, to, consigned(1)).is_new
         assert names(folder.path) == ["latest.json", "run=1"]
         assert folder.latest() == whole.manifest
         assert list(faults(whole.folder)) == []
     interrupted_before_latest()
-    assert deliver(frame, to, consigned(1)).delivered is Delivered.BEFORE
+    assert not deliver_feed(frame, to, consigned(1)).is_new
     assert json.loads(latest.read_bytes())["run"] == 1
 
 
-def test_a_delivery_that_was_tampered_with_shows_it(spark: SparkSession, tmp_path: Path) -> None:
-    done = deliver(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
+def test_a_manipulated_delivery_is_detected(spark: SparkSession, tmp_path: Path) -> None:
+    done = deliver_feed(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
     file = done.folder / "partner_v1-00001.jsonl"
     file.write_bytes(file.read_bytes().replace(b"1", b"2"))
     assert list(faults(done.folder)) == [f"{file.name} has another content"]
@@ -240,20 +240,18 @@ def test_a_delivery_that_was_tampered_with_shows_it(spark: SparkSession, tmp_pat
     [
         (Feed("s3a://bucket/feeds", Format.CSV), HELD_TO, "that this machine and Spark both see"),
         (Feed("/tmp/fe*ds", Format.CSV), HELD_TO, "cannot have any of"),  # noqa: S108
-        (Feed("{tmp}", Format.AVRO), HELD_TO, "a feed cannot be avro; it can be: csv, jsonl, parquet"),
+        (Feed("{tmp}", Format.AVRO), HELD_TO, "a feed cannot have the format avro; use one of: csv, jsonl, parquet"),
         (Feed("{tmp}", Format.CSV), contract([{"name": "id"}]), "an empty line in CSV"),
     ],
 )
-def test_what_cannot_be_delivered_is_refused(
-    spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str
-) -> None:
+def test_an_impossible_feed_is_refused(spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str) -> None:
     to = replace(to, folder=to.folder.replace("{tmp}", str(tmp_path)))
     with pytest.raises(InvalidDocument, match=says):
-        deliver(spark.sql("SELECT 1 AS id"), to, replace(consigned(), contract=held_to))
+        deliver_feed(spark.sql("SELECT 1 AS id"), to, replace(consigned(), contract=held_to))
     assert FeedFolder(tmp_path / "partner_v1").runs() == []
 
 
-def test_a_folder_that_is_a_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_feed_folder_that_is_a_file_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "partner_v1").write_text("in the way")
     with pytest.raises(Unavailable, match="partner_v1"):
-        deliver(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
+        deliver_feed(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())

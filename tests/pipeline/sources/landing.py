@@ -1,4 +1,4 @@
-"""Sources with a folder of their own that files land in."""
+"""Sources with a landing folder."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from treaty.contracts.values import EMPTY
-from treaty.pipeline.project.declarations import Files, Format, Jdbc, Line, Source
-from treaty.pipeline.sources import Asking
+from treaty.contracts.versions import Line
+from treaty.pipeline.project.declarations import Files, Format, Jdbc, Source
+from treaty.pipeline.sources import ArrivalRequest
 
 NOON = datetime(2026, 11, 16, 12, 0, 0, 123456, tzinfo=UTC)
 
@@ -26,6 +27,6 @@ def table(database: Path, column: str = "id") -> Source:
     return Source("order_placed", Line("retail.orders.order_placed", 1), origin)
 
 
-def asking(known: DataFrame | None = None) -> Asking:
+def asking(known: DataFrame | None = None) -> ArrivalRequest:
     """Return the question of run 5 at noon."""
-    return Asking(5, NOON, known)
+    return ArrivalRequest(5, NOON, known)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from tests.pipeline.sources.landing import NOON, asking, files
 from treaty.pipeline.layers.raw import RAW
 from treaty.pipeline.project.declarations import Format
-from treaty.pipeline.sources import arrivals
+from treaty.pipeline.sources import read_arrivals
 
 POISON = {
     "mixed [1] %20.jsonl": [
@@ -37,7 +37,7 @@ def test_every_line_arrives_byte_for_byte(any_spark: SparkSession, tmp_path: Pat
     (tmp_path / "landing" / "empty.jsonl").touch()
     (tmp_path / "landing" / "packed.jsonl.gz").write_bytes(gzip.compress(b'{"z": 1}\n{"z": 2}\n'))
 
-    found = arrivals(any_spark, files(tmp_path / "landing"), asking())
+    found = read_arrivals(any_spark, files(tmp_path / "landing"), asking())
 
     assert (found.new, found.notes) == (4, ())
     assert found.rows is not None
@@ -65,7 +65,7 @@ def test_lines_of_a_file_read_in_parts_stay_in_order(spark: SparkSession, tmp_pa
     (tmp_path / "big.csv").write_text("n;text\n" + "".join(f"{number};{'x' * 50}\n" for number in range(20_000)))
     spark.conf.set("spark.sql.files.maxPartitionBytes", "100000")
     try:
-        found = arrivals(spark, files(tmp_path / "*.csv", Format.CSV, {"separator": ";"}), asking())
+        found = read_arrivals(spark, files(tmp_path / "*.csv", Format.CSV, {"separator": ";"}), asking())
         assert found.rows is not None
         number = F.split(F.col("payload").cast("string"), ";")[0].cast("int").alias("number")
         rows = found.rows.select("position", number, F.spark_partition_id().alias("part")).collect()
@@ -75,12 +75,12 @@ def test_lines_of_a_file_read_in_parts_stay_in_order(spark: SparkSession, tmp_pa
     assert [row["number"] for row in sorted(rows, key=lambda row: row["position"])] == list(range(20_000))
 
 
-def test_csv_lines_have_the_names_of_their_columns_beside_them(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_csv_lines_carry_their_header(any_spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_bytes(b"\xef\xbb\xbfid;name\r\n1;a\r\nid;name\r\n\n2;\xff\n")
     (tmp_path / "2.csv").write_bytes(b"\n\nname;id\nb;3\n")
     (tmp_path / "3.csv").write_bytes(b"id;name\n")
 
-    found = arrivals(any_spark, files(tmp_path / "*.csv", Format.CSV, {"separator": ";"}), asking())
+    found = read_arrivals(any_spark, files(tmp_path / "*.csv", Format.CSV, {"separator": ";"}), asking())
     assert _payloads(found.rows) == [
         ("1.csv", b"1;a\r", {"columns": "id;name"}),
         ("1.csv", b"id;name\r", {"columns": "id;name"}),
@@ -91,20 +91,20 @@ def test_csv_lines_have_the_names_of_their_columns_beside_them(any_spark: SparkS
         ("2.csv", b"b;3", {"columns": "name;id"}),
     ]
 
-    bare = arrivals(any_spark, files(tmp_path / "2.csv", Format.CSV, {"header": "false"}), asking())
+    bare = read_arrivals(any_spark, files(tmp_path / "2.csv", Format.CSV, {"header": "false"}), asking())
     assert [payload for _, payload, _ in _payloads(bare.rows)] == [b"", b"", b"name;id", b"b;3"]
 
-    only_names = arrivals(any_spark, files(tmp_path / "3.csv", Format.CSV), asking())
+    only_names = read_arrivals(any_spark, files(tmp_path / "3.csv", Format.CSV), asking())
     assert only_names.rows is None
     assert only_names.notes == (f"file:{tmp_path}/3.csv has no records",)
 
 
-def test_csv_values_of_several_lines_become_one_record(spark: SparkSession, tmp_path: Path) -> None:
+def test_multiline_csv_values_become_one_record(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text('id,name\n1,"two\nlines"\n2\n3,\n')
     (tmp_path / "2.csv").write_text("name,amount\nb,007\n")
     (tmp_path / "3.csv").write_text("name,name\nb,007\n")
 
-    found = arrivals(spark, files(tmp_path / "*.csv", Format.CSV, {"multiline": "true"}), asking())
+    found = read_arrivals(spark, files(tmp_path / "*.csv", Format.CSV, {"multiline": "true"}), asking())
 
     assert found.new == 2
     assert [note for note in found.notes if "3.csv has several columns named 'name'" in note]

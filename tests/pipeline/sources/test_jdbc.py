@@ -1,4 +1,4 @@
-"""A table of a database: rows above what was read before."""
+"""A database table as a source: rows above the highest value so far."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.pipeline.sources.landing import NOON, asking, table
 from tests.pipeline.tables.orders import place_of
 from treaty.errors import NotFound
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.sources import Arrivals, Asking, arrivals, raw_table
+from treaty.pipeline.project.table_names import raw_table
+from treaty.pipeline.sources import ArrivalRequest, Arrivals, read_arrivals
 from treaty.pipeline.tables import NewStamp, Tables
 
 RAW_TABLE = raw_table("order_placed")
@@ -48,7 +49,9 @@ def test_rows_above_the_highest_value_are_new(
     assert {row["headers"]["encoding"] for row in rows} == {"json"}
 
 
-def test_the_column_may_be_a_text(spark: SparkSession, request: pytest.FixtureRequest, database: Path) -> None:
+def test_the_increasing_column_may_be_a_text(
+    spark: SparkSession, request: pytest.FixtureRequest, database: Path
+) -> None:
     tables = Tables(spark, place_of(request))
     assert _run(tables, 1, database, "CODE").extra == {"highest": "k3"}
     _insert(database, "INSERT INTO orders VALUES (1, 'd', 4, 'k4')")
@@ -61,17 +64,17 @@ def test_the_column_may_be_a_text(spark: SparkSession, request: pytest.FixtureRe
     ]
 
 
-def test_what_is_missing_is_named(spark: SparkSession, database: Path) -> None:
+def test_missing_databases_tables_and_columns_are_named(spark: SparkSession, database: Path) -> None:
     with pytest.raises(NotFound, match="orders has no column 'nr'; it has: id, name, amount, code"):
-        arrivals(spark, table(database, "nr"), asking())
+        read_arrivals(spark, table(database, "nr"), asking())
     with pytest.raises(NotFound, match=r"there is no database at .*nowhere\.db"):
-        arrivals(spark, table(database.parent / "nowhere.db"), asking())
+        read_arrivals(spark, table(database.parent / "nowhere.db"), asking())
 
 
 def _run(tables: Tables, run: int, database: Path, column: str = "id") -> Arrivals:
     tables.ensure(RAW_TABLE, RAW, {})
     before = tables.stamp(RAW_TABLE)
-    found = arrivals(tables.spark, table(database, column), Asking(run, NOON, before=before))
+    found = read_arrivals(tables.spark, table(database, column), ArrivalRequest(run, NOON, before=before))
     if found.rows is not None:
         tables.append(RAW_TABLE, found.rows, NewStamp(run, {}, "", "", {}, found.extra))
     return found

@@ -1,4 +1,4 @@
-"""Files that were read before: not read again, whatever happens in between."""
+"""Files that were read before are not read again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from tests.pipeline.sources.landing import NOON, files
 from tests.pipeline.tables.orders import place_of
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.sources import Arrivals, Asking, arrivals, files_table, known_files, raw_table, remember_files
+from treaty.pipeline.project.table_names import raw_table
+from treaty.pipeline.sources import ArrivalRequest, Arrivals, files_table, known_files, read_arrivals, remember_files
 from treaty.pipeline.tables import NewStamp, Tables
 
 RAW_TABLE = raw_table("order_placed")
@@ -33,7 +34,7 @@ def test_only_new_files_are_read(any_spark: SparkSession, request: pytest.Fixtur
     found = _run(tables, 4, pattern)
     assert found.new == 1
     assert [note.partition(" ")[0].rpartition("/")[2] for note in found.notes] == ["1.jsonl", "2.jsonl"]
-    assert all("changed after it was read and is not read again" in note for note in found.notes)
+    assert all("changed after it was read, and is not read again" in note for note in found.notes)
     # run 4 died before it brought the list of files up to date
     assert _run(tables, 5, pattern).rows is None
     remember_files(tables, "order_placed", 5)
@@ -45,7 +46,7 @@ def test_only_new_files_are_read(any_spark: SparkSession, request: pytest.Fixtur
     assert [tuple(row) for row in listed] == [(1, 2), (1, 2), (1, 4)]
 
 
-def test_files_whose_rows_were_taken_back_are_read_again(
+def test_files_are_read_again_after_a_rollback(
     spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     tables = Tables(spark, place_of(request))
@@ -54,7 +55,9 @@ def test_files_whose_rows_were_taken_back_are_read_again(
         _run(tables, run, tmp_path / "*.jsonl")
         remember_files(tables, "order_placed", run)
     first = tables.stamps(RAW_TABLE)[-1]
-    spark.sql(f"CALL lake.system.rollback_to_snapshot('{tables.place.inside(RAW_TABLE)}', {first.snapshot})")
+    spark.sql(
+        f"CALL lake.system.rollback_to_snapshot('{tables.namespace.name_in_catalog(RAW_TABLE)}', {first.snapshot})"
+    )
 
     assert _run(tables, 3, tmp_path / "*.jsonl").new == 1
     remember_files(tables, "order_placed", 3)
@@ -66,7 +69,7 @@ def test_files_whose_rows_were_taken_back_are_read_again(
 def _run(tables: Tables, run: int, pattern: Path) -> Arrivals:
     """Read what is new into raw, as a run does."""
     tables.ensure(RAW_TABLE, RAW, {})
-    found = arrivals(tables.spark, files(pattern), Asking(run, NOON, known_files(tables, "order_placed")))
+    found = read_arrivals(tables.spark, files(pattern), ArrivalRequest(run, NOON, known_files(tables, "order_placed")))
     if found.rows is not None:
         tables.append(RAW_TABLE, found.rows, NewStamp(run, {}, "", "", {}, found.extra))
     return found

@@ -1,4 +1,4 @@
-"""A small table of orders with a key of two columns, one of which may be null."""
+"""A small table of orders with a key of two columns, one of which is nullable."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a table says of itself, from its contract."""
+"""Table properties and column comments from a contract."""
 
 from __future__ import annotations
 
 from treaty.contracts import load
-from treaty.pipeline.tables import commented, described
+from treaty.pipeline.tables import table_properties, with_comments
 from treaty.spark.schema import select_object, struct_type
 
 CONTRACT = """
@@ -37,9 +37,9 @@ schema:
 """
 
 
-def test_the_table_tells_all_that_the_contract_promises() -> None:
+def test_table_properties_describe_the_contract() -> None:
     contract = load(CONTRACT, "orders.yaml").contract
-    assert described(contract) == {
+    assert table_properties(contract) == {
         "treaty.contract": "retail.products.orders",
         "treaty.version": "1.2.0",
         "treaty.status": "active",
@@ -59,7 +59,7 @@ def test_the_table_tells_all_that_the_contract_promises() -> None:
         "treaty.exclusions": "Payments",
         "treaty.classifications": '{"email": "restricted"}',
     }
-    columns = commented(struct_type(select_object(contract)), contract)
+    columns = with_comments(struct_type(select_object(contract)), contract)
     assert {item.name: item.metadata.get("comment") for item in columns} == {
         "order_id": "Which order.",
         "placed_at": "Time of order",

@@ -1,4 +1,4 @@
-"""How tables come to have the columns that are wanted."""
+"""Creating and evolving tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 from tests.pipeline.tables.orders import place_of
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.tables import NewStamp, Tables
-from treaty.pipeline.tables.ddl import evolution
+from treaty.pipeline.tables.ddl import evolve_statements
 
 CHANGES = {
     "nothing": ("a int", "a int", []),
@@ -54,7 +54,9 @@ CHANGES = {
 @pytest.mark.parametrize("case", CHANGES)
 def test_statements(spark: SparkSession, case: str) -> None:
     have, want, expected = CHANGES[case]
-    assert list(evolution("t", _columns(have), _columns(want))) == [f"ALTER TABLE t {change}" for change in expected]
+    assert list(evolve_statements("t", _columns(have), _columns(want))) == [
+        f"ALTER TABLE t {change}" for change in expected
+    ]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +68,9 @@ def test_statements(spark: SparkSession, case: str) -> None:
         ("a int", "a struct<x: int>"),
     ],
 )
-def test_a_change_that_would_lose_values_is_refused(spark: SparkSession, have: str, want: str) -> None:
+def test_a_type_change_that_would_lose_values_is_refused(spark: SparkSession, have: str, want: str) -> None:
     with pytest.raises(Conflict, match=r"a of t is .* and cannot become .*; give the change a new MAJOR version"):
-        list(evolution("t", _columns(have), _columns(want)))
+        list(evolve_statements("t", _columns(have), _columns(want)))
 
 
 def test_a_table_evolves_with_its_contract(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
@@ -87,7 +89,7 @@ def test_a_table_evolves_with_its_contract(any_spark: SparkSession, request: pyt
     tables.ensure("products.orders", after, {"treaty.meaning": "Something else", "treaty.version": "2"}, ["_outcome"])
     tables.ensure("products.orders", after, {"treaty.meaning": "Something else", "treaty.version": "2"}, ["_outcome"])
 
-    name = tables.place.full("products.orders")
+    name = tables.namespace.full_name("products.orders")
     there = any_spark.table(name).schema
     assert there.names == ["id", "new one", "at", "_outcome", "_run"]
     assert there["at"].dataType.simpleString() == "struct<day:date,n:bigint,z:string>"
@@ -97,11 +99,13 @@ def test_a_table_evolves_with_its_contract(any_spark: SparkSession, request: pyt
     assert "treaty.owner" not in properties
     assert properties["write.delete.mode"] == "merge-on-read"
     tables.append("products.orders", _row(any_spark, "2", ", 3Y AS `new one`"), NewStamp(2, {}, "", "", {}))
-    rows = [tuple(row) for row in tables.standing("products.orders").select("id", "new one", "at.z", "_run").collect()]
+    rows = [
+        tuple(row) for row in tables.current_rows("products.orders").select("id", "new one", "at.z", "_run").collect()
+    ]
     assert sorted(rows) == [("1", None, None, 1), ("2", 3, None, 2)]
     old = tables.read("products.orders", first).select("id", "new one", "at.z").collect()
     assert [tuple(row) for row in old] == [("1", None, None)]
-    assert tables.listed("products") == ("products.orders",)
+    assert tables.list_tables("products") == ("products.orders",)
 
 
 def test_rows_must_fit_their_table(spark: SparkSession, request: pytest.FixtureRequest) -> None:
@@ -115,7 +119,7 @@ def test_rows_must_fit_their_table(spark: SparkSession, request: pytest.FixtureR
         with pytest.raises(InvalidDocument, match=reason):
             tables.append("products.orders", spark.sql(select), NewStamp(1, {}, "", "", {}))
     assert tables.stamps("products.orders") == ()
-    with pytest.raises(InvalidDocument, match="'orders; DROP' cannot name a table"):
+    with pytest.raises(InvalidDocument, match="'orders; DROP' is not a valid table name"):
         tables.exists("orders; DROP")
 
 

@@ -1,4 +1,4 @@
-"""Rows on a branch: unseen until they are published, whole or not at all."""
+"""Staging on a branch: readers see a run completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treaty.errors import Conflict, NotFound
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 
 
-def test_a_run_is_seen_whole_once_it_is_published(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_readers_see_a_run_only_after_it_is_published(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(any_spark, request)
 
     assert tables.stamp("products.orders") is None
@@ -34,11 +34,13 @@ def test_a_run_is_seen_whole_once_it_is_published(any_spark: SparkSession, reque
     newest = second.publish()
     assert states(tables.read("products.orders")) == {("a", 1): "new", ("b", None): "paid", ("c", None): "new"}
     assert states(tables.read("products.orders", published))[("b", None)] == "new"
-    assert states(tables.changed("products.orders", 10, newest)) == {("b", None): "paid"}
+    assert states(tables.changed_rows("products.orders", 10, newest)) == {("b", None): "paid"}
     assert tables.stamps("products.orders") == (newest, published)
 
 
-def test_an_empty_run_leaves_its_stamp_and_all_rows_can_go(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_an_empty_run_is_stamped_and_all_rows_can_be_deleted(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
     tables = made(spark, request)
     _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
 
@@ -55,7 +57,7 @@ def test_an_empty_run_leaves_its_stamp_and_all_rows_can_go(spark: SparkSession, 
     assert [one.run for one in tables.stamps("products.orders")] == [3, 2, 1]
 
 
-def test_main_that_moved_is_a_conflict(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_publishing_conflicts_if_main_has_moved(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     slow = tables.stage("products.orders", 1)
     slow.append(orders(spark, 1, ("a", 1, "slow")), stamp(1))
@@ -66,7 +68,7 @@ def test_main_that_moved_is_a_conflict(spark: SparkSession, request: pytest.Fixt
     assert states(tables.read("products.orders")) == {("a", 1): "quick"}
 
 
-def test_branches_of_dead_runs_are_dropped_and_the_last_failed_one_is_kept(
+def test_branches_of_interrupted_runs_are_dropped_and_the_last_failed_one_is_kept(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     tables = made(spark, request)
@@ -79,7 +81,7 @@ def test_branches_of_dead_runs_are_dropped_and_the_last_failed_one_is_kept(
     dead.append(orders(spark, 4, ("dead", 1, "dead")), stamp(4))
     tables.stage("products.orders", 5)
 
-    name = tables.place.full("products.orders")
+    name = tables.namespace.full_name("products.orders")
     assert {row["name"] for row in spark.table(f"{name}.refs").collect()} == {"main", "failed_3", "run_5"}
     assert states(spark.table(f"{name}.branch_failed_3")) == {("a", 1): "new", ("bad", 3): "bad"}
     assert states(tables.read("products.orders")) == {("a", 1): "new"}
@@ -90,36 +92,34 @@ def test_branches_of_dead_runs_are_dropped_and_the_last_failed_one_is_kept(
         dead.append(orders(spark, 4, ("dead", 2, "dead")), stamp(4))
 
 
-def test_what_is_not_stamped_is_not_published(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_a_branch_without_a_stamp_is_not_published(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
     staged = tables.stage("products.orders", 2)
     with pytest.raises(Conflict, match="takes no rows of run 9"):
         staged.append(orders(spark, 9, ("a", 1, "new")), stamp(9))
     staged.delete_all()
-    with pytest.raises(Conflict, match=r"run 2 has no finished branch in products\.orders"):
+    with pytest.raises(Conflict, match=r"run 2 has no complete branch in products\.orders"):
         staged.publish()
     assert states(tables.read("products.orders")) == {("a", 1): "new"}
 
 
-def test_a_table_that_somebody_else_wrote_to_is_not_built_upon(
-    spark: SparkSession, request: pytest.FixtureRequest
-) -> None:
+def test_a_table_that_another_process_wrote_to_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     published = _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
-    name = tables.place.full("products.orders")
+    name = tables.namespace.full_name("products.orders")
     spark.sql(f"TRUNCATE TABLE {name}")
 
     with pytest.raises(
         Conflict, match=f"take that back with CALL lake.system.rollback_to_snapshot.*{published.snapshot}"
     ):
         tables.stage("products.orders", 2)
-    inside = tables.place.inside("products.orders")
+    inside = tables.namespace.name_in_catalog("products.orders")
     spark.sql(f"CALL lake.system.rollback_to_snapshot('{inside}', {published.snapshot})")
     assert tables.stage("products.orders", 2).base == published
 
 
-def test_rows_are_appended_once_whoever_asks_again(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_a_run_appends_its_rows_only_once(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(any_spark, request)
     rows = orders(any_spark, 7, ("a", 1, "new"), ("b", 1, "new"))
     first = tables.append("products.orders", rows, stamp(7))
@@ -129,7 +129,9 @@ def test_rows_are_appended_once_whoever_asks_again(any_spark: SparkSession, requ
     assert len(tables.stamps("products.orders")) == 1
 
 
-def test_worn_files_are_rewritten_and_nothing_else_changes(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_compaction_rewrites_files_and_keeps_rows_and_stamps(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
     tables = made(spark, request)
     for run in range(1, 4):
         staged = tables.stage("products.orders", run)
@@ -138,25 +140,27 @@ def test_worn_files_are_rewritten_and_nothing_else_changes(spark: SparkSession, 
         staged.publish()
     before = tables.stamps("products.orders")
     rows = sorted(tables.read("products.orders").collect())
-    assert tables.wear("products.orders").delete_files > 0
+    assert tables.file_stats("products.orders").delete_files > 0
 
     tables.compact("products.orders")
 
     after = tables.stamp("products.orders")
-    assert tables.wear("products.orders").delete_files == 0
+    assert tables.file_stats("products.orders").delete_files == 0
     assert after is not None
     assert (after.run, after.rows) == (3, before[0].rows)
     assert after.snapshot != before[0].snapshot
     assert sorted(tables.read("products.orders", after).collect()) == rows
-    assert sorted(tables.changed("products.orders", 2, after).collect()) == [row for row in rows if row["_run"] == 3]
+    assert sorted(tables.changed_rows("products.orders", 2, after).collect()) == [
+        row for row in rows if row["_run"] == 3
+    ]
     assert tables.stamps("products.orders")[1:] == before[1:]
     assert _publish(tables, orders(spark, 9, ("new", 1, "new")), stamp(9)).run == 9
 
 
-def test_a_table_that_is_not_there_is_said_to_be_missing(spark: SparkSession) -> None:
+def test_a_missing_table_is_reported(spark: SparkSession) -> None:
     tables = Tables(spark, "lake.nobody")
     assert tables.stamp("products.orders") is None
-    assert tables.listed("products") == ()
+    assert tables.list_tables("products") == ()
     for ask in (tables.read, lambda table: tables.stage(table, 1)):
         with pytest.raises(NotFound, match=r"there is no table products\.orders"):
             ask("products.orders")

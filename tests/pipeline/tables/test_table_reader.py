@@ -1,4 +1,4 @@
-"""Which state of a table is meant."""
+"""Selecting the snapshot of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.tables import Stamp
-from treaty.pipeline.tables.table_reader import Wanted, stamp_as_of
+from treaty.pipeline.tables.table_reader import TableReference, stamp_as_of
 
 STAMPS = tuple(
     Stamp(run, {}, f"shop.orders {version}", "", {}, run, datetime(2026, 1, day, 12, tzinfo=UTC))
@@ -30,23 +30,23 @@ REFUSED = {
         r"run 150 published nothing in products\.orders; its runs are: 300 \(2026-01-30 12:00\), 2",
     ),
     (None, "2026-01-01"): (NotFound, r"nothing was published in products\.orders by 2026-01-01 00:00:00 UTC; its runs"),
-    (None, "yesterday"): (InvalidDocument, "'yesterday' is neither the number of a run nor a time"),
+    (None, "yesterday"): (InvalidDocument, "'yesterday' is neither a run number nor a time"),
     (1, "300"): (NotFound, "run 300 published nothing"),
-    (7, None): (NotFound, r"never published under version 7; it was under: shop\.orders 2\.0\.0, shop\.orders 1\.1\.0"),
+    (7, None): (NotFound, r"never published under version 7, only under: shop\.orders 2\.0\.0, shop\.orders 1\.1\.0"),
 }
 
 
 @pytest.mark.parametrize("asked", MEANT)
-def test_a_run_or_a_moment_pins_a_state(asked: tuple[int | None, str | None]) -> None:
+def test_a_run_or_a_time_selects_a_snapshot(asked: tuple[int | None, str | None]) -> None:
     major, as_of = asked
-    assert stamp_as_of(Wanted("products.orders", major), STAMPS, as_of).run == MEANT[asked]
+    assert stamp_as_of(TableReference("products.orders", major), STAMPS, as_of).run == MEANT[asked]
 
 
 @pytest.mark.parametrize("asked", REFUSED)
-def test_what_there_is_is_said_where_nothing_fits(asked: tuple[int | None, str]) -> None:
+def test_an_unknown_snapshot_is_refused_with_alternatives(asked: tuple[int | None, str]) -> None:
     kind, words = REFUSED[asked]
     major, as_of = asked
     with pytest.raises(kind, match=words):
-        stamp_as_of(Wanted("products.orders", major), STAMPS, as_of)
-    with pytest.raises(NotFound, match=r"nothing was published in products\.orders yet; start with treaty run"):
-        stamp_as_of(Wanted("products.orders"), (), as_of)
+        stamp_as_of(TableReference("products.orders", major), STAMPS, as_of)
+    with pytest.raises(NotFound, match=r"nothing was published in products\.orders yet; start with: treaty run"):
+        stamp_as_of(TableReference("products.orders"), (), as_of)

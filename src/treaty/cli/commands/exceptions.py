@@ -94,9 +94,9 @@ def list_exceptions(
 
     age = _parse_age(older_than)
     with _open_tables(config, master, remote) as tables:
-        from treaty.pipeline.exceptions import Wanted, listed
+        from treaty.pipeline.exceptions import ExceptionFilter, list_exceptions
 
-        filters = Wanted(
+        filters = ExceptionFilter(
             reconciliation,
             None if state is ExceptionState.ANY else state.value,
             reason_class and reason_class.value,
@@ -104,7 +104,7 @@ def list_exceptions(
             age,
         )
         now = datetime.now(UTC)
-        exceptions = page.fetch(lambda cursor, limit: listed(tables, filters, now, cursor=cursor, limit=limit))
+        exceptions = page.fetch(lambda cursor, limit: list_exceptions(tables, filters, now, cursor=cursor, limit=limit))
     print_page(exceptions, output, render_exceptions, "no exceptions")
 
 
@@ -124,9 +124,9 @@ def show(
     from treaty.cli.render.output import print_list
 
     with _open_tables(config, master, remote) as tables:
-        from treaty.pipeline.exceptions import of_key
+        from treaty.pipeline.exceptions import exceptions_of_key
 
-        answers = of_key(tables, key, datetime.now(UTC), reconciliation)
+        answers = exceptions_of_key(tables, key, datetime.now(UTC), reconciliation)
     print_list(answers, output, render_keys)
 
 
@@ -154,9 +154,9 @@ def accept_exception(
 
     actor = actor_name(load_settings(config))
     with _open_tables(config, master, remote) as tables:
-        from treaty.pipeline.exceptions import accept
+        from treaty.pipeline.exceptions import accept_exception
 
-        answer = accept(
+        answer = accept_exception(
             tables,
             key,
             assertion,

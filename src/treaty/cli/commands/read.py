@@ -10,7 +10,7 @@ import typer
 from treaty.cli.options import ConfigOption, MasterOption, RemoteOption
 
 if TYPE_CHECKING:
-    from treaty.pipeline.tables.table_reader import Shown
+    from treaty.pipeline.tables.table_reader import TableRows
 
 
 class RowFormat(StrEnum):
@@ -72,17 +72,17 @@ def read(
     with requires_extra("spark"):
         from treaty.cli.pipeline_project import open_tables
         from treaty.cli.spark_session import spark_options
-        from treaty.pipeline.tables.table_reader import Question, show
+        from treaty.pipeline.tables.table_reader import ReadRequest, read_table
     settings = load_settings(config)
     spark = spark_options(settings.spark(), master, remote)
     chosen = tuple(part.strip() for part in columns.split(",") if part.strip()) if columns else ()
-    question = Question(name, as_of, chosen, outcome, limit)
+    question = ReadRequest(name, as_of, chosen, outcome, limit)
     with open_tables(settings, spark) as tables:
-        shown = show(tables, question)
+        shown = read_table(tables, question)
     _print(shown, output)
 
 
-def _print(shown: Shown, output: RowFormat) -> None:
+def _print(shown: TableRows, output: RowFormat) -> None:
     from treaty.cli.render import rows
 
     printers = {RowFormat.TEXT: rows.print_text, RowFormat.JSON: rows.print_json, RowFormat.CSV: rows.print_csv}

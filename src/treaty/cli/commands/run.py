@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from treaty.cli.pipeline_project import OpenedProject
     from treaty.cli.progress import Progress
-    from treaty.pipeline.run import Happening, RunSummary, Wish
-    from treaty.pipeline.run.run_lock import Holder
-    from treaty.pipeline.run.step_context import Teller
+    from treaty.pipeline.run import RunOptions, RunSummary, StepProgress
+    from treaty.pipeline.run.run_lock import LockHolder
+    from treaty.pipeline.run.step_context import ProgressListener
     from treaty.pipeline.tables import Tables
 
 DEFAULT_INTERVAL_S = 10.0
@@ -68,9 +68,9 @@ def run(
 
     Reads new data, computes what it affects, audits the result against the contracts, and publishes all or nothing.
     """
-    from treaty.pipeline.run import Wish
+    from treaty.pipeline.run import RunOptions
 
-    wish = Wish(tuple(select or ()), anew=full, wait=wait)
+    wish = RunOptions(tuple(select or ()), rebuild=full, wait=wait)
     _run_and_print(PipelineCall(folder, config, master, remote, output, every if follow else None), wish)
 
 
@@ -87,13 +87,13 @@ def replay(
 
     Readers see the old tables until the new ones have passed their audit.
     """
-    from treaty.pipeline.run import Wish
+    from treaty.pipeline.run import RunOptions
 
-    wish = Wish(tuple(select or ()), anew=True, from_raw=True, wait=wait)
+    wish = RunOptions(tuple(select or ()), rebuild=True, from_raw=True, wait=wait)
     _run_and_print(PipelineCall(folder, config, master, remote, output), wish)
 
 
-def _run_and_print(call: PipelineCall, wish: Wish) -> None:
+def _run_and_print(call: PipelineCall, wish: RunOptions) -> None:
     """Run the pipeline and print a summary. A refused audit and a failed step have different exit codes."""
     from treaty.cli.registry_connection import requires_extra
 
@@ -113,19 +113,21 @@ def _run_and_print(call: PipelineCall, wish: Wish) -> None:
         raise typer.Exit(ExitCode.FINDINGS if refused else ExitCode.FAILURE)
 
 
-def _run(call: PipelineCall, wish: Wish, opened: OpenedProject, tables: Tables, progress: Progress) -> RunSummary:
+def _run(call: PipelineCall, wish: RunOptions, opened: OpenedProject, tables: Tables, progress: Progress) -> RunSummary:
     """Run once, or repeatedly until a run fails or the user interrupts; return the last summary."""
     from treaty.cli.render.plain_text import printable
-    from treaty.pipeline.run import Means, run_project
-    from treaty.pipeline.run.measures import keep_measures
+    from treaty.pipeline.run import RunEnvironment, run_project
+    from treaty.pipeline.run.measures import record_measures
 
     secrets = opened.settings.secrets
-    means = Means(_step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret)
+    means = RunEnvironment(
+        _step_listener(progress), _lock_listener(progress), secrets.jdbc_password, secrets.hash_secret
+    )
     by_line = dict(opened.contracts.by_line)
     while True:
         summary = run_project(tables, opened.project, by_line, wish, means)
         progress.start("storing measurements")
-        if problem := keep_measures(summary, opened.registry):
+        if problem := record_measures(summary, opened.registry):
             typer.echo(f"warning: {printable(problem)}", err=True)
         if call.interval_s is None or not summary.succeeded:
             return summary
@@ -137,16 +139,16 @@ def _run(call: PipelineCall, wish: Wish, opened: OpenedProject, tables: Tables, 
             return summary
 
 
-def _step_listener(progress: Progress) -> Teller:
-    def show(event: Happening) -> None:
-        details = f": {event.words}" if event.words else ""
-        progress.start(f"{event.number}/{event.of}  {event.layer}  {event.step}  {event.moment}{details}")
+def _step_listener(progress: Progress) -> ProgressListener:
+    def show(event: StepProgress) -> None:
+        details = f": {event.detail}" if event.detail else ""
+        progress.start(f"{event.number}/{event.total}  {event.layer}  {event.step}  {event.phase}{details}")
 
     return show
 
 
-def _lock_listener(progress: Progress) -> Callable[[Holder | None], None]:
-    def show(holder: Holder | None) -> None:
+def _lock_listener(progress: Progress) -> Callable[[LockHolder | None], None]:
+    def show(holder: LockHolder | None) -> None:
         progress.start(f"waiting for {holder or 'another run'}")
 
     return show

@@ -18,7 +18,7 @@ from treaty.cli.render.output import print_data
 from treaty.cli.render.plain_text import pluralize
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import NotFound
-from treaty.pipeline.plan import Layer, Mode, Plan, Planned
+from treaty.pipeline.plan import Layer, Mode, Plan, PlannedStep
 from treaty.sql.lineage import Origins
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PlanView:
     lineage: tuple[str, ...] = ()
 
     @property
-    def planned(self) -> tuple[Planned, ...]:
+    def planned(self) -> tuple[PlannedStep, ...]:
         """The steps to show."""
         return tuple(one for one in self.plan.planned if one.step.table in self.tables)
 
@@ -86,7 +86,7 @@ def _title(shown: PlanView) -> Text:
     return said.append_text(text(f" · {pluralize(others, 'warning')}", style="warning")) if others else said
 
 
-def _render_steps(console: Console, planned: Sequence[Planned]) -> None:
+def _render_steps(console: Console, planned: Sequence[PlannedStep]) -> None:
     for layer in Layer:
         here = [one for one in planned if one.step.layer is layer]
         if not here:
@@ -103,7 +103,7 @@ def _render_steps(console: Console, planned: Sequence[Planned]) -> None:
         console.print(grid)
 
 
-def _row(one: Planned) -> Iterator[Text]:
+def _row(one: PlannedStep) -> Iterator[Text]:
     idle = one.is_known and not one.would_run
     yield text(_IDLE if idle or not one.is_known else _RUNS, style="quiet" if idle else "accent")
     yield text(one.step.name, style="quiet" if idle else "path")
@@ -111,11 +111,11 @@ def _row(one: Planned) -> Iterator[Text]:
     yield Text("\n").join(_details(one))
 
 
-def _details(one: Planned) -> Iterator[Text]:
+def _details(one: PlannedStep) -> Iterator[Text]:
     if not one.would_run:
         yield text("nothing to do", style="quiet")
     elif one.is_known:
-        yield text("; ".join(why.words for why in one.whys))
+        yield text("; ".join(reason.text for reason in one.reasons))
     reads = ", ".join(table.partition(".")[2] for table in one.step.reads if not table.endswith("_acceptances"))
     if one.step.layer not in (Layer.RAW, Layer.EVENTS):
         yield text(f"reads {reads}", style="quiet")
@@ -123,7 +123,7 @@ def _details(one: Planned) -> Iterator[Text]:
         yield text(f"always everything: {one.step.mode_reason}", style="quiet")
 
 
-def _how(one: Planned) -> str:
+def _how(one: PlannedStep) -> str:
     if one.mode is Mode.KEYED and one.step.key is not None:
         return f"by {', '.join(one.step.key.columns)}"
     return _HOW.get(one.mode, one.mode)
@@ -146,7 +146,7 @@ def _relative_place(place: Place) -> str:
     return str(place).removeprefix(f"{Path.cwd()}/")
 
 
-def plan_as_data(name: str, plan: Plan, planned: Sequence[Planned], traces: Sequence[Trace]) -> dict[str, Any]:
+def plan_as_data(name: str, plan: Plan, planned: Sequence[PlannedStep], traces: Sequence[Trace]) -> dict[str, Any]:
     """Return a plan as plain data."""
     data: dict[str, Any] = {
         "project": name,
@@ -166,7 +166,7 @@ def plan_as_data(name: str, plan: Plan, planned: Sequence[Planned], traces: Sequ
     return data
 
 
-def _step(one: Planned) -> dict[str, Any]:
+def _step(one: PlannedStep) -> dict[str, Any]:
     step = one.step
     key = None
     if step.key is not None:
@@ -183,7 +183,7 @@ def _step(one: Planned) -> dict[str, Any]:
         "digest": step.digest,
         "would_run": one.would_run if one.is_known else None,
         "this_time": one.mode.value if one.would_run and one.is_known else None,
-        "why": [{"cause": why.cause.value, "words": why.words} for why in one.whys],
+        "why": [{"cause": reason.cause.value, "words": reason.text} for reason in one.reasons],
     }
 
 

@@ -147,7 +147,7 @@ def _shown_counts(layer: str, counts: Counts) -> dict[str, int]:
 
 
 def _render_reasons(console: Console, summary: RunSummary) -> None:
-    for step in summary.troubled:
+    for step in summary.unsuccessful:
         console.print(text(f"{step.name}: {step.outcome}", style=STYLES[_SEVERITY[step.outcome]]))
         for reason in step.reasons[:MAX_REASONS]:
             console.print(Padding.indent(text(reason), 2))

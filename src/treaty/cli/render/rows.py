@@ -14,10 +14,10 @@ from treaty.cli.render.plain_text import pluralize
 from treaty.cli.render.tables import listing
 
 if TYPE_CHECKING:
-    from treaty.pipeline.tables.table_reader import Shown
+    from treaty.pipeline.tables.table_reader import TableRows
 
 
-def print_text(shown: Shown) -> None:
+def print_text(shown: TableRows) -> None:
     """Print rows as a table, with their origin above."""
     with print_to_console() as console:
         console.print(text(describe_origin(shown), style="quiet"))
@@ -26,11 +26,11 @@ def print_text(shown: Shown) -> None:
             return
         null = text("null", style="quiet")
         console.print(listing(shown.columns, [[null if cell is None else cell for cell in row] for row in shown.rows]))
-        if not shown.is_all:
+        if not shown.is_complete:
             console.print(text(f"first {pluralize(len(shown.rows), 'row')}; show more with --limit", style="quiet"))
 
 
-def print_json(shown: Shown) -> None:
+def print_json(shown: TableRows) -> None:
     """Print one JSON document; Spark has formatted the rows, so that numbers keep all their digits."""
     about = {
         "table": shown.table,
@@ -39,13 +39,13 @@ def print_json(shown: Shown) -> None:
         "snapshot": shown.stamp.snapshot or None,
         "published_at": shown.stamp.committed_at.isoformat(),
         "columns": list(shown.columns),
-        "complete": shown.is_all,
+        "complete": shown.is_complete,
     }
     head = json.dumps(about, ensure_ascii=False, indent=2).removesuffix("\n}")
     typer.echo(f'{head},\n  "rows": [' + ",".join(f"\n    {record}" for record in shown.records) + "\n  ]\n}")
 
 
-def print_csv(shown: Shown) -> None:
+def print_csv(shown: TableRows) -> None:
     """Print rows as CSV, and their origin on standard error."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -53,11 +53,11 @@ def print_csv(shown: Shown) -> None:
     writer.writerows(shown.rows)
     typer.echo(buffer.getvalue(), nl=False)
     typer.echo(
-        describe_origin(shown) + ("" if shown.is_all else f"; first {pluralize(len(shown.rows), 'row')}"), err=True
+        describe_origin(shown) + ("" if shown.is_complete else f"; first {pluralize(len(shown.rows), 'row')}"), err=True
     )
 
 
-def describe_origin(shown: Shown) -> str:
+def describe_origin(shown: TableRows) -> str:
     """Return the table, run, time, contract and snapshot of rows."""
     stamp = shown.stamp
     contract = f", contract {stamp.contract}" if stamp.contract else ""

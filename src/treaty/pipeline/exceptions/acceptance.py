@@ -1,4 +1,4 @@
-"""Accepting an exception: one row in a table that only people write; the next run settles the key."""
+"""Accepting an exception: one row in the table of acceptances; the next run resolves the key."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from treaty.errors import Conflict, InvalidDocument, NotFound, Refused
-from treaty.pipeline.exceptions.exception_queries import of_key
-from treaty.pipeline.exceptions.exception_rows import AcceptanceAnswer, ExceptionAnswer, Kept, key_of, key_text
-from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, State, acceptances_of
+from treaty.pipeline.exceptions.exception_queries import exceptions_of_key
+from treaty.pipeline.exceptions.exception_rows import (
+    AcceptanceAnswer,
+    ExceptionAnswer,
+    ReconciliationTables,
+    key_columns_of,
+    key_text,
+)
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import CONTRACT, State, acceptance_columns_for_key
 from treaty.pipeline.project.declarations import ReasonClass
 from treaty.pipeline.tables import NewStamp, Tables
 from treaty.spark.columns import quoted_col
 
-_TRIES = 5
+MAX_APPEND_ATTEMPTS = 5
 
 
-def accept(
+def accept_exception(
     tables: Tables,
     key: str,
     assertion: str,
@@ -29,73 +35,88 @@ def accept(
     now: datetime,
     reconciliation: str | None = None,
 ) -> AcceptanceAnswer:
-    """Let a key resolve although an exception stands, for as long as the claims stay as they are."""
+    """Accept an open exception, so that its key resolves for as long as the claims do not change."""
     if not reason.strip():
-        raise InvalidDocument("say why it may stand; the reason is kept with the exception")
-    found = _the_one(tables, key, assertion, now, reconciliation)
-    one = Kept(found.reconciliation)
-    _refuse_unless_open(tables, one, found)
-    exceptions = tables.read(one.exceptions)
-    columns = key_of(exceptions)
+        raise InvalidDocument("a reason is required; it is stored with the acceptance")
+    exception = _find_exception(tables, key, assertion, now, reconciliation)
+    reconciliation_tables = ReconciliationTables(exception.reconciliation)
+    _refuse_unless_open(tables, reconciliation_tables, exception)
+    exceptions = tables.read(reconciliation_tables.exceptions)
+    columns = key_columns_of(exceptions)
     same = (key_text(columns.names) == F.lit(key)) & (F.col("assertion") == F.lit(assertion))
-    row = exceptions.where(same & (F.col("claims_digest") == F.lit(found.claims_digest)))
-    said = {"reason": F.lit(reason), "actor": F.lit(actor), "accepted_at": F.timestamp_micros(F.lit(_micros(now)))}
-    wanted = acceptances_of(columns)
-    tables.ensure(one.acceptances, wanted, {})
-    rows = row.select(*[said.get(name, quoted_col(name)).alias(name) for name in wanted.names if name != "_run"])
+    row = exceptions.where(same & (F.col("claims_digest") == F.lit(exception.claims_digest)))
+    values = {"reason": F.lit(reason), "actor": F.lit(actor), "accepted_at": F.timestamp_micros(F.lit(_micros(now)))}
+    acceptance_columns = acceptance_columns_for_key(columns)
+    tables.ensure(reconciliation_tables.acceptances, acceptance_columns, {})
+    rows = row.select(
+        *[values.get(name, quoted_col(name)).alias(name) for name in acceptance_columns.names if name != "_run"]
+    )
     if rows.isEmpty():
-        raise Conflict(f"a run has looked at {key} again meanwhile; see what it says now: treaty exceptions show {key}")
-    _append(tables, one, rows, now)
+        raise Conflict(f"a run has changed the exceptions of {key} in the meantime; see: treaty exceptions show {key}")
+    _append(tables, reconciliation_tables, rows, now)
     return AcceptanceAnswer(
-        reconciliation=one.name,
+        reconciliation=reconciliation_tables.name,
         key=key,
         assertion=assertion,
         reason=reason,
         actor=actor,
         accepted_at=now,
-        claims_digest=found.claims_digest,
+        claims_digest=exception.claims_digest,
         lapsed=False,
     )
 
 
-def _the_one(tables: Tables, key: str, assertion: str, now: datetime, name: str | None) -> ExceptionAnswer:
-    known = [one for answer in of_key(tables, key, now, name) for one in answer.exceptions]
-    found = [one for one in known if one.assertion == assertion]
-    if not found:
-        listed = ", ".join(one.assertion for one in known) or "nothing"
-        raise NotFound(f"{assertion!r} is not in doubt for {key}; in doubt is or was: {listed}")
-    if len(found) > 1:
-        names = ", ".join(one.reconciliation for one in found)
-        raise Conflict(f"several reconciliations are in doubt about {assertion!r} of {key}: {names}; name one of them")
-    return found[0]
+def _find_exception(tables: Tables, key: str, assertion: str, now: datetime, name: str | None) -> ExceptionAnswer:
+    answers = exceptions_of_key(tables, key, now, name)
+    exceptions = [item for answer in answers for item in answer.exceptions]
+    matching = [item for item in exceptions if item.assertion == assertion]
+    if not matching:
+        listed = ", ".join(item.assertion for item in exceptions) or "none"
+        raise NotFound(f"{key} has no exception {assertion!r}; its exceptions are: {listed}")
+    if len(matching) > 1:
+        names = ", ".join(item.reconciliation for item in matching)
+        raise Conflict(f"several reconciliations have an exception {assertion!r} for {key}: {names}; name one of them")
+    return matching[0]
 
 
-def _refuse_unless_open(tables: Tables, one: Kept, found: ExceptionAnswer) -> None:
-    if found.state == State.RESOLVED.value:
-        raise Conflict(f"data have settled {found.assertion!r} of {found.key} already; there is nothing to accept")
-    if found.state == State.ACCEPTED.value:
-        raise Conflict(f"{found.accepted_by} has accepted {found.assertion!r} of {found.key}: {found.accepted_reason}")
-    if found.assertion == CONTRACT:
-        raise Refused(f"nobody can accept a row that breaks its contract: {found.statement}; settle the data instead")
-    is_attribute = found.assertion in tables.read(one.rows).columns
-    if found.reason_class == ReasonClass.MISSING.value and is_attribute:
+def _refuse_unless_open(
+    tables: Tables, reconciliation_tables: ReconciliationTables, exception: ExceptionAnswer
+) -> None:
+    if exception.state == State.RESOLVED.value:
+        raise Conflict(f"{exception.assertion!r} of {exception.key} is already resolved; there is nothing to accept")
+    if exception.state == State.ACCEPTED.value:
+        raise Conflict(
+            f"{exception.accepted_by} has already accepted {exception.assertion!r} of {exception.key}: "
+            f"{exception.accepted_reason}"
+        )
+    if exception.assertion == CONTRACT:
         raise Refused(
-            f"nobody can accept that a required field is missing: {found.statement}; wait for the data, "
+            f"a row that violates its contract cannot be accepted: {exception.statement}; correct the data instead"
+        )
+    is_attribute = exception.assertion in tables.read(reconciliation_tables.rows).columns
+    if exception.reason_class == ReasonClass.MISSING.value and is_attribute:
+        raise Refused(
+            f"a missing required value cannot be accepted: {exception.statement}; wait for the data, "
             "or give the attribute a default"
         )
 
 
-def _append(tables: Tables, one: Kept, rows: DataFrame, now: datetime) -> None:
-    """Append the acceptance under a run of its own, also where somebody accepts at the same moment."""
-    last = tables.stamp(one.exceptions)
-    mark = uuid.uuid4().hex
-    for _ in range(_TRIES):
-        before = tables.stamp(one.acceptances)
+def _append(tables: Tables, reconciliation_tables: ReconciliationTables, rows: DataFrame, now: datetime) -> None:
+    """Append the acceptance under a run number of its own; retry if another acceptance took the number."""
+    last = tables.stamp(reconciliation_tables.exceptions)
+    marker = uuid.uuid4().hex
+    for _ in range(MAX_APPEND_ATTEMPTS):
+        before = tables.stamp(reconciliation_tables.acceptances)
         run = max(_micros(now) // 1000, before.run + 1 if before else 0)
-        stamp = NewStamp(run, {}, last.contract if last else "", mark, {"accepted": 1})
-        if tables.append(one.acceptances, rows.withColumn("_run", F.lit(run).cast("long")), stamp).digest == mark:
+        stamp = NewStamp(run, {}, last.contract if last else "", marker, {"accepted": 1})
+        if (
+            tables.append(
+                reconciliation_tables.acceptances, rows.withColumn("_run", F.lit(run).cast("long")), stamp
+            ).digest
+            == marker
+        ):
             return
-    raise Conflict(f"many people accept exceptions of {one.name} at this moment; try again")
+    raise Conflict(f"many exceptions of {reconciliation_tables.name} are being accepted at the same time; try again")
 
 
 def _micros(at: datetime) -> int:

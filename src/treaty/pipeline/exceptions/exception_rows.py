@@ -1,4 +1,4 @@
-"""Rows of the tables as answers."""
+"""Rows of the tables of a reconciliation as answers: exceptions, acceptances and keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.errors import NotFound
-from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, key_of_exceptions
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, exception_key_columns
 from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
 from treaty.registry.model.page import Answer
 from treaty.spark.columns import quoted_col
 
-_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = (
     "assertion",
     "reason_class",
@@ -33,11 +33,11 @@ _TEXTS = (
 )
 
 
-def told(kept: Kept, exceptions: DataFrame) -> DataFrame:
-    """Return exceptions in one shape, whatever their key is."""
-    key = key_of(exceptions).names
+def exception_rows(tables: ReconciliationTables, exceptions: DataFrame) -> DataFrame:
+    """Return exceptions with the same columns for every reconciliation, whatever its key is."""
+    key = key_columns_of(exceptions).names
     return exceptions.select(
-        F.lit(kept.name).alias("reconciliation"),
+        F.lit(tables.name).alias("reconciliation"),
         key_text(key).alias("key"),
         F.to_json(F.struct(*map(quoted_col, key))).alias("key_fields"),
         *map(quoted_col, _TEXTS),
@@ -46,55 +46,55 @@ def told(kept: Kept, exceptions: DataFrame) -> DataFrame:
     )
 
 
-def told_acceptances(acceptances: DataFrame, key: list[str]) -> DataFrame:
-    """Return acceptances in one shape."""
+def acceptance_rows(acceptances: DataFrame, key: list[str]) -> DataFrame:
+    """Return acceptances with the same columns for every reconciliation."""
     columns = ("assertion", "reason", "actor", "claims_digest")
     return acceptances.select(key_text(key).alias("key"), *map(quoted_col, columns), _micros("accepted_at"))
 
 
-def as_exception(row: Row, now: datetime) -> ExceptionAnswer:
-    """Return an exception as an answer."""
-    first, last = moment(row["first_seen"]), moment(row["last_seen"])
+def to_exception(row: Row, now: datetime) -> ExceptionAnswer:
+    """Return the answer for a row of `exception_rows`."""
+    first, last = timestamp(row["first_seen"]), timestamp(row["last_seen"])
     until = last if row["state"] == State.RESOLVED.value else max(now, first)
-    told = {name: row[name] for name in _TEXTS if name != "claims"}
+    texts = {name: row[name] for name in _TEXTS if name != "claims"}
     return ExceptionAnswer(
         reconciliation=row["reconciliation"],
         key=row["key"],
-        key_fields=_parsed(row["key_fields"]),
-        claims=_parsed(row["claims"]),
+        key_fields=_parse_json(row["key_fields"]),
+        claims=_parse_json(row["claims"]),
         first_seen=first,
         last_seen=last,
         age_seconds=int((until - first).total_seconds()),
-        **told,
+        **texts,
     )
 
 
-def as_acceptance(row: Row, kept: Kept, standing: dict[str, str]) -> AcceptanceAnswer:
-    """Return an acceptance as an answer; `standing` is the digest of what claims say now, by assertion."""
+def to_acceptance(row: Row, tables: ReconciliationTables, current_digests: dict[str, str]) -> AcceptanceAnswer:
+    """Return the answer for a row of `acceptance_rows`; `current_digests` are digests of claims by assertion."""
     return AcceptanceAnswer(
-        reconciliation=kept.name,
+        reconciliation=tables.name,
         key=row["key"],
         assertion=row["assertion"],
         reason=row["reason"],
         actor=row["actor"],
-        accepted_at=moment(row["accepted_at"]),
+        accepted_at=timestamp(row["accepted_at"]),
         claims_digest=row["claims_digest"],
-        lapsed=standing.get(row["assertion"]) != row["claims_digest"],
+        lapsed=current_digests.get(row["assertion"]) != row["claims_digest"],
     )
 
 
-def moment(micros: int) -> datetime:
-    """Return the moment that many microseconds after 1970."""
-    return _START + timedelta(microseconds=micros)
+def timestamp(micros: int) -> datetime:
+    """Return the time that many microseconds after 1970."""
+    return _EPOCH + timedelta(microseconds=micros)
 
 
 def _micros(name: str) -> Column:
     return F.unix_micros(quoted_col(name)).alias(name)
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text, parse_float=Decimal)
-    return found
+def _parse_json(text: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(text, parse_float=Decimal)
+    return data
 
 
 LAYER = "reconciliation"
@@ -102,76 +102,78 @@ _EXCEPTIONS = "_exceptions"
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The tables of one reconciliation, by its name."""
+class ReconciliationTables:
+    """The tables of one reconciliation."""
 
     name: str
 
     @property
     def rows(self) -> str:
-        """The table of its keys."""
+        """The table of reconciled keys."""
         return f"{LAYER}.{self.name}"
 
     @property
     def exceptions(self) -> str:
-        """The table of its exceptions."""
+        """The table of exceptions."""
         return exceptions_table(self.name)
 
     @property
     def acceptances(self) -> str:
-        """The table in which people accept them."""
+        """The table of acceptances."""
         return acceptances_table(self.name)
 
 
-def kept(tables: Tables, name: str | None = None) -> tuple[Kept, ...]:
-    """Return the reconciliations that have run, or the one that is named."""
-    there = set(tables.listed(LAYER))
-    found = [Kept(table.removeprefix(f"{LAYER}.").removesuffix(_EXCEPTIONS)) for table in sorted(there)]
-    known = tuple(one for one in dict.fromkeys(found) if {one.rows, one.exceptions} <= there)
+def find_reconciliations(tables: Tables, name: str | None = None) -> tuple[ReconciliationTables, ...]:
+    """Return the reconciliations that have run, or only the named one."""
+    existing = set(tables.list_tables(LAYER))
+    candidates = [
+        ReconciliationTables(table.removeprefix(f"{LAYER}.").removesuffix(_EXCEPTIONS)) for table in sorted(existing)
+    ]
+    known = tuple(item for item in dict.fromkeys(candidates) if {item.rows, item.exceptions} <= existing)
     if name is None:
         return known
-    chosen = tuple(one for one in known if one.name == name)
+    chosen = tuple(item for item in known if item.name == name)
     if not chosen:
-        listed = ", ".join(one.name for one in known) or "none yet; start with: treaty run"
+        listed = ", ".join(item.name for item in known) or "none yet; start with: treaty run"
         raise NotFound(f"no reconciliation {name!r} has run; there are: {listed}")
     return chosen
 
 
-def key_of(exceptions: DataFrame) -> spark.StructType:
-    """Return the columns that hold the key in a table of exceptions."""
-    return key_of_exceptions(exceptions.schema)
+def key_columns_of(exceptions: DataFrame) -> spark.StructType:
+    """Return the key columns of a table of exceptions."""
+    return exception_key_columns(exceptions.schema)
 
 
 def key_text(columns: list[str]) -> Column:
-    """Write a key as one text."""
+    """Return a key as one text, its values separated by commas."""
     return F.concat_ws(",", *[quoted_col(column).cast("string") for column in columns])
 
 
 class ExceptionAnswer(Answer):
-    """One exception: what about which key is in doubt, why, since when, and whose it is."""
+    """An exception of a key: what is in doubt, why, since when, and who owns it."""
 
     reconciliation: str
     key: str
-    """The values of the key, with commas between them."""
+    """The values of the key, separated by commas."""
     key_fields: dict[str, Any]
     assertion: str
     reason_class: str
     statement: str
     claims: dict[str, Any]
-    """What each claim says; decimals are texts, so that no digit is lost."""
+    """The values of each claim; decimals are texts, so that no digit is lost."""
     claims_digest: str
     owner: str | None
     state: str
     first_seen: datetime
     last_seen: datetime
     age_seconds: int
-    """How long it has stood, or had when data settled it."""
+    """Age of an open exception, or the age at which it was resolved."""
     accepted_by: str | None
     accepted_reason: str | None
 
 
 class AcceptanceAnswer(Answer):
-    """Somebody's word that a key may resolve although an exception stands."""
+    """The acceptance of an exception, so that its key resolves."""
 
     reconciliation: str
     key: str
@@ -181,15 +183,15 @@ class AcceptanceAnswer(Answer):
     accepted_at: datetime
     claims_digest: str
     lapsed: bool
-    """Whether the claims have changed since, so that it holds no longer."""
+    """Whether the claims have changed since, so that it no longer applies."""
 
 
 class KeyAnswer(Answer):
-    """All that is known about one key of one reconciliation."""
+    """Everything that one reconciliation stores about a key."""
 
     reconciliation: str
     key: str
     outcome: str | None
-    """Resolved, held or deleted; nothing where no run has settled it."""
+    """Resolved, held or deleted; null if no run has reconciled it."""
     exceptions: list[ExceptionAnswer]
     acceptances: list[AcceptanceAnswer]

@@ -1,1 +1,1 @@
-"""What the rows of each layer are: functions of frames that neither read nor write tables."""
+"""The layers as functions of DataFrames: they describe the rows of a layer and never read or write tables."""

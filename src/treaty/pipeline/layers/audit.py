@@ -1,4 +1,4 @@
-"""Auditing a whole table before anybody sees it: the rules that no row can keep or break by itself."""
+"""Audit of a table before it is published: the rules that hold for a table as a whole, and their results."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from treaty.spark.report.samples import Sample, collect_samples
 from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, RuleSet, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, find_struct_field, select_object
 
-SAMPLES = 10
+MAX_SAMPLES = 10
 
 
 class Keys(StrEnum):
-    """Whether two rows can have one primary key."""
+    """Whether the audit has to look for duplicate primary keys."""
 
     CHECKED = "checked"
     REPLACED = "replaced"
-    """Rows are replaced by their key, so that no two have one."""
+    """Rows are replaced by key, so that there cannot be duplicates."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The rows of this run, which took the place of every row that had their values in some columns."""
+    """The rows that this run wrote. They replaced all rows with the same values in the columns `by`."""
 
     rows: DataFrame
     by: tuple[str, ...]
 
 
 def is_row_rule(item: AnyRule) -> bool:
-    """Tell whether a rule is judged row by row as rows are written; a share of all rows is judged on the whole."""
+    """Tell whether a rule is checked row by row while rows are written; a tolerance over all rows is not."""
     return isinstance(item, RowRule) and (item.rule.quarantines or item.rule.severity is not Severity.ERROR)
 
 
@@ -52,69 +52,71 @@ def audit(
     keys: Keys = Keys.CHECKED,
     written: Written | None = None,
 ) -> Audit:
-    """Audit the whole table by the rules on sets of rows, reading only the columns that they need.
+    """Check the rules on sets of rows over the table, reading only the columns that they need.
 
-    Give `written` where the table was audited before and rows were replaced by some columns: a key that contains
-    those columns can be doubled among the rows written only, and is looked for nowhere else.
+    Pass `written` if the table was audited before and rows were replaced by some columns: a unique key that contains
+    those columns can only be duplicated among the rows written, so that only those are checked for it.
     """
     schema = select_object(contract)
-    key = frozenset(_columns_of_key(schema))
+    key = frozenset(_key_columns(schema))
 
-    def local(item: AnyRule) -> bool:
+    def is_local(item: AnyRule) -> bool:
         return written is not None and isinstance(item, UniqueRule) and set(item.columns) >= set(written.by)
 
-    def asked(item: AnyRule) -> bool:
+    def is_selected(item: AnyRule) -> bool:
         certain = keys is Keys.REPLACED and isinstance(item, UniqueRule) and bool(key) and key <= set(item.columns)
         return not is_row_rule(item) and not certain
 
-    found = _measured(staged, contract, now, lambda item: asked(item) and not local(item))
+    whole_table = _measure(staged, contract, now, lambda item: is_selected(item) and not is_local(item))
     if written is None:
-        return found
-    near = _measured(written.rows, contract, now, lambda item: asked(item) and local(item))
-    return near.joined(found) if near.results else found
+        return whole_table
+    written_rows = _measure(written.rows, contract, now, lambda item: is_selected(item) and is_local(item))
+    return written_rows.combined_with(whole_table) if written_rows.results else whole_table
 
 
-def _measured(frame: DataFrame, contract: Contract, now: datetime, asked: Callable[[AnyRule], bool]) -> Audit:
-    """Measure some rules; where there are none, nothing runs."""
-    held = enforce(_own_columns(frame, select_object(contract)), contract)
-    chosen = tuple(item for item in held.book.all if asked(item))
-    held = replace(held, book=RuleSet(chosen, held.book.unchecked))
-    empty = Audit(contract.id, contract.version, 0, (), held.unchecked)
-    if not chosen:
+def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: Callable[[AnyRule], bool]) -> Audit:
+    """Measure the selected rules; if there are none, no Spark job runs."""
+    enforcement = enforce(_own_columns(frame, select_object(contract)), contract)
+    selected = tuple(item for item in enforcement.book.all if is_selected(item))
+    enforcement = replace(enforcement, book=RuleSet(selected, enforcement.book.unchecked))
+    empty = Audit(contract.id, contract.version, 0, (), enforcement.unchecked)
+    if not selected:
         return empty
-    measures = held.measures(now)
-    found = replace(empty, rows=measures.rows, results=measures.results, bad_rows=measures.quarantined)
-    return found if found.passed else replace(found, samples=_samples(held, found))
+    measures = enforcement.measures(now)
+    measured = replace(empty, rows=measures.rows, results=measures.results, bad_rows=measures.quarantined)
+    return measured if measured.passed else replace(measured, samples=_samples(enforcement, measured))
 
 
-def _samples(held: Enforcement, found: Audit) -> tuple[Sample, ...]:
-    """Collect examples of rows that stand in each other's way, or point nowhere; a number of the whole has none."""
-    of_rows = [item for item in held.book.all if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines]
-    if not of_rows or not found.bad_rows:
+def _samples(enforcement: Enforcement, measured: Audit) -> tuple[Sample, ...]:
+    """Collect examples of duplicate keys and broken references; rules on a single number have none."""
+    of_rows = [
+        item for item in enforcement.book.all if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines
+    ]
+    if not of_rows or not measured.bad_rows:
         return ()
-    return collect_samples(held.quarantined, held.schema, SAMPLES)
+    return collect_samples(enforcement.quarantined, enforcement.schema, MAX_SAMPLES)
 
 
 def _own_columns(frame: DataFrame, schema: SchemaObject) -> DataFrame:
-    """Leave out the columns that belong to the platform."""
+    """Return the columns of the contract, without those that the pipeline adds."""
     have = frame.schema
-    there = [found.name for field in schema.fields if (found := find_struct_field(have, column_name(field)))]
-    return frame.select(*map(quoted_col, there))
+    columns = [column.name for field in schema.fields if (column := find_struct_field(have, column_name(field)))]
+    return frame.select(*map(quoted_col, columns))
 
 
-def _columns_of_key(schema: SchemaObject) -> list[str]:
+def _key_columns(schema: SchemaObject) -> list[str]:
     by_name = {field.name: field for field in schema.fields}
     return [column_name(by_name[name]) for name in schema.primary_key]
 
 
 _REPORTED_ONLY = frozenset({Kind.FRESHNESS})
-"""Old rows are no worse for being published, and would be older still if they were not."""
-_SHOWN = 3
+"""Rules that are only reported: holding back old rows would make the published ones even older."""
+MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
 class Audit:
-    """Rows under a contract before anybody sees them: what was measured, and examples of what is broken."""
+    """The result of an audit: measures of the rules, and examples of broken ones."""
 
     contract: str
     version: str
@@ -131,23 +133,23 @@ class Audit:
 
     @property
     def blocking(self) -> tuple[RuleMeasure, ...]:
-        """The rules that keep the rows from being published, by how many rows break them."""
-        found = [item for item in self.results if not item.held and _blocks(item)]
-        return tuple(sorted(found, key=lambda item: (-(item.broken or 0), item.rule.id)))
+        """The broken rules that prevent publication, most broken rows first."""
+        broken = [item for item in self.results if not item.held and _blocks(item)]
+        return tuple(sorted(broken, key=lambda item: (-(item.broken or 0), item.rule.id)))
 
     @property
     def concerns(self) -> tuple[RuleMeasure, ...]:
-        """The rules that did not hold, and stop nothing."""
+        """The broken rules that do not prevent publication."""
         return tuple(item for item in self.results if not item.held and not _blocks(item))
 
     @property
     def newest_age(self) -> float | None:
-        """How many seconds old the newest row is, where a rule measured it: the oldest, if several did."""
+        """Age of the newest row in seconds, if a rule measured it; the highest if several did."""
         ages = [item.value for item in self.results if item.rule.kind is Kind.FRESHNESS]
         return max((float(age) for age in ages if isinstance(age, int | float)), default=None)
 
-    def joined(self, other: Audit) -> Audit:
-        """Return both audits of the same publication as one: of its rows, and of the whole that they become."""
+    def combined_with(self, other: Audit) -> Audit:
+        """Return the audit of rows combined with the audit of the table that they become."""
         return Audit(
             self.contract,
             self.version,
@@ -160,26 +162,27 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """Say in one line whether the contract is kept."""
+        """One line that says whether the rows conform to the contract."""
         what = f"{self.contract} {self.version}"
         if self.passed:
-            held = sum(item.held for item in self.results)
-            keep = "keeps" if self.rows == 1 else "keep"
-            return f"{_counted(self.rows, 'row')} {keep} {what}: {held:,} of {_counted(len(self.results), 'rule')} held"
-        return f"{what} is broken by {_counted(len(self.blocking), 'rule')}: nothing is published"
+            passed = sum(item.held for item in self.results)
+            conform = "conforms" if self.rows == 1 else "conform"
+            rules = _counted(len(self.results), "rule")
+            return f"{_counted(self.rows, 'row')} {conform} to {what}: {passed:,} of {rules} passed"
+        return f"{_counted(len(self.blocking), 'rule')} of {what} failed: nothing is published"
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Say of each rule that blocks what it asks, how many rows break it, and by which values."""
-        return tuple(self._said(item) for item in self.blocking)
+        """For each blocking rule: what it requires, how many rows break it, and examples."""
+        return tuple(self._describe(item) for item in self.blocking)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Say what did not hold and stops nothing."""
-        return tuple(self._said(item) for item in self.concerns)
+        """The same for broken rules that do not prevent publication."""
+        return tuple(self._describe(item) for item in self.concerns)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the audit as JSON would say it."""
+        """Return the audit as JSON data."""
         return {
             "contract": self.contract,
             "version": self.version,
@@ -191,23 +194,23 @@ class Audit:
             "unchecked": [{"what": item.what, "why": item.why} for item in self.unchecked],
         }
 
-    def _said(self, item: RuleMeasure) -> str:
+    def _describe(self, item: RuleMeasure) -> str:
         examples = "; ".join(self._examples(item.rule.id))
-        return f"{item.rule.id}: {_came_to(item)}" + (f" ({examples})" if examples else "")
+        return f"{item.rule.id}: {_result_text(item)}" + (f" ({examples})" if examples else "")
 
     def _examples(self, rule: str) -> Iterator[str]:
-        for sample in [one for one in self.samples if one.rule == rule][:_SHOWN]:
+        for sample in [sample for sample in self.samples if sample.rule == rule][:MAX_EXAMPLES]:
             key = ", ".join(f"{name} {'null' if value is None else value}" for name, value in sample.key)
             value = "no value" if sample.value is None else sample.value
             yield f"{value} in the row of {key}" if key else value
 
 
-def _came_to(item: RuleMeasure) -> str:
+def _result_text(item: RuleMeasure) -> str:
     rule = item.rule
     if rule.kind is Kind.FRESHNESS:
         return f"the newest row is {item.value:,.0f} s old; {rule.says}"
     if item.broken is None:
-        return f"{rule.says} {rule.allows}, and is {'null' if item.value is None else item.value}"
+        return f"{rule.says} {rule.allows}, but is {'null' if item.value is None else item.value}"
     allowed = "" if rule.allows.tolerates_none else f" ({rule.allows})"
     verb = "breaks" if item.broken == 1 else "break"
     return f"{_counted(item.broken, 'row')} {verb} it: {rule.says}{allowed}"

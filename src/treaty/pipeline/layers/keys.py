@@ -1,4 +1,4 @@
-"""Keys that a run touches, and the rows of those keys."""
+"""Keys and content digests of rows: which keys changed rows affect, and the rows of those keys."""
 
 from __future__ import annotations
 
@@ -21,53 +21,57 @@ _HAS_ROW = f"{INTERNAL_PREFIX}has_row"
 def affected_keys(
     changed: Mapping[str, DataFrame], keys: Mapping[str, Sequence[str]], names: Sequence[str] | None = None
 ) -> DataFrame:
-    """Return the distinct keys of changed rows; `keys` says by input which columns hold it, `names` what it is called.
+    """Return the distinct keys of changed rows; keys with a null part are left out.
 
-    A key with a part that is missing is no key.
+    `keys` has the key columns of each input, `names` the names of the columns in the result.
     """
-    called = tuple(names or next(iter(keys.values())))
-    each = [
-        frame.select(*[quoted_col(column).alias(name) for column, name in zip(keys[name_of], called, strict=True)])
-        for name_of, frame in changed.items()
+    key_names = tuple(names or next(iter(keys.values())))
+    frames = [
+        frame.select(
+            *[quoted_col(column).alias(name) for column, name in zip(keys[input_name], key_names, strict=True)]
+        )
+        for input_name, frame in changed.items()
     ]
-    together = reduce(lambda one, other: one.unionByName(other), each)
-    return together.where(has_complete_key(called)).distinct()
+    union = reduce(DataFrame.unionByName, frames)
+    return union.where(has_complete_key(key_names)).distinct()
 
 
-def of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
-    """Return the rows of a frame whose columns `on` are one of the keys, whose columns are taken in their order.
+def rows_of_keys(frame: DataFrame, keys: DataFrame, on: Sequence[str]) -> DataFrame:
+    """Return the rows of a frame whose columns `on` equal one of the keys; key columns are matched by position.
 
-    Where the keys are known to be few, pass `F.broadcast(keys)`, so that the frame is not moved.
+    If there are few keys, pass `F.broadcast(keys)`, so that the frame is not shuffled.
     """
-    given, same = _beside(keys, on)
-    return frame.join(given, same, "left_semi")
+    renamed, has_same_key = _renamed_keys(keys, on)
+    return frame.join(renamed, has_same_key, "left_semi")
 
 
-def beside_keys(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFrame:
-    """Return the rows with more columns that are known of their keys, null where nothing is."""
+def join_by_key(rows: DataFrame, more: DataFrame, on: Sequence[str]) -> DataFrame:
+    """Return the rows with the columns of `more` joined by key; null where `more` has no row."""
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}
     others = [name for name in more.columns if name not in places]
-    given = more.select(*map(quoted_col, others), *[quoted_col(name).alias(place) for name, place in places.items()])
-    same = [quoted_col(name).eqNullSafe(quoted_col(place)) for name, place in places.items()]
-    return rows.join(given, all_of(same), "left").drop(*places.values())
+    renamed = more.select(*map(quoted_col, others), *[quoted_col(name).alias(place) for name, place in places.items()])
+    conditions = [quoted_col(name).eqNullSafe(quoted_col(place)) for name, place in places.items()]
+    return rows.join(renamed, all_of(conditions), "left").drop(*places.values())
 
 
-def with_deleted(rows: DataFrame, keys: DataFrame, target_columns: spark.StructType) -> DataFrame:
-    """Return the rows with the columns of their table, and each key that has no row any more as a deleted one.
+def with_deleted_keys(rows: DataFrame, keys: DataFrame, target_columns: spark.StructType) -> DataFrame:
+    """Return the rows with the columns of their table, and a deleted row for each key that has no row any more.
 
-    The columns of `keys` are named as in the rows. The rows are worked out once.
+    The columns of `keys` have the names of the key columns of the rows. The rows are computed once.
     """
     on = keys.columns
-    given, same = _beside(keys, on)
-    joined = rows.withColumn(_HAS_ROW, F.lit(True)).join(given, same, "full")
+    renamed, has_same_key = _renamed_keys(keys, on)
+    joined = rows.withColumn(_HAS_ROW, F.lit(True)).join(renamed, has_same_key, "full")
     has_row = quoted_col(_HAS_ROW).isNotNull()
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}
-    return joined.select(*[_kept(item, rows.columns, has_row, places) for item in target_columns])
+    return joined.select(*[_row_or_key(item, rows.columns, has_row, places) for item in target_columns])
 
 
-def _kept(item: spark.StructField, there: Sequence[str], has_row: Column, places: Mapping[str, str]) -> Column:
-    """Return a column of the table: of the row, of the key where there is none, or nothing."""
-    value = quoted_col(item.name) if item.name in there else F.lit(None)
+def _row_or_key(
+    item: spark.StructField, available: Sequence[str], has_row: Column, places: Mapping[str, str]
+) -> Column:
+    """Return a column of the table: from the row, or from the key if there is no row, else null."""
+    value = quoted_col(item.name) if item.name in available else F.lit(None)
     if item.name in places:
         value = F.when(has_row, value).otherwise(quoted_col(places[item.name]))
     elif item.name == OUTCOME:
@@ -75,30 +79,30 @@ def _kept(item: spark.StructField, there: Sequence[str], has_row: Column, places
     return value.cast(item.dataType).alias(item.name)
 
 
-def _beside(keys: DataFrame, on: Sequence[str]) -> tuple[DataFrame, Column]:
-    """Return the keys under names of their own, and when a row has one of them."""
+def _renamed_keys(keys: DataFrame, on: Sequence[str]) -> tuple[DataFrame, Column]:
+    """Return the keys under private names, and the condition that a row has one of them."""
     places = [f"{_GIVEN}{place}" for place in range(len(on))]
-    given = keys.select(*[quoted_col(name).alias(place) for name, place in zip(keys.columns, places, strict=True)])
-    same = [quoted_col(column).eqNullSafe(quoted_col(place)) for column, place in zip(on, places, strict=True)]
-    return given, all_of(same)
+    renamed = keys.select(*[quoted_col(name).alias(place) for name, place in zip(keys.columns, places, strict=True)])
+    conditions = [quoted_col(column).eqNullSafe(quoted_col(place)) for column, place in zip(on, places, strict=True)]
+    return renamed, all_of(conditions)
 
 
 def content_digest(columns: spark.StructType) -> Column:
-    """Return a digest of these columns.
+    """Return a 64-bit digest of these columns.
 
-    It only tells a redelivery from a contradiction among rows of one identity, for which 64 bits are plenty.
+    It only tells apart rows with the same identity or key, for which 64 bits are enough.
     """
     parts = [part for item in columns for part in _parts(quoted_col(item.name), item.dataType)]
     return F.hex(F.xxhash64(*parts))
 
 
 def payload_digest(payload: Column) -> Column:
-    """Return a digest of bytes that can stand for them: no two payloads that differ share one."""
+    """Return a SHA-256 digest of a payload, which can serve as its identity."""
     return F.sha2(payload, 256)
 
 
 def _parts(value: Column, kind: spark.DataType) -> Iterator[Column]:
-    """Yield what a value hashes by; a hash passes over nulls, so that they are told apart by a flag of their own."""
+    """Yield the parts of a value to hash; hashes ignore nulls, so that each value has a null flag of its own."""
     yield value.isNull()
     if isinstance(kind, spark.StructType):
         for item in kind:

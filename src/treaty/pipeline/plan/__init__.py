@@ -1,24 +1,25 @@
-"""Planning: what a project's steps are, in which order they run, why, and what is wrong with them."""
+"""The plan of a project: its steps in order, why each would run, and problems found without running anything."""
 
 from treaty.pipeline.plan.planner import Plan, plan, select
-from treaty.pipeline.plan.reasons import Cause, Planned, Why
-from treaty.pipeline.plan.steps import EDITION, Asked, Digest, Key, Layer, Mode, Part, Step
-from treaty.pipeline.plan.typed import typed_problems
+from treaty.pipeline.plan.reasons import Cause, PlannedStep, Reason
+from treaty.pipeline.plan.steps import EDITION, DigestPart, Key, Mode, Step, StepDigest, StepQuery
+from treaty.pipeline.plan.type_check import find_type_problems
+from treaty.pipeline.project.table_names import Layer
 
 __all__ = [
     "EDITION",
-    "Asked",
     "Cause",
-    "Digest",
+    "DigestPart",
     "Key",
     "Layer",
     "Mode",
-    "Part",
     "Plan",
-    "Planned",
+    "PlannedStep",
+    "Reason",
     "Step",
-    "Why",
+    "StepDigest",
+    "StepQuery",
+    "find_type_problems",
     "plan",
     "select",
-    "typed_problems",
 ]

@@ -1,4 +1,4 @@
-"""Key by key or all at once: which a step can be, and why."""
+"""Whether a step can be computed incrementally by key, or only in full, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
-from treaty.pipeline.plan import schemas
+from treaty.pipeline.plan.schemas import find_column, has_columns
 from treaty.pipeline.project.declarations import Form, Publication
 from treaty.spark.type_conversion import same_type
 from treaty.sql.key_dependency import KeyedQuery, analyse_key_dependency
@@ -16,7 +16,7 @@ from treaty.sql.project_queries import Query
 
 @dataclass(frozen=True)
 class ByKey:
-    """A step is computed key by key: the columns of the output, and of each input by its name."""
+    """The step is computed by key: the key columns of its output, and of each input by name."""
 
     columns: tuple[str, ...]
     inputs: Mapping[str, tuple[str, ...]]
@@ -24,51 +24,51 @@ class ByKey:
 
 
 @dataclass(frozen=True)
-class AllAtOnce:
-    """A step is computed as a whole."""
+class FullOnly:
+    """The step is always computed in full."""
 
     reason: str
 
 
-Found = ByKey | AllAtOnce
+Computation = ByKey | FullOnly
 
 
-def product_key(query: Query | None, key: tuple[str, ...], sources: Mapping[str, StructType]) -> Found:
+def product_key(query: Query | None, key: tuple[str, ...], sources: Mapping[str, StructType]) -> Computation:
     """Return how a product is computed: by the primary key of its contract, if every source has it."""
-    words = ", ".join(key)
+    key_names = ", ".join(key)
     for name, columns in sources.items():
-        if not schemas.has(columns, key):
-            return AllAtOnce(f"{name} has no {words}")
+        if not has_columns(columns, key):
+            return FullOnly(f"{name} has no {key_names}")
     if len({str([_type(columns, name) for name in key]) for columns in sources.values()}) > 1:
-        return AllAtOnce(f"{words} is of different types in its sources")
-    inputs = {name: _spelt(columns, key) for name, columns in sources.items()}
+        return FullOnly(f"{key_names} has different types in its sources")
+    inputs = {name: _as_spelled(columns, key) for name, columns in sources.items()}
     if query is None:
-        return ByKey(key, inputs, f"the latest event of each {words}")
-    found = analyse_key_dependency(query, inputs)
-    if not isinstance(found, KeyedQuery):
-        return AllAtOnce(found.reason)
-    if [name.lower() for name in found.outputs] != [name.lower() for name in key]:
-        return AllAtOnce(f"the query gives {words} under another name")
-    return ByKey(key, inputs, _by_query(key))
+        return ByKey(key, inputs, f"the latest event of each {key_names}")
+    result = analyse_key_dependency(query, inputs)
+    if not isinstance(result, KeyedQuery):
+        return FullOnly(result.reason)
+    if [name.lower() for name in result.outputs] != [name.lower() for name in key]:
+        return FullOnly(f"the query renames {key_names}")
+    return ByKey(key, inputs, _query_reason(key))
 
 
 def claims_key(
     queries: Mapping[str, Query | None], key: tuple[str, ...], products: Mapping[str, tuple[str, StructType]]
-) -> Found:
-    """Return how a reconciliation is computed: by its key, if every claim gives it for each key by itself."""
-    words = ", ".join(key)
+) -> Computation:
+    """Return how a reconciliation is computed: by its key, if every claim computes each key independently."""
+    key_names = ", ".join(key)
     inputs: dict[str, tuple[str, ...]] = {}
     for claim, (product, columns) in products.items():
-        if not schemas.has(columns, key):
-            return AllAtOnce(f"{product}, which claim {claim} speaks from, has no {words}")
+        if not has_columns(columns, key):
+            return FullOnly(f"{product}, the product of claim {claim}, has no {key_names}")
         query = queries[claim]
-        found = analyse_key_dependency(query, {product: key}) if query is not None else None
-        if found is not None and not isinstance(found, KeyedQuery):
-            return AllAtOnce(f"claim {claim}: {found.reason}")
-        if found is not None and [name.lower() for name in found.outputs] != [name.lower() for name in key]:
-            return AllAtOnce(f"claim {claim} gives {words} under another name")
-        inputs[product] = _spelt(columns, key)
-    return ByKey(key, inputs, f"every claim speaks about {words} by itself")
+        result = analyse_key_dependency(query, {product: key}) if query is not None else None
+        if result is not None and not isinstance(result, KeyedQuery):
+            return FullOnly(f"claim {claim}: {result.reason}")
+        if result is not None and [name.lower() for name in result.outputs] != [name.lower() for name in key]:
+            return FullOnly(f"claim {claim} renames {key_names}")
+        inputs[product] = _as_spelled(columns, key)
+    return ByKey(key, inputs, f"every claim computes each {key_names} independently")
 
 
 def publication_key(
@@ -77,28 +77,28 @@ def publication_key(
     output: StructType,
     inputs: Mapping[str, StructType],
     keys: Mapping[str, tuple[str, ...]],
-) -> Found:
-    """Return how a publication is computed: by the key of one of its inputs that all inputs and the output have."""
+) -> Computation:
+    """Return how a publication is computed: by a key of one of its inputs that all inputs and the output have."""
     if publication.form is not Form.TABLE:
-        return AllAtOnce(_WHOLE[publication.form])
+        return FullOnly(_FULL_FORMS[publication.form])
     if publication.delay is not None:
-        return AllAtOnce("rows come due with time, whether or not something is new")
+        return FullOnly("delayed rows become visible with time, even without new data")
     reasons: list[str] = []
     for key in _candidates(inputs, keys):
-        found = _by(key, publication, query, output, inputs)
-        if isinstance(found, ByKey):
-            return found
-        reasons.append(found.reason)
-    return AllAtOnce(reasons[0] if reasons else "no key of one input is required in all of them")
+        result = _publication_by_key(key, publication, query, output, inputs)
+        if isinstance(result, ByKey):
+            return result
+        reasons.append(result.reason)
+    return FullOnly(reasons[0] if reasons else "its inputs share no required key")
 
 
-_WHOLE = {Form.FEED: "a feed is written as a whole", Form.VIEW: "a view is computed when it is read"}
+_FULL_FORMS = {Form.FEED: "a feed is always written in full", Form.VIEW: "a view is computed when it is read"}
 
 
 def _candidates(inputs: Mapping[str, StructType], keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the keys of single inputs that all inputs have, always with a value, and of the same types."""
+    """Yield the keys of single inputs that are required columns of the same types in all inputs."""
     for key in dict.fromkeys(keys[name] for name in inputs if keys[name]):
-        found = [[schemas.column(columns, name) for name in key] for columns in inputs.values()]
+        found = [[find_column(columns, name) for name in key] for columns in inputs.values()]
         if all(item is not None and not item.nullable for each in found for item in each) and all(
             same_type(one.dataType, other.dataType)
             for each in found
@@ -108,41 +108,41 @@ def _candidates(inputs: Mapping[str, StructType], keys: Mapping[str, tuple[str, 
             yield key
 
 
-def _by(
+def _publication_by_key(
     key: tuple[str, ...],
     publication: Publication,
     query: Query | None,
     output: StructType,
     inputs: Mapping[str, StructType],
-) -> Found:
-    found = analyse_key_dependency(query, dict.fromkeys(inputs, key)) if query is not None else None
-    if found is not None and not isinstance(found, KeyedQuery):
-        return AllAtOnce(found.reason)
-    given = found.outputs if isinstance(found, KeyedQuery) else key
-    redacted = {one.field.lower() for one in publication.redacted}
-    for name, own in zip(key, given, strict=True):
-        there = schemas.column(output, own)
-        if there is None:
-            return AllAtOnce(f"its contract has no {own}")
-        if own.lower() in redacted:
-            return AllAtOnce(f"{own} is redacted")
-        before = schemas.column(next(iter(inputs.values())), name)
-        if before is not None and not same_type(before.dataType, there.dataType):
-            return AllAtOnce(f"{own} has another type in its contract than in its inputs")
-    reason = f"the rows of {next(iter(inputs))} by name" if query is None else _by_query(key)
-    columns = tuple(item.name for own in given if (item := schemas.column(output, own)))
-    return ByKey(columns, {name: _spelt(each, key) for name, each in inputs.items()}, reason)
+) -> Computation:
+    result = analyse_key_dependency(query, dict.fromkeys(inputs, key)) if query is not None else None
+    if result is not None and not isinstance(result, KeyedQuery):
+        return FullOnly(result.reason)
+    output_names = result.outputs if isinstance(result, KeyedQuery) else key
+    redacted = {redaction.field.lower() for redaction in publication.redacted}
+    for name, output_name in zip(key, output_names, strict=True):
+        column = find_column(output, output_name)
+        if column is None:
+            return FullOnly(f"its contract has no {output_name}")
+        if output_name.lower() in redacted:
+            return FullOnly(f"{output_name} is redacted")
+        input_column = find_column(next(iter(inputs.values())), name)
+        if input_column is not None and not same_type(input_column.dataType, column.dataType):
+            return FullOnly(f"{output_name} has different types in its contract and its inputs")
+    reason = f"each row comes from one row of {next(iter(inputs))}" if query is None else _query_reason(key)
+    columns = tuple(item.name for output_name in output_names if (item := find_column(output, output_name)))
+    return ByKey(columns, {name: _as_spelled(each, key) for name, each in inputs.items()}, reason)
 
 
-def _by_query(key: Sequence[str]) -> str:
-    return f"the query keeps every {', '.join(key)} apart"
+def _query_reason(key: Sequence[str]) -> str:
+    return f"the query computes each {', '.join(key)} independently"
 
 
-def _spelt(columns: StructType, key: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of a key as an input spells them."""
-    return tuple(item.name for name in key if (item := schemas.column(columns, name)))
+def _as_spelled(columns: StructType, key: Sequence[str]) -> tuple[str, ...]:
+    """Return the key columns in the spelling of an input."""
+    return tuple(item.name for name in key if (item := find_column(columns, name)))
 
 
 def _type(columns: StructType, name: str) -> str:
-    found = schemas.column(columns, name)
-    return found.dataType.simpleString() if found is not None else ""
+    column = find_column(columns, name)
+    return column.dataType.simpleString() if column is not None else ""

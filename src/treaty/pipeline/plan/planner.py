@@ -1,4 +1,4 @@
-"""The plan of a project: its steps in order, what would run and why, where columns come from, and what is wrong."""
+"""The planner: the steps of a project in order, what would run and why, lineage of columns, and problems."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import Line
 from treaty.errors import NotFound
-from treaty.pipeline.plan.reasons import Planned, planned
+from treaty.pipeline.plan.reasons import PlannedStep, plan_step
 from treaty.pipeline.plan.reconciliation_builder import reconciliation_step
-from treaty.pipeline.plan.step_builder import Lineage, Looking, Made, product_step, publication_step, source_steps
-from treaty.pipeline.plan.steps import Layer, Step
-from treaty.pipeline.project.declarations import Line, Product, Project
-from treaty.pipeline.project.promotion import promotion
+from treaty.pipeline.plan.step_builder import (
+    BuiltStep,
+    Lineage,
+    PlanContext,
+    product_step,
+    publication_step,
+    source_steps,
+)
+from treaty.pipeline.plan.steps import Step
+from treaty.pipeline.project.declarations import Product, Project
+from treaty.pipeline.project.promotion import check_project_status
+from treaty.pipeline.project.table_names import Layer
 from treaty.sql.lineage import trace_through
 
 if TYPE_CHECKING:
@@ -27,27 +36,27 @@ class Plan:
     """What a run would do."""
 
     project: Project
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedStep, ...]
     problems: tuple[Finding, ...]
     lineage: Mapping[str, Lineage] = field(default_factory=dict)
-    """By the name of a product, reconciliation or publication: its columns, and the fields they are made from."""
+    """By name of a product, reconciliation or publication: its columns and the fields that they are derived from."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps in the order in which they run."""
-        return tuple(one.step for one in self.planned)
+        return tuple(planned.step for planned in self.planned)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The problems that stop a run."""
-        return tuple(one for one in self.problems if one.severity is Severity.ERROR)
+        """The problems that prevent a run."""
+        return tuple(finding for finding in self.problems if finding.severity is Severity.ERROR)
 
     def traced(self, name: str) -> Lineage:
-        """Return the columns of a declaration with the fields of events that they are made from."""
-        found = self.lineage[name]
+        """Return the columns of a declaration with the fields of events that they are derived from."""
+        lineage = self.lineage[name]
         for _ in Layer:
-            found = trace_through(found, self.lineage)
-        return found
+            lineage = trace_through(lineage, self.lineage)
+        return lineage
 
 
 def plan(
@@ -58,55 +67,55 @@ def plan(
 ) -> Plan:
     """Plan a project.
 
-    `states` are the stamps of tables as they are, `arriving` what is new in each source, in words; without them it is
-    not known what would run.
+    `states` are the published stamps of the tables, `arriving` describes what is new in each source. Without them the
+    plan does not know which steps would run.
     """
-    looking = Looking(project, contracts)
-    looking.problems += promotion(project, contracts)
+    context = PlanContext(project, contracts)
+    context.problems += check_project_status(project, contracts)
     steps: list[Step] = []
     lineage: dict[str, Lineage] = {}
-    for step, made in _made(looking):
+    for step, columns in _build_steps(context):
         steps.append(step)
-        if made:
-            lineage[step.name] = made
+        if columns:
+            lineage[step.name] = columns
     running: list[str] = []
-    found: list[Planned] = []
+    planned: list[PlannedStep] = []
     for step in steps:
-        one = planned(step, states, arriving, running)
-        found.append(one)
-        running += [step.table] if one.would_run else []
-    problems = sorted(dict.fromkeys(looking.problems), key=_by_place)
-    return Plan(project, tuple(found), tuple(problems), lineage)
+        planned_step = plan_step(step, states, arriving, running)
+        planned.append(planned_step)
+        running += [step.table] if planned_step.would_run else []
+    problems = sorted(dict.fromkeys(context.problems), key=_by_place)
+    return Plan(project, tuple(planned), tuple(problems), lineage)
 
 
-def _made(looking: Looking) -> Iterator[Made]:
-    project = looking.project
-    sources = [made for one in sorted(project.sources, key=_name) for made in source_steps(looking, one)]
+def _build_steps(context: PlanContext) -> Iterator[BuiltStep]:
+    project = context.project
+    sources = [built for source in sorted(project.sources, key=_name) for built in source_steps(context, source)]
     for layer in (Layer.RAW, Layer.EVENTS):
-        yield from (made for made in sources if made[0].layer is layer)
-    whole = {one.name for one in project if looking.is_plain(one)}
-    for product in _products(looking):
-        if {product.name, *product.sources, *product.enrichments} <= whole:
-            yield product_step(looking, product)
+        yield from (built for built in sources if built[0].layer is layer)
+    valid = {declared.name for declared in project if context.has_one_object(declared)}
+    for product in _products(context):
+        if {product.name, *product.sources, *product.enrichments} <= valid:
+            yield product_step(context, product)
     for reconciliation in sorted(project.reconciliations, key=_name):
-        if {reconciliation.name, *(claim.product for claim in reconciliation.claims)} <= whole:
-            yield reconciliation_step(looking, reconciliation)
+        if {reconciliation.name, *(claim.product for claim in reconciliation.claims)} <= valid:
+            yield reconciliation_step(context, reconciliation)
     for publication in sorted(project.publications, key=_name):
-        if {publication.name, *publication.inputs} <= whole:
-            yield publication_step(looking, publication)
+        if {publication.name, *publication.inputs} <= valid:
+            yield publication_step(context, publication)
 
 
-def _products(looking: Looking) -> Sequence[Product]:
-    """Return products after those that they are enriched with; a circle among them is a problem."""
-    products = {one.name: one for one in looking.project.products}
-    order, circle = in_order({name: one.enrichments for name, one in products.items()})
-    if circle:
-        words = " → ".join((*circle, circle[0]))
-        looking.note(
-            products[circle[0]],
+def _products(context: PlanContext) -> Sequence[Product]:
+    """Return the products in an order in which each follows its enrichments; a cycle is a problem."""
+    products = {product.name: product for product in context.project.products}
+    order, cycle = sort_by_dependency({name: product.enrichments for name, product in products.items()})
+    if cycle:
+        cycle_text = " → ".join((*cycle, cycle[0]))
+        context.report(
+            products[cycle[0]],
             "cycle",
-            f"products are enriched with each other in a circle: {words}",
-            "take one of them out of 'with', or make a product of what both need",
+            f"products enrich each other in a cycle: {cycle_text}",
+            "remove one of them from 'with', or move what both need into a third product",
         )
     return [products[name] for name in order]
 
@@ -120,23 +129,23 @@ def _by_place(finding: Finding) -> tuple[int, str, int, str]:
     return (finding.severity.rank, place.source if place else "", (place.line or 0) if place else 0, finding.message)
 
 
-def in_order(reads: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return names so that each comes after those that it reads, and those that read each other in a circle."""
-    waiting = {name: {one for one in others if one in reads} for name, others in reads.items()}
+def sort_by_dependency(reads: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in an order in which each follows those that it reads, and the names of a cycle, if any."""
+    waiting = {name: {other for other in others if other in reads} for name, others in reads.items()}
     done: list[str] = []
     while ready := sorted(name for name, others in waiting.items() if others <= set(done)):
         done.append(ready[0])
         del waiting[ready[0]]
-    return tuple(done), tuple(_circle(waiting))
+    return tuple(done), tuple(_find_cycle(waiting))
 
 
-def _circle(waiting: Mapping[str, set[str]]) -> list[str]:
-    """Follow what is read until a name comes back."""
+def _find_cycle(waiting: Mapping[str, set[str]]) -> list[str]:
+    """Follow the names that are read until one repeats."""
     if not waiting:
         return []
     seen = [min(waiting)]
     while True:
-        following = min(one for one in waiting[seen[-1]] if one in waiting)
+        following = min(name for name in waiting[seen[-1]] if name in waiting)
         if following in seen:
             return seen[seen.index(following) :]
         seen.append(following)
@@ -145,32 +154,35 @@ def _circle(waiting: Mapping[str, set[str]]) -> list[str]:
 _MARK = "+"
 
 
-def select(steps: Sequence[Step], wanted: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that are meant, in their order; without a wish, all."""
-    if not wanted:
+def select(steps: Sequence[Step], selection: Sequence[str]) -> tuple[Step, ...]:
+    """Return the selected steps in order: NAME, NAME+ with everything downstream, +NAME with everything upstream.
+
+    Without a selection, all steps are returned.
+    """
+    if not selection:
         return tuple(steps)
     reads = {step.table: step.reads for step in steps}
     read_by = {table: tuple(other for other, tables in reads.items() if table in tables) for table in reads}
     chosen: set[str] = set()
-    for wish in wanted:
-        name = wish.removeprefix(_MARK).removesuffix(_MARK)
-        found = {step.table for step in steps if name in (step.name, step.table)}
-        if not found:
+    for name_pattern in selection:
+        name = name_pattern.removeprefix(_MARK).removesuffix(_MARK)
+        matching = {step.table for step in steps if name in (step.name, step.table)}
+        if not matching:
             raise _unknown(name, steps)
-        chosen |= found
-        chosen |= _reached(found, read_by) if wish.endswith(_MARK) else set()
-        chosen |= _reached(found, reads) if wish.startswith(_MARK) else set()
+        chosen |= matching
+        chosen |= _reachable(matching, read_by) if name_pattern.endswith(_MARK) else set()
+        chosen |= _reachable(matching, reads) if name_pattern.startswith(_MARK) else set()
     return tuple(step for step in steps if step.table in chosen)
 
 
-def _reached(start: set[str], ways: Mapping[str, Sequence[str]]) -> set[str]:
+def _reachable(start: set[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
     reached: set[str] = set()
     waiting = list(start)
     while waiting:
-        for one in ways.get(waiting.pop(), ()):
-            if one in ways and one not in reached:
-                reached.add(one)
-                waiting.append(one)
+        for table in edges.get(waiting.pop(), ()):
+            if table in edges and table not in reached:
+                reached.add(table)
+                waiting.append(table)
     return reached
 
 
@@ -178,4 +190,4 @@ def _unknown(name: str, steps: Sequence[Step]) -> NotFound:
     known = list(dict.fromkeys(step.name for step in steps))
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
-    return NotFound(f"the project declares no {name!r}; {hint}")
+    return NotFound(f"the project has no {name!r}; {hint}")

@@ -1,4 +1,4 @@
-"""Why a step would run, and how much it would compute."""
+"""Reasons for a step to run, and how much of it would be computed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from treaty.pipeline.plan.steps import Layer, Mode, Part, Step
+from treaty.pipeline.plan.steps import DigestPart, Mode, Step
 from treaty.pipeline.project.declarations import Form, Publication
+from treaty.pipeline.project.table_names import Layer
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables import Stamp
 
 
 REBUILT = "rebuilt"
-"""What a stamp says of the last run that wrote the table anew."""
+"""The key in a stamp of the last run that rebuilt the table in full."""
 
 
 class Cause(StrEnum):
@@ -29,82 +30,85 @@ class Cause(StrEnum):
     NEW_DATA = "new data"
     UPSTREAM = "upstream"
     TIME = "time"
-    LOOK = "look"
+    NOT_CHECKED = "look"
 
 
 _CHANGED = {
-    Part.DECLARATION: Cause.DECLARATION,
-    Part.SQL: Cause.SQL,
-    Part.CONTRACT: Cause.CONTRACT,
-    Part.EDITION: Cause.EDITION,
+    DigestPart.DECLARATION: Cause.DECLARATION,
+    DigestPart.SQL: Cause.SQL,
+    DigestPart.CONTRACT: Cause.CONTRACT,
+    DigestPart.EDITION: Cause.EDITION,
 }
 _REBUILDING = frozenset({Cause.NEVER_BUILT, *_CHANGED.values()})
 
 
 @dataclass(frozen=True)
-class Why:
-    """One reason for a step to run, in words."""
+class Reason:
+    """A reason for a step to run."""
 
     cause: Cause
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A step, why it would run, and how much it would compute; without a reason it would not."""
+class PlannedStep:
+    """A step with the reasons to run it and how it would be computed; without a reason it would not run."""
 
     step: Step
-    whys: tuple[Why, ...]
+    reasons: tuple[Reason, ...]
     mode: Mode
 
     @property
     def would_run(self) -> bool:
-        """Whether there is anything to do, as far as is known."""
-        return bool(self.whys)
+        """Whether there is a reason to run the step."""
+        return bool(self.reasons)
 
     @property
     def is_known(self) -> bool:
-        """Whether somebody looked."""
-        return all(why.cause is not Cause.LOOK for why in self.whys)
+        """Whether the tables and sources were checked."""
+        return all(reason.cause is not Cause.NOT_CHECKED for reason in self.reasons)
 
 
-def planned(
+def plan_step(
     step: Step,
     states: Mapping[str, Stamp | None] | None,
     arriving: Mapping[str, str | None] | None,
     running: Sequence[str],
-) -> Planned:
-    """Return what is to do for a step; `running` are the tables whose steps run before it.
+) -> PlannedStep:
+    """Plan one step; `running` are the tables whose steps run before it.
 
-    `arriving` says by source what is new in it, None for nothing; without it, or without states, nobody has looked.
+    `arriving` describes what is new in each source, None for nothing. Without `arriving` or `states` it is not known
+    whether the step would run.
     """
     if states is None:
-        return Planned(step, (Why(Cause.LOOK, "its table was not looked at"),), step.mode)
+        return PlannedStep(step, (Reason(Cause.NOT_CHECKED, "its table was not checked"),), step.mode)
     stamp = states.get(step.table)
     if step.layer is Layer.RAW:
-        return Planned(step, _arriving(step, stamp, arriving), Mode.APPEND)
-    whys = (*_changes(step, stamp), *_news(step, stamp, states, running))
-    rebuilt = any(why.cause in _REBUILDING for why in whys)
-    return Planned(step, whys, Mode.FULL if rebuilt or _touches_all(step, stamp, states, running) else step.mode)
+        return PlannedStep(step, _arrival_reasons(step, stamp, arriving), Mode.APPEND)
+    reasons = (*_definition_changes(step, stamp), *_new_data(step, stamp, states, running))
+    rebuilt = any(reason.cause in _REBUILDING for reason in reasons)
+    return PlannedStep(
+        step, reasons, Mode.FULL if rebuilt or _affects_all_keys(step, stamp, states, running) else step.mode
+    )
 
 
-def _arriving(step: Step, stamp: Stamp | None, arriving: Mapping[str, str | None] | None) -> tuple[Why, ...]:
+def _arrival_reasons(step: Step, stamp: Stamp | None, arriving: Mapping[str, str | None] | None) -> tuple[Reason, ...]:
     if arriving is None:
-        return (Why(Cause.LOOK, "its source is looked at for what is new"),)
-    words = arriving.get(step.name)
-    if words:
-        return (Why(Cause.NEW_DATA, words),)
-    return (Why(Cause.NEVER_BUILT, "it was never built"),) if stamp is None else ()
+        return (Reason(Cause.NOT_CHECKED, "its source was not checked for new data"),)
+    text = arriving.get(step.name)
+    if text:
+        return (Reason(Cause.NEW_DATA, text),)
+    return (Reason(Cause.NEVER_BUILT, "it was never built"),) if stamp is None else ()
 
 
-def _changes(step: Step, stamp: Stamp | None) -> list[Why]:
+def _definition_changes(step: Step, stamp: Stamp | None) -> list[Reason]:
     if stamp is None:
-        return [Why(Cause.NEVER_BUILT, "it was never built")]
+        return [Reason(Cause.NEVER_BUILT, "it was never built")]
     causes = [_CHANGED[part] for part in step.parts.changed_since(stamp.digest)]
-    return [Why(cause, _words(cause, step, stamp)) for cause in causes]
+    return [Reason(cause, _text(cause, step, stamp)) for cause in causes]
 
 
-def _words(cause: Cause, step: Step, stamp: Stamp) -> str:
+def _text(cause: Cause, step: Step, stamp: Stamp) -> str:
     if cause is Cause.CONTRACT:
         now = f"{step.contract.id} {step.contract.version}"
         return f"contract {stamp.contract} became {now}" if stamp.contract != now else f"contract {now} changed"
@@ -113,30 +117,34 @@ def _words(cause: Cause, step: Step, stamp: Stamp) -> str:
     )
 
 
-def _news(step: Step, stamp: Stamp | None, states: Mapping[str, Stamp | None], running: Sequence[str]) -> list[Why]:
+def _new_data(
+    step: Step, stamp: Stamp | None, states: Mapping[str, Stamp | None], running: Sequence[str]
+) -> list[Reason]:
     if _is_view(step) or stamp is None:
         return []
-    found = []
+    reasons = []
     for table in step.reads:
         state = states.get(table)
         if state is not None and _is_newer(state, stamp, table):
-            found.append(Why(Cause.NEW_DATA, f"{table} has new rows"))
+            reasons.append(Reason(Cause.NEW_DATA, f"{table} has new rows"))
         elif table in running:
-            found.append(Why(Cause.UPSTREAM, f"{table} comes before it and has something to do"))
-    if isinstance(step.declared, Publication) and step.declared.delay is not None and not found:
-        found.append(Why(Cause.TIME, "rows may have come due"))
-    return found
+            reasons.append(Reason(Cause.UPSTREAM, f"{table} would change"))
+    if isinstance(step.declared, Publication) and step.declared.delay is not None and not reasons:
+        reasons.append(Reason(Cause.TIME, "delayed rows may have become visible"))
+    return reasons
 
 
-def _touches_all(step: Step, stamp: Stamp | None, states: Mapping[str, Stamp | None], running: Sequence[str]) -> bool:
-    """Tell whether something changes that is not known key by key: an enrichment, or an input that was built anew."""
+def _affects_all_keys(
+    step: Step, stamp: Stamp | None, states: Mapping[str, Stamp | None], running: Sequence[str]
+) -> bool:
+    """Tell whether all keys are affected: by an input without the key, or by an input that was rebuilt."""
     if stamp is None:
         return False
-    news = {table: state for table in step.reads if (state := states.get(table)) and _is_newer(state, stamp, table)}
-    if any(int(state.extra.get(REBUILT) or -1) > stamp.reflects.get(table, -1) for table, state in news.items()):
+    newer = {table: state for table in step.reads if (state := states.get(table)) and _is_newer(state, stamp, table)}
+    if any(int(state.extra.get(REBUILT) or -1) > stamp.reflects.get(table, -1) for table, state in newer.items()):
         return True
     others = [table for table in step.reads if step.key is not None and table not in step.key.inputs]
-    return any(table in running or table in news for table in others)
+    return any(table in running or table in newer for table in others)
 
 
 def _is_newer(state: Stamp, stamp: Stamp, table: str) -> bool:

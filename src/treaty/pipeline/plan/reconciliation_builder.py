@@ -1,4 +1,4 @@
-"""The step of a reconciliation: its claims, and how its attributes are settled."""
+"""Building the step of a reconciliation: its claims, lineage and problems."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeAlias
 from pyspark.sql.types import StructType
 
 from treaty.errors import InvalidDocument
-from treaty.pipeline.plan import schemas
-from treaty.pipeline.plan.incremental_keys import AllAtOnce, ByKey, Found, claims_key
-from treaty.pipeline.plan.step_builder import Lineage, Looking
-from treaty.pipeline.plan.steps import Asked, Key, Layer, Mode, Step, digest_of
+from treaty.pipeline.plan.incremental_keys import ByKey, Computation, FullOnly, claims_key
+from treaty.pipeline.plan.schemas import contract_columns
+from treaty.pipeline.plan.step_builder import Lineage, PlanContext
+from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
 from treaty.pipeline.project.declarations import Attribute, Claim, Reconciliation
-from treaty.pipeline.project.table_names import acceptances_table, table_of
+from treaty.pipeline.project.table_names import Layer, acceptances_table, table_of
 from treaty.pipeline.project_sql import columns_of
 from treaty.sql.column_types import Column
 from treaty.sql.lineage import Origin, Origins, lineage, origins
@@ -23,21 +23,25 @@ from treaty.sql.repeatability import find_unrepeatable
 Columns: TypeAlias = tuple[Column, ...]
 
 
-def reconciliation_step(looking: Looking, declared: Reconciliation) -> tuple[Step, Lineage]:
+def reconciliation_step(context: PlanContext, declared: Reconciliation) -> tuple[Step, Lineage]:
     """Return the step of a reconciliation."""
-    contract = looking.contract(declared)
-    key = looking.key_or_problem(declared)
-    products = {claim.name: (claim.product, looking.columns(claim.product)) for claim in declared.claims}
-    queries = {claim.name: _query(looking, claim) for claim in declared.claims}
-    is_read = all(queries[claim.name] is not None or claim.sql is None for claim in declared.claims)
-    said = {claim.name: _columns(queries[claim.name], products[claim.name][1]) for claim in declared.claims}
-    found: Found = AllAtOnce("a claim's query cannot be read" if not is_read else "its contract has no primary key")
-    if is_read and key:
-        _keys_said(looking, declared, key, said)
-        found = claims_key(queries, key, products)
-    made = {claim.name: _lineage(queries[claim.name], claim, said[claim.name]) for claim in declared.claims}
-    traced = _settled(looking, declared, key, said, made) if is_read else {}
-    looking.compare_columns(declared, [*key, *(one.name for one in declared.attributes)])
+    contract = context.contract(declared)
+    key = context.key_or_problem(declared)
+    products = {claim.name: (claim.product, context.columns(claim.product)) for claim in declared.claims}
+    queries = {claim.name: _query(context, claim) for claim in declared.claims}
+    is_parsed = all(queries[claim.name] is not None or claim.sql is None for claim in declared.claims)
+    claim_columns = {claim.name: _columns(queries[claim.name], products[claim.name][1]) for claim in declared.claims}
+    computation: Computation = FullOnly(
+        "the query of a claim cannot be parsed" if not is_parsed else "its contract has no primary key"
+    )
+    if is_parsed and key:
+        _check_key_columns(context, declared, key, claim_columns)
+        computation = claims_key(queries, key, products)
+    claim_lineage = {
+        claim.name: _lineage(queries[claim.name], claim, claim_columns[claim.name]) for claim in declared.claims
+    }
+    traced = _attribute_lineage(context, declared, key, claim_columns, claim_lineage) if is_parsed else {}
+    context.compare_columns(declared, [*key, *(item.name for item in declared.attributes)])
     tables = {claim.product: f"{Layer.PRODUCTS}.{claim.product}" for claim in declared.claims}
     reads = (*dict.fromkeys(tables.values()), acceptances_table(declared.name))
     step = Step(
@@ -47,98 +51,107 @@ def reconciliation_step(looking: Looking, declared: Reconciliation) -> tuple[Ste
         declared,
         contract,
         reads,
-        *_computed(found, tables, acceptances_table(declared.name)),
-        digest_of(
+        *_computed(computation, tables, acceptances_table(declared.name)),
+        step_digest(
             declared,
             tuple(claim.sql.text for claim in declared.claims if claim.sql),
             contract,
-            looking.project.folder,
+            context.project.folder,
             frozenset(),
         ),
-        tuple(Asked(one.sql, {one.product: products[one.name][1]}) for one in declared.claims if one.sql),
+        tuple(StepQuery(item.sql, {item.product: products[item.name][1]}) for item in declared.claims if item.sql),
     )
     return step, traced
 
 
-def _query(looking: Looking, claim: Claim) -> Query | None:
-    return looking.query(claim.sql, {claim.product: looking.columns(claim.product)}) if claim.sql else None
+def _query(context: PlanContext, claim: Claim) -> Query | None:
+    return context.query(claim.sql, {claim.product: context.columns(claim.product)}) if claim.sql else None
 
 
 def _columns(query: Query | None, product: StructType) -> Columns:
     return columns_of(product) if query is None else query.root.columns
 
 
-def _lineage(query: Query | None, claim: Claim, said: Columns) -> Mapping[str, Origins]:
+def _lineage(query: Query | None, claim: Claim, claim_columns: Columns) -> Mapping[str, Origins]:
     if query is not None:
         return lineage(query)
-    return {name: frozenset({Origin(claim.product, name)}) for name in _names(said)}
+    return {name: frozenset({Origin(claim.product, name)}) for name in _names(claim_columns)}
 
 
-def _computed(found: Found, tables: Mapping[str, str], acceptances: str) -> tuple[Mode, str, Key | None]:
-    if not isinstance(found, ByKey):
-        return Mode.FULL, found.reason, None
-    inputs = {tables[name]: columns for name, columns in found.inputs.items()}
-    return Mode.KEYED, found.reason, Key(found.columns, {**inputs, acceptances: found.columns})
+def _computed(computation: Computation, tables: Mapping[str, str], acceptances: str) -> tuple[Mode, str, Key | None]:
+    if not isinstance(computation, ByKey):
+        return Mode.FULL, computation.reason, None
+    inputs = {tables[name]: columns for name, columns in computation.inputs.items()}
+    return Mode.KEYED, computation.reason, Key(computation.columns, {**inputs, acceptances: computation.columns})
 
 
-def _keys_said(looking: Looking, declared: Reconciliation, key: tuple[str, ...], said: Mapping[str, Columns]) -> None:
-    for claim, columns in said.items():
+def _check_key_columns(
+    context: PlanContext, declared: Reconciliation, key: tuple[str, ...], claim_columns: Mapping[str, Columns]
+) -> None:
+    for claim, columns in claim_columns.items():
         for name in key:
             if not _has(columns, name):
-                message = f"claim {claim} gives no {name}, which is of the key"
-                looking.note(declared, "key-missing", message, f"it gives: {', '.join(_names(columns))}")
+                message = f"claim {claim} has no key column {name}"
+                context.report(declared, "key-missing", message, f"it has: {', '.join(_names(columns))}")
 
 
-def _settled(
-    looking: Looking,
+def _attribute_lineage(
+    context: PlanContext,
     declared: Reconciliation,
     key: tuple[str, ...],
-    said: Mapping[str, Columns],
-    made: Mapping[str, Mapping[str, Origins]],
+    claim_columns: Mapping[str, Columns],
+    claim_lineage: Mapping[str, Mapping[str, Origins]],
 ) -> Lineage:
-    """Return where each attribute comes from, and note what is not there."""
-    own = schemas.of_contract(looking.contract(declared))
-    rows = {"": columns_of(own), **said}
-    found: dict[str, Origins] = {name: frozenset().union(*(_of(made[claim], name) for claim in said)) for name in key}
+    """Return the lineage of each attribute, and report missing columns."""
+    own = contract_columns(context.contract(declared))
+    rows = {"": columns_of(own), **claim_columns}
+    lineage_by_name: dict[str, Origins] = {
+        name: frozenset().union(*(_origins_of(claim_lineage[claim], name) for claim in claim_columns)) for name in key
+    }
     derived: dict[str, Origins] = {}
-    for one in declared.attributes:
-        found[one.name] = frozenset().union(
-            *(_claimed(looking, declared, one, claim, said, made) for claim in one.authority)
+    for item in declared.attributes:
+        lineage_by_name[item.name] = frozenset().union(
+            *(
+                _claimed_origins(context, declared, item, claim, claim_columns, claim_lineage)
+                for claim in item.authority
+            )
         )
-        if one.derived is not None:
-            derived[one.name] = _expression(looking, declared, one.derived, rows)
+        if item.derived is not None:
+            derived[item.name] = _expression(context, declared, item.derived, rows)
     for assertion in declared.assertions:
-        _expression(looking, declared, assertion.holds, rows)
-    for _ in derived:  # an attribute may be derived from others that are
-        for name, there in derived.items():
-            found[name] = frozenset().union(*(_behind(one, found, made) for one in there))
-    return found
+        _expression(context, declared, assertion.holds, rows)
+    for _ in derived:  # an attribute may be derived from other derived attributes
+        for name, used in derived.items():
+            lineage_by_name[name] = frozenset().union(
+                *(_resolve_origin(item, lineage_by_name, claim_lineage) for item in used)
+            )
+    return lineage_by_name
 
 
-def _claimed(
-    looking: Looking,
+def _claimed_origins(
+    context: PlanContext,
     declared: Reconciliation,
     attribute: Attribute,
     claim: str,
-    said: Mapping[str, Columns],
-    made: Mapping[str, Mapping[str, Origins]],
+    claim_columns: Mapping[str, Columns],
+    claim_lineage: Mapping[str, Mapping[str, Origins]],
 ) -> Origins:
-    if claim not in said:
-        return frozenset()  # the reading of the project says so
+    if claim not in claim_columns:
+        return frozenset()  # the reader of the project reports it
     column = attribute.columns.get(claim, attribute.name)
-    if not _has(said[claim], column):
-        message = f"{attribute.name}: claim {claim} gives no {column}"
-        looking.note(declared, "column-missing", message, f"it gives: {', '.join(_names(said[claim]))}")
-    return _of(made[claim], column)
+    if not _has(claim_columns[claim], column):
+        message = f"{attribute.name}: claim {claim} has no column {column}"
+        context.report(declared, "column-missing", message, f"it has: {', '.join(_names(claim_columns[claim]))}")
+    return _origins_of(claim_lineage[claim], column)
 
 
-def _expression(looking: Looking, declared: Reconciliation, sql: str, rows: Mapping[str, Columns]) -> Origins:
+def _expression(context: PlanContext, declared: Reconciliation, sql: str, rows: Mapping[str, Columns]) -> Origins:
     try:
         read = analyse_expression(sql, declared.at or declared.name, rows)
     except InvalidDocument as error:
-        looking.problems += error.findings
+        context.problems += error.findings
         return frozenset()
-    looking.problems += find_unrepeatable(read)
+    context.problems += find_unrepeatable(read)
     return origins(read)
 
 
@@ -150,10 +163,14 @@ def _has(columns: Columns, name: str) -> bool:
     return name.lower() in (column.name.lower() for column in columns)
 
 
-def _behind(one: Origin, found: Lineage, made: Mapping[str, Mapping[str, Origins]]) -> Origins:
-    return _of(made[one.input], one.column) if one.input else _of(found, one.column)
+def _resolve_origin(origin: Origin, attributes: Lineage, claim_lineage: Mapping[str, Mapping[str, Origins]]) -> Origins:
+    return (
+        _origins_of(claim_lineage[origin.input], origin.column)
+        if origin.input
+        else _origins_of(attributes, origin.column)
+    )
 
 
-def _of(there: Mapping[str, Origins], column: str) -> Origins:
+def _origins_of(lineage_by_name: Mapping[str, Origins], column: str) -> Origins:
     top = column.partition(".")[0].partition("[")[0].lower()
-    return next((origins for name, origins in there.items() if name.lower() == top), frozenset())
+    return next((origins for name, origins in lineage_by_name.items() if name.lower() == top), frozenset())

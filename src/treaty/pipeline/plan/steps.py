@@ -1,4 +1,4 @@
-"""Steps: each fills one table from others, under one contract."""
+"""Planned steps: each fills one table from others under one contract. A digest tells when its definition changed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from pyspark.sql.types import StructType
 from treaty.contracts.model import Contract
 from treaty.contracts.odcs.documents import write_odcs
 from treaty.pipeline.project.declarations import Declared, Sql
+from treaty.pipeline.project.table_names import Layer
 
 EDITION = 1
-"""Counts changes of the code of the layers after which tables must be built anew."""
-_LENGTH = 16
-_UNSAID = frozenset({"at", "sql"})
-"""What does not change the meaning of a declaration, or is a part of its own."""
+"""Increased when a change of the layers' code requires that all tables are rebuilt."""
+DIGEST_LENGTH = 16
+_IGNORED_FIELDS = frozenset({"at", "sql"})
+"""Fields that do not change the meaning of a declaration, or have a digest of their own."""
 
 
-class Part(StrEnum):
-    """What a step follows from."""
+class DigestPart(StrEnum):
+    """What the definition of a step consists of."""
 
     DECLARATION = "declaration"
     SQL = "sql"
@@ -34,8 +35,8 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True)
-class Digest:
-    """A digest for each part, so that a change can be told."""
+class StepDigest:
+    """A digest for each part, so that a change can be attributed."""
 
     declaration: str
     sql: str
@@ -43,38 +44,40 @@ class Digest:
     edition: str = str(EDITION)
 
     def __str__(self) -> str:
-        return " ".join(f"{part}:{getattr(self, part)}" for part in Part)
+        return " ".join(f"{part}:{getattr(self, part)}" for part in DigestPart)
 
-    def changed_since(self, before: str) -> tuple[Part, ...]:
-        """Return the parts that differ from a digest that a stamp kept; of one that cannot be read, all."""
-        known = dict(one.split(":", 1) for one in before.split() if ":" in one)
-        return tuple(part for part in Part if known.get(part) != getattr(self, part))
+    def changed_since(self, before: str) -> tuple[DigestPart, ...]:
+        """Return the parts that differ from the digest in a stamp; all parts if that cannot be parsed."""
+        known = dict(part.split(":", 1) for part in before.split() if ":" in part)
+        return tuple(part for part in DigestPart if known.get(part) != getattr(self, part))
 
 
-def digest_of(declared: Any, sql: tuple[str, ...], contract: Contract, folder: Path, unsaid: frozenset[str]) -> Digest:
-    """Return the digest of a step; fields in `unsaid` do not matter for it, nor where the project's folder stands."""
-    said = _plain(declared, folder, unsaid | _UNSAID)
-    return Digest(
-        _sha(json.dumps(said, sort_keys=True, ensure_ascii=False)),
+def step_digest(
+    declared: Any, sql: tuple[str, ...], contract: Contract, folder: Path, ignored: frozenset[str]
+) -> StepDigest:
+    """Return the digest of a step's definition, without the fields in `ignored` and the location of the project."""
+    declaration = _plain(declared, folder, ignored | _IGNORED_FIELDS)
+    return StepDigest(
+        _sha(json.dumps(declaration, sort_keys=True, ensure_ascii=False)),
         _sha(json.dumps(sql)) if sql else "none",
         _sha(json.dumps(write_odcs(contract), sort_keys=True, ensure_ascii=False)),
     )
 
 
-def _plain(value: Any, folder: Path, unsaid: frozenset[str]) -> Any:
+def _plain(value: Any, folder: Path, ignored: frozenset[str]) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {
             "is": type(value).__name__,
             **{
-                one.name: _plain(getattr(value, one.name), folder, unsaid)
-                for one in fields(value)
-                if one.name not in unsaid
+                field.name: _plain(getattr(value, field.name), folder, ignored)
+                for field in fields(value)
+                if field.name not in ignored
             },
         }
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner, folder, unsaid) for key, inner in value.items()}
+        return {str(key): _plain(inner, folder, ignored) for key, inner in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(inner, folder, unsaid) for inner in value]
+        return [_plain(inner, folder, ignored) for inner in value]
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, str) and value.startswith(f"{folder}/"):
@@ -83,42 +86,32 @@ def _plain(value: Any, folder: Path, unsaid: frozenset[str]) -> Any:
 
 
 def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
-
-
-class Layer(StrEnum):
-    """The layers, upstream first; each has a namespace of its own."""
-
-    RAW = "raw"
-    EVENTS = "events"
-    PRODUCTS = "products"
-    RECONCILIATION = "reconciliation"
-    PUBLICATIONS = "publications"
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 class Mode(StrEnum):
-    """What a step computes when its inputs have something new."""
+    """What a step recomputes when its inputs change."""
 
     APPEND = "append"
-    """The new rows only."""
+    """Only the new rows."""
     KEYED = "keyed"
-    """The keys that new rows touch, from all rows of those keys."""
+    """The keys that new rows affect, from all rows of those keys."""
     FULL = "full"
     """Everything."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """By what a step is computed key by key: columns of its own table, and of each input that has the key."""
+    """The key by which a step is computed: its columns in the step's table, and in each input that has the key."""
 
     columns: tuple[str, ...]
     inputs: Mapping[str, tuple[str, ...]]
-    """By the table of the input; a change in any other input touches every key."""
+    """By table of the input; a change in any other input affects all keys."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A query of a step, and what it may read, each input by the name that it has there."""
+class StepQuery:
+    """A query of a step, and the columns of its inputs, by the name that the query uses."""
 
     sql: Sql
     reads: Mapping[str, StructType]
@@ -126,10 +119,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Step:
-    """What fills one table."""
+    """A step that fills one table."""
 
     name: str
-    """The declaration's; the two steps of a source share it."""
+    """The name of the declaration; the two steps of a source share it."""
     layer: Layer
     table: str
     declared: Declared
@@ -139,10 +132,10 @@ class Step:
     mode: Mode
     mode_reason: str
     key: Key | None
-    parts: Digest
-    queries: tuple[Asked, ...] = ()
+    parts: StepDigest
+    queries: tuple[StepQuery, ...] = ()
 
     @property
     def digest(self) -> str:
-        """What tells whether the step is still the one that wrote its table, as a stamp keeps it."""
+        """The digest of the step's definition, as stored in stamps."""
         return str(self.parts)

@@ -1,4 +1,4 @@
-"""The folder of a project to values: each declaration is read, then what they say of each other."""
+"""A pipeline project: its declarations, read from a folder of YAML and SQL files, and the contracts it uses."""
 
 from treaty.pipeline.project.project_reader import read_project
 

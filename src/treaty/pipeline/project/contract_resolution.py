@@ -1,4 +1,4 @@
-"""Which contracts a project runs under: from its registry, as they were last known, or from its folders."""
+"""Contract resolution: which version of each contract a project uses, from the registry, its cache or folders."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from urllib.parse import quote
 from treaty.contracts import Contract, Finding, Severity, contract_from, document_of, load
 from treaty.contracts.text import Limits
 from treaty.contracts.text.writer import write_yaml
-from treaty.contracts.versions import parse_version
+from treaty.contracts.versions import Line, parse_version
 from treaty.errors import InvalidDocument, NotFound, Unavailable
-from treaty.pipeline.project.contract_folders import lines_below
-from treaty.pipeline.project.declarations import Declared, Line, Project
+from treaty.pipeline.project.contract_folders import find_contracts
+from treaty.pipeline.project.declarations import Declared, Project
 
 if TYPE_CHECKING:
     from treaty.registry.model import DocumentAnswer, LineAnswer, Page
 
 
-AS_LAST_KNOWN = "contract-as-last-known"
-NO_COPY_KEPT = "no-copy-kept"
+CACHED_CONTRACTS = "contract-as-last-known"
+NOT_CACHED = "no-copy-kept"
 
 
 class OnRegistryDown(StrEnum):
-    """What a run does while the registry cannot be reached."""
+    """What a run does if the registry cannot be reached."""
 
     LAST_KNOWN = "last_known"
     HALT = "halt"
 
 
 @dataclass(frozen=True)
-class ContractsUsed:
-    """The contract of every line that a project declares, where each came from, and what to know about that."""
+class ResolvedContracts:
+    """The contract of every line that a project declares, its origin, and warnings."""
 
     by_line: Mapping[Line, Contract]
     origins: Mapping[Line, str] = field(default_factory=dict)
@@ -50,61 +50,63 @@ class ContractsUsed:
         return self.by_line[declared.line]
 
 
-def contracts_used(
+def resolve_contracts(
     project: Project,
     folders: Sequence[Path],
-    registry: Opening | None = None,
+    registry: RegistryOpener | None = None,
     on_registry_down: OnRegistryDown = OnRegistryDown.LAST_KNOWN,
     limits: Limits | None = None,
-) -> ContractsUsed:
-    """Find the contract of every declaration: where there is a registry its word counts, else the folders'."""
+) -> ResolvedContracts:
+    """Find the contract of every declaration: in the registry if there is one, else in the folders."""
     if registry is None:
         return _from_folders(project, folders, limits or Limits())
     return _from_registry(project, registry, on_registry_down)
 
 
-def _from_folders(project: Project, folders: Sequence[Path], limits: Limits) -> ContractsUsed:
-    known = lines_below(folders, limits)
+def _from_folders(project: Project, folders: Sequence[Path], limits: Limits) -> ResolvedContracts:
+    known = find_contracts(folders, limits)
     shown = ", ".join(map(str, folders))
     missing = {}
     for line in _lines(project):
         if line not in known:
-            others = sorted(one.major for one in known if one.contract == line.contract)
-            there = f"; there is {', '.join(f'@{one}' for one in others)}" if others else ""
-            missing[line] = f"no contract {line} in {shown}{there}"
-    _refuse_missing(project, missing, "write it there, correct the name, or set pipeline.contracts")
+            others = sorted(other.major for other in known if other.contract == line.contract)
+            available = f"; there is {', '.join(f'@{major}' for major in others)}" if others else ""
+            missing[line] = f"no contract {line} in {shown}{available}"
+    _refuse_missing(project, missing, "add it there, correct the name, or set pipeline.contracts")
     used = {line: known[line] for line in _lines(project)}
-    return ContractsUsed(
-        {line: one.contract for line, one in used.items()}, {line: str(one.path) for line, one in used.items()}
+    return ResolvedContracts(
+        {line: file.contract for line, file in used.items()}, {line: str(file.path) for line, file in used.items()}
     )
 
 
-def _from_registry(project: Project, opening: Opening, on_registry_down: OnRegistryDown) -> ContractsUsed:
+def _from_registry(
+    project: Project, open_registry: RegistryOpener, on_registry_down: OnRegistryDown
+) -> ResolvedContracts:
     answers: dict[Line, Contract] = {}
     missing: dict[Line, str] = {}
     down: Unavailable | None = None
     try:
-        with opening() as registry:
+        with open_registry() as registry:
             for line in _lines(project):
                 try:
-                    answers[line] = latest_of(registry, line)
+                    answers[line] = fetch_latest(registry, line)
                 except NotFound as error:
                     missing[line] = str(error)
     except Unavailable as error:
         down = error
     _refuse_missing(project, missing, "register it with: treaty register FILE")
-    findings = _kept(LastKnown(project.folder), answers)
+    findings = _cache_contracts(ContractCache(project.folder), answers)
     origins = dict.fromkeys(answers, "the registry")
-    asked = _lines(project)
-    if down is None or len(answers) == len(asked):
-        return ContractsUsed(answers, origins, findings)
+    lines = _lines(project)
+    if down is None or len(answers) == len(lines):
+        return ResolvedContracts(answers, origins, findings)
     if on_registry_down is OnRegistryDown.HALT:
-        raise Unavailable(f"{down}; or set pipeline.on_registry_down to last_known, to go on with what is known")
-    copies = _recalled(project, [line for line in asked if line not in answers], down)
-    return ContractsUsed(
-        answers | {line: one.contract for line, one in copies.items()},
-        origins | {line: f"last known on {one.known_at:%Y-%m-%d %H:%M} UTC" for line, one in copies.items()},
-        (*findings, _as_last_known(copies.values(), down)),
+        raise Unavailable(f"{down}; to run with cached contracts, set pipeline.on_registry_down to last_known")
+    copies = _load_cached(project, [line for line in lines if line not in answers], down)
+    return ResolvedContracts(
+        answers | {line: copy.contract for line, copy in copies.items()},
+        origins | {line: f"cached on {copy.cached_at:%Y-%m-%d %H:%M} UTC" for line, copy in copies.items()},
+        (*findings, _cached_contracts_warning(copies.values(), down)),
     )
 
 
@@ -113,43 +115,43 @@ def _lines(project: Project) -> tuple[Line, ...]:
 
 
 def _refuse_missing(project: Project, missing: Mapping[Line, str], hint: str) -> None:
-    said = [f"{one.at}: {missing[one.line]}; {hint}" for one in project if one.line in missing]
-    if said:
-        raise NotFound("\n".join(said))
+    problems = [f"{declared.at}: {missing[declared.line]}; {hint}" for declared in project if declared.line in missing]
+    if problems:
+        raise NotFound("\n".join(problems))
 
 
-def _kept(copies: LastKnown, answers: Mapping[Line, Contract]) -> tuple[Finding, ...]:
-    """Keep every answer; a disk that takes none is worth a word now, and no reason to stop."""
+def _cache_contracts(cache: ContractCache, answers: Mapping[Line, Contract]) -> tuple[Finding, ...]:
+    """Cache all contracts; if they cannot be written, return a warning instead of failing."""
     for line, contract in answers.items():
         try:
-            copies.keep(line, contract)
+            cache.store(line, contract)
         except OSError as error:
-            message = f"no copy of {line} can be kept in {copies.project / FOLDER}: {error.strerror}"
-            hint = "without one, a run stops when the registry cannot be reached"
-            return (Finding(NO_COPY_KEPT, Severity.WARNING, message, hint=hint),)
+            message = f"contract {line} cannot be cached in {cache.project / FOLDER}: {error.strerror}"
+            hint = "without the cache, a run fails when the registry cannot be reached"
+            return (Finding(NOT_CACHED, Severity.WARNING, message, hint=hint),)
     return ()
 
 
-def _recalled(project: Project, lines: Sequence[Line], down: Unavailable) -> Mapping[Line, Copy]:
-    known = LastKnown(project.folder)
-    copies = {line: known.recall(line) for line in lines}
+def _load_cached(project: Project, lines: Sequence[Line], down: Unavailable) -> Mapping[Line, CachedContract]:
+    cache = ContractCache(project.folder)
+    copies = {line: cache.load(line) for line in lines}
     if unknown := [str(line) for line, copy in copies.items() if copy is None]:
         raise Unavailable(
-            f"{down}; and no copy was ever kept of {', '.join(unknown)}: run once while the registry answers"
+            f"{down}; and there is no cached copy of {', '.join(unknown)}: run once while the registry is reachable"
         )
     return {line: copy for line, copy in copies.items() if copy is not None}
 
 
-def _as_last_known(copies: Iterable[Copy], down: Unavailable) -> Finding:
-    listed = ", ".join(f"{one.contract.id} {one.contract.version}" for one in copies)
-    oldest = min(one.known_at for one in copies)
-    message = f"{down}; used as last known, the oldest on {oldest:%Y-%m-%d %H:%M} UTC: {listed}"
-    hint = "see why the registry does not answer; pipeline.on_registry_down: halt stops instead"
-    return Finding(AS_LAST_KNOWN, Severity.WARNING, message, hint=hint)
+def _cached_contracts_warning(copies: Iterable[CachedContract], down: Unavailable) -> Finding:
+    listed = ", ".join(f"{copy.contract.id} {copy.contract.version}" for copy in copies)
+    oldest = min(copy.cached_at for copy in copies)
+    message = f"{down}; using cached contracts, the oldest from {oldest:%Y-%m-%d %H:%M} UTC: {listed}"
+    hint = "check that the registry is reachable; with pipeline.on_registry_down: halt the run stops instead"
+    return Finding(CACHED_CONTRACTS, Severity.WARNING, message, hint=hint)
 
 
-class Lines(Protocol):
-    """What a pipeline asks of a registry, on a database or by its address."""
+class ContractRegistry(Protocol):
+    """What a pipeline needs of a registry, local or over HTTP."""
 
     def lines(self, contract: str) -> list[LineAnswer]:
         """List the lines of a contract."""
@@ -164,58 +166,58 @@ class Lines(Protocol):
         ...
 
 
-Opening: TypeAlias = Callable[[], AbstractContextManager[Lines]]
-"""Opens the registry that is set, and closes it at the end."""
+RegistryOpener: TypeAlias = Callable[[], AbstractContextManager[ContractRegistry]]
+"""Opens the configured registry, and closes it at the end."""
 
 
-def latest_of(registry: Lines, line: Line) -> Contract:
-    """Return the highest active version of a line, else the highest of those that stand best in their life."""
-    known = registry.lines(line.contract)
-    found = next((one for one in known if one.line == str(line)), None)
-    if found is None:
-        raise NotFound(f"no line {line} is registered; there are: {', '.join(one.line for one in known)}")
-    if found.latest_active:
-        answer = registry.get(line.contract, found.latest_active)
+def fetch_latest(registry: ContractRegistry, line: Line) -> Contract:
+    """Return the highest active version of a line, or the highest of those with the next best status."""
+    lines = registry.lines(line.contract)
+    match = next((item for item in lines if item.line == str(line)), None)
+    if match is None:
+        raise NotFound(f"line {line} is not registered; there are: {', '.join(other.line for other in lines)}")
+    if match.latest_active:
+        answer = registry.get(line.contract, match.latest_active)
     else:
-        answer = _highest(registry, line, found.status)
+        answer = _highest(registry, line, match.status)
     return contract_from(answer.document, f"{answer.contract} {answer.version} in the registry")
 
 
-def _highest(registry: Lines, line: Line, status: str) -> DocumentAnswer:
+def _highest(registry: ContractRegistry, line: Line, status: str) -> DocumentAnswer:
     members: list[DocumentAnswer] = []
     cursor: str | None = None
     while True:
         page = registry.history(line.contract, cursor=cursor)
-        members += [one for one in page.items if one.line == str(line) and one.status == status]
+        members += [version for version in page.items if version.line == str(line) and version.status == status]
         cursor = page.next
         if cursor is None:
-            return max(members, key=lambda one: parse_version(one.version))
+            return max(members, key=lambda version: parse_version(version.version))
 
 
 FOLDER = Path(".treaty", "contracts")
-_ANEW = "delete the copy, and run once while the registry answers"
+_REFRESH_HINT = "delete the cached copy, and run once while the registry is reachable"
 
 
 @dataclass(frozen=True)
-class Copy:
-    """A contract as it was known at a moment."""
+class CachedContract:
+    """A cached contract, with the time when it was cached."""
 
     contract: Contract
-    known_at: datetime
+    cached_at: datetime
 
 
 @dataclass(frozen=True)
-class LastKnown:
-    """The copies of one project."""
+class ContractCache:
+    """The cached contracts of a project, used when the registry cannot be reached."""
 
     project: Path
 
     def path(self, line: Line) -> Path:
-        """Return the file of a line; signs of an id that no file name should have are quoted."""
+        """Return the file of a line; characters that do not belong in a file name are quoted."""
         return self.project / FOLDER / f"{quote(line.contract, safe='')}@{line.major}.yaml"
 
-    def keep(self, line: Line, contract: Contract) -> None:
-        """Write a copy; whoever reads meanwhile, or after a crash, finds a whole one."""
+    def store(self, line: Line, contract: Contract) -> None:
+        """Cache a contract. The file is replaced atomically, so that readers always find a complete one."""
         path = self.path(line)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
@@ -230,8 +232,8 @@ class LastKnown:
                 Path(name).unlink()
             raise
 
-    def recall(self, line: Line) -> Copy | None:
-        """Return the copy of a line, or None where there is none; one that is broken is refused."""
+    def load(self, line: Line) -> CachedContract | None:
+        """Return the cached contract of a line, or None; a broken file raises `InvalidDocument`."""
         path = self.path(line)
         try:
             content, written = path.read_bytes(), path.stat().st_mtime
@@ -240,7 +242,7 @@ class LastKnown:
         try:
             contract = load(content, str(path)).contract
         except InvalidDocument as error:
-            raise InvalidDocument(f"{error}; {_ANEW}", error.findings) from None
+            raise InvalidDocument(f"{error}; {_REFRESH_HINT}", error.findings) from None
         if contract.line != str(line):
-            raise InvalidDocument(f"{path} holds {contract.line}, not {line}; {_ANEW}")
-        return Copy(contract, datetime.fromtimestamp(written, UTC))
+            raise InvalidDocument(f"{path} contains {contract.line}, not {line}; {_REFRESH_HINT}")
+        return CachedContract(contract, datetime.fromtimestamp(written, UTC))

@@ -1,4 +1,4 @@
-"""Sources: files that arrive, or a table of a database."""
+"""Reading the declarations of sources, products and publications."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from treaty.contracts.quantities import parse_seconds
 from treaty.contracts.values import EMPTY, FrozenMap, abbreviate
+from treaty.contracts.versions import Line
 from treaty.pipeline.project.declarations import (
     Delay,
     Feed,
@@ -16,7 +17,6 @@ from treaty.pipeline.project.declarations import (
     Form,
     Format,
     Jdbc,
-    Line,
     Product,
     Publication,
     Redacted,
@@ -27,13 +27,13 @@ from treaty.pipeline.project.document import (
     NAME_HINT,
     Document,
     Use,
-    found_from,
     is_name,
     publication_table_name,
     read_contract_line,
     read_sql,
+    resolve_path,
 )
-from treaty.pipeline.project.mapping_reader import Entry, listed, meant
+from treaty.pipeline.project.mapping_reader import MappingReader, list_choices, suggest
 
 SOURCE_KEYS = ("name", "contract", "files", "format", "options", "jdbc", "identity")
 JDBC_KEYS = ("url", "table", "column", "user")
@@ -46,18 +46,18 @@ FORMATS = {
     "parquet": Format.PARQUET,
     "avro": Format.AVRO,
 }
-"""What a file is by the end of its name."""
+"""The format of a file by its extension."""
 
 _COMPRESSED = (".gz", ".bz2", ".zst")
 _PASSWORD = re.compile(r"[?&;]password=|//[^/@]*:[^/@]*@", re.IGNORECASE)
-_ORIGIN = "say where events come from: files: landing/*.jsonl, or jdbc: {url: …, table: …, column: …}"
+_ORIGIN_HINT = "add the origin of the events: files: landing/*.jsonl, or jdbc: {url: …, table: …, column: …}"
 _ONLY_FILES = ("format", "options")
 
 
 def read_source(document: Document) -> Source:
-    """Read a source; what is wrong with it is noted."""
+    """Read a source, and report its problems."""
     entry = document.entry
-    entry.only(SOURCE_KEYS)
+    entry.allow_only(SOURCE_KEYS)
     return Source(
         name=document.name,
         line=read_contract_line(entry),
@@ -70,22 +70,24 @@ def read_source(document: Document) -> Source:
 def _origin(document: Document) -> Files | Jdbc:
     entry = document.entry
     if "files" in entry and "jdbc" in entry:
-        entry.note("a source has both files and jdbc", "keep one; declare two sources for two places", "jdbc")
+        entry.report(
+            "a source cannot have both files and jdbc", "remove one; declare two sources for two origins", "jdbc"
+        )
     elif "jdbc" in entry:
         for key in _ONLY_FILES:
             if key in entry:
-                entry.note(f"{key} is about files, and this source has none", "leave it out", key)
+                entry.report(f"{key} applies to files only, but this source has none", "remove it", key)
         return _jdbc(entry)
     return _files(document)
 
 
 def _files(document: Document) -> Files:
     entry = document.entry
-    pattern = entry.needed_text("files", _ORIGIN)
+    pattern = entry.required_text("files", _ORIGIN_HINT)
     kind = entry.choice("format", tuple(Format)) or _by_extension(pattern)
     if kind is None and pattern and "format" not in entry:
-        entry.note(f"{pattern} does not tell its format", f"add format: {' | '.join(Format)}", "files")
-    return Files(found_from(document.folder, pattern), kind or Format.JSONL, _options(entry, kind))
+        entry.report(f"the format of {pattern} is unknown", f"add format: {' | '.join(Format)}", "files")
+    return Files(resolve_path(document.folder, pattern), kind or Format.JSONL, _options(entry, kind))
 
 
 def _by_extension(pattern: str) -> Format | None:
@@ -95,63 +97,65 @@ def _by_extension(pattern: str) -> Format | None:
     return FORMATS.get(name.rpartition(".")[2]) if "." in name.rpartition("/")[2] else None
 
 
-def _options(entry: Entry, kind: Format | None) -> FrozenMap:
+def _options(entry: MappingReader, kind: Format | None) -> FrozenMap:
     options = entry.inner("options", 'write it like options: {header: true, separator: ";"}')
     if options is None:
         return EMPTY
     if kind not in (None, Format.CSV):
-        entry.note(f"options are for csv, and these files are {kind}", "leave them out", "options")
+        entry.report(f"options apply to csv only, but these files are {kind}", "remove them", "options")
         return EMPTY
-    options.only(OPTIONS)
-    found: dict[str, str] = {}
+    options.allow_only(OPTIONS)
+    values: dict[str, str] = {}
     header = options.data.get("header")
     if isinstance(header, bool):
-        found["header"] = "true" if header else "false"
+        values["header"] = "true" if header else "false"
     elif header is not None:
-        options.note(f"options.header must be true or false, not {abbreviate(header)}", "write header: true", "header")
+        options.report(
+            f"options.header must be true or false, not {abbreviate(header)}", "write header: true", "header"
+        )
     separator = options.data.get("separator")
     if isinstance(separator, str) and len(separator) == 1:
-        found["separator"] = separator
+        values["separator"] = separator
     elif separator is not None:
-        options.note(
-            f"options.separator must be one sign, not {abbreviate(separator)!r}", 'write it like ";"', "separator"
+        options.report(
+            f"options.separator must be one character, not {abbreviate(separator)!r}", 'write it like ";"', "separator"
         )
-    return FrozenMap(found)
+    return FrozenMap(values)
 
 
-def _jdbc(entry: Entry) -> Jdbc:
-    inner = entry.inner("jdbc", _ORIGIN)
+def _jdbc(entry: MappingReader) -> Jdbc:
+    inner = entry.inner("jdbc", _ORIGIN_HINT)
     if inner is None:
         return Jdbc("", "", "")
     _check_jdbc_keys(inner)
-    url = inner.needed_text("url", "write it like jdbc:postgresql://host/shop")
+    url = inner.required_text("url", "write it like jdbc:postgresql://host/shop")
     if url and not url.startswith("jdbc:"):
-        inner.note(f"{url!r} is no JDBC address", "write it like jdbc:postgresql://host/shop", "url")
+        inner.report(f"{url!r} is not a JDBC URL", "write it like jdbc:postgresql://host/shop", "url")
     if _PASSWORD.search(url):
-        inner.note("a password does not belong in a file", "set TREATY_JDBC_PASSWORD, and take it out", "url")
+        inner.report("a password must not be stored in this file", "remove it, and set TREATY_JDBC_PASSWORD", "url")
     return Jdbc(
         url=url,
-        table=inner.needed_text("table", "name the table, like shop.events"),
-        column=inner.needed_text("column", "name a column that only increases, like id"),
+        table=inner.required_text("table", "name the table, like shop.events"),
+        column=inner.required_text("column", "name a column that only increases, like id"),
         user=inner.text("user"),
     )
 
 
-def _check_jdbc_keys(inner: Entry) -> None:
+def _check_jdbc_keys(inner: MappingReader) -> None:
     for key in inner.data:
         if key.lower() == "password":
-            inner.note("a password does not belong in a file", "set TREATY_JDBC_PASSWORD, and take it out", key)
+            inner.report("a password must not be stored in this file", "remove it, and set TREATY_JDBC_PASSWORD", key)
         elif key not in JDBC_KEYS:
-            inner.note(f"unknown key {inner.named(key)!r}", meant(key, JDBC_KEYS, listed(JDBC_KEYS)), key)
+            inner.report(f"unknown key {inner.named(key)!r}", suggest(key, JDBC_KEYS, list_choices(JDBC_KEYS)), key)
 
 
 PRODUCT_KEYS = ("name", "contract", "from", "with", "sql", "deleted_when")
 
 
 def read_product(document: Document) -> Product:
-    """Read a product; what is wrong with it is noted."""
+    """Read a product, and report its problems."""
     entry = document.entry
-    entry.only(PRODUCT_KEYS)
+    entry.allow_only(PRODUCT_KEYS)
     found = Product(
         name=document.name,
         line=read_contract_line(entry),
@@ -163,14 +167,14 @@ def read_product(document: Document) -> Product:
     )
     if "sql" in entry:
         if "deleted_when" in entry:
-            hint = "leave it out, and let the query drop deleted keys"
-            entry.note(
-                "deleted_when speaks of the latest event, which a product with sql does not take", hint, "deleted_when"
+            hint = "remove it, and exclude deleted keys in the query"
+            entry.report(
+                "deleted_when refers to the latest event, which a product with sql does not use", hint, "deleted_when"
             )
     elif len(found.sources) > 1:
-        entry.note("several sources need a query that puts them together", "add sql: sql/….sql", "from")
+        entry.report("several sources need a query that combines them", "add sql: sql/….sql", "from")
     if found.enrichments and "sql" not in entry:
-        entry.note("'with' needs a query that joins what it names", "add sql: sql/….sql", "with")
+        entry.report("'with' needs a query that joins the products it names", "add sql: sql/….sql", "with")
     return found
 
 
@@ -178,21 +182,21 @@ PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", 
 DELAY_KEYS = ("by", "for")
 FEED_KEYS = ("folder", "format", "files")
 FEED_FORMATS = (Format.CSV, Format.JSONL, Format.PARQUET)
-MOST_FILES = 10_000
-_WORDS = {one.value: one for one in (Redaction.HASH, Redaction.NULL)}
-_FEED = "write it like feed: {folder: feeds/partner, format: csv}"
-_DELAY = "write it like delay: {by: recognized_at, for: 24 h}"
-_REDACT = 'write it like redact: {customer_id: hash, city: null, country: "withheld"}'
+MAX_FEED_FILES = 10_000
+_REDACTIONS = {one.value: one for one in (Redaction.HASH, Redaction.NULL)}
+_FEED_HINT = "write it like feed: {folder: feeds/partner, format: csv}"
+_DELAY_HINT = "write it like delay: {by: recognized_at, for: 24 h}"
+_REDACT_HINT = 'write it like redact: {customer_id: hash, city: null, country: "withheld"}'
 
 
 def read_publication(document: Document) -> Publication:
-    """Read a publication; what is wrong with it is noted."""
+    """Read a publication, and report its problems."""
     entry = document.entry
-    entry.only(PUBLICATION_KEYS)
+    entry.allow_only(PUBLICATION_KEYS)
     line = read_contract_line(entry)
     inputs = document.reads("from", Use.PUBLISHED, "name products or reconciliations, like from: [commercial_order]")
     if len(inputs) > 1 and "sql" not in entry:
-        entry.note("several inputs need a query that puts them together", "add sql: sql/….sql", "from")
+        entry.report("several inputs need a query that combines them", "add sql: sql/….sql", "from")
     form = entry.choice("as", tuple(Form)) or Form.TABLE
     return Publication(
         name=document.name,
@@ -208,44 +212,47 @@ def read_publication(document: Document) -> Publication:
     )
 
 
-def _table(entry: Entry, line: Line) -> str:
+def _table(entry: MappingReader, line: Line) -> str:
     table = entry.text("table")
     if table is not None and not is_name(table):
-        entry.note(f"{table!r} is no name for a table", NAME_HINT, "table")
+        entry.report(f"{table!r} is not a valid table name", NAME_HINT, "table")
     if table is None and "table" not in entry and line.contract and not is_name(publication_table_name(line)):
-        entry.note(
-            f"{publication_table_name(line)!r}, from the contract's id, is no name for a table",
+        entry.report(
+            f"{publication_table_name(line)!r}, derived from the contract id, is not a valid table name",
             "add table: NAME",
             "contract",
         )
     return table or publication_table_name(line)
 
 
-def _redacted(entry: Entry) -> Iterator[Redacted]:
-    inner = entry.inner("redact", _REDACT)
+def _redacted(entry: MappingReader) -> Iterator[Redacted]:
+    inner = entry.inner("redact", _REDACT_HINT)
     for field, given in inner.data.items() if inner else ():
         if given is None:
-            yield Redacted(field, Redaction.NULL)  # YAML's own word for it
-        elif given in tuple(_WORDS):
-            yield Redacted(field, _WORDS[given])
+            yield Redacted(field, Redaction.NULL)  # YAML reads null as None
+        elif given in tuple(_REDACTIONS):
+            yield Redacted(field, _REDACTIONS[given])
         elif not isinstance(given, str):
-            entry.note(
-                f"redact.{field} must be a text, not {abbreviate(given)}", f"{_REDACT}; quote numbers", "redact", field
+            entry.report(
+                f"redact.{field} must be a text, not {abbreviate(given)}",
+                f"{_REDACT_HINT}; quote numbers",
+                "redact",
+                field,
             )
-        elif close := get_close_matches(given.lower(), _WORDS, n=1, cutoff=0.75):
-            entry.note(f"unknown redaction {given!r} of {field}", f"did you mean {close[0]}?", "redact", field)
+        elif close := get_close_matches(given.lower(), _REDACTIONS, n=1, cutoff=0.75):
+            entry.report(f"unknown redaction {given!r} of {field}", f"did you mean {close[0]}?", "redact", field)
         else:
             yield Redacted(field, Redaction.CONSTANT, given)
 
 
-def _delay(entry: Entry) -> Delay | None:
-    inner = entry.inner("delay", _DELAY)
+def _delay(entry: MappingReader) -> Delay | None:
+    inner = entry.inner("delay", _DELAY_HINT)
     if inner is None:
         return None
-    inner.only(DELAY_KEYS)
-    by = inner.needed_text("by", "name the column with the moment to count from")
+    inner.allow_only(DELAY_KEYS)
+    by = inner.required_text("by", "name the date or timestamp column to count from")
     if "for" not in inner:
-        inner.note("delay.for is missing", _DELAY)
+        inner.report("delay.for is missing", _DELAY_HINT)
         return None
     found = parse_seconds(inner.data["for"])
     try:
@@ -253,7 +260,7 @@ def _delay(entry: Entry) -> Delay | None:
     except OverflowError:
         duration = None
     if duration is None:
-        inner.note(f"{abbreviate(inner.data['for'])!r} is no length of time", "write it like 24 h or 3 d", "for")
+        inner.report(f"{abbreviate(inner.data['for'])!r} is not a duration", "write it like 24 h or 3 d", "for")
         return None
     return Delay(by, duration)
 
@@ -262,26 +269,28 @@ def _feed(document: Document, form: Form) -> Feed | None:
     entry = document.entry
     if "feed" not in entry:
         if form is Form.FEED:
-            entry.note("as: feed needs to know where the files go", _FEED, "as")
+            entry.report("as: feed requires feed:, the folder and format of the files", _FEED_HINT, "as")
         return None
     if form is not Form.FEED and ("as" not in entry or entry.data["as"] in tuple(Form)):
-        entry.note(f"feed is said of a {form}", "add as: feed, or leave it out", "feed")
-    inner = entry.inner("feed", _FEED)
+        entry.report(f"feed has no effect on a {form}", "add as: feed, or remove it", "feed")
+    inner = entry.inner("feed", _FEED_HINT)
     if inner is None:
         return None
-    inner.only(FEED_KEYS)
-    folder = inner.needed_text("folder", "name the folder that the files go to")
+    inner.allow_only(FEED_KEYS)
+    folder = inner.required_text("folder", "name the folder to write the files to")
     if "format" not in inner:
-        inner.note("feed.format is missing", f"add format: {' | '.join(FEED_FORMATS)}")
+        inner.report("feed.format is missing", f"add format: {' | '.join(FEED_FORMATS)}")
     kind = inner.choice("format", FEED_FORMATS) or Format.JSONL
-    return Feed(found_from(document.folder, folder), kind, _files_publications(inner))
+    return Feed(resolve_path(document.folder, folder), kind, _file_count(inner))
 
 
-def _files_publications(inner: Entry) -> int:
+def _file_count(inner: MappingReader) -> int:
     given = inner.data.get("files", 1)
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_FILES:
-        inner.note(
-            f"feed.files must be a whole number from 1 to {MOST_FILES:,}, not {abbreviate(given)}", "try 1", "files"
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MAX_FEED_FILES:
+        inner.report(
+            f"feed.files must be an integer from 1 to {MAX_FEED_FILES:,}, not {abbreviate(given)}",
+            "write files: 1",
+            "files",
         )
         return 1
     return given

@@ -1,4 +1,4 @@
-"""What a project declares: its sources, products, reconciliations and publications, as values."""
+"""The declarations of a project as values: sources, products, reconciliations and publications."""
 
 from __future__ import annotations
 
@@ -8,22 +8,13 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
+from treaty.contracts.findings import Place
 from treaty.contracts.values import EMPTY
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a contract: its id and MAJOR version."""
-
-    contract: str
-    major: int
-
-    def __str__(self) -> str:
-        return f"{self.contract}@{self.major}"
+from treaty.contracts.versions import Line
 
 
 class Format(StrEnum):
-    """How the records of files are written."""
+    """The format of files."""
 
     JSONL = "jsonl"
     CSV = "csv"
@@ -42,7 +33,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Jdbc:
-    """A table in a database; rows above the highest value of a column are new."""
+    """A database table; rows above the highest value of a column so far are new."""
 
     url: str
     table: str
@@ -52,20 +43,20 @@ class Jdbc:
 
 @dataclass(frozen=True)
 class Source:
-    """Where events of one contract come from."""
+    """Where the events of one contract come from."""
 
     name: str
     line: Line
     origin: Files | Jdbc
     identity: tuple[str, ...] = ()
-    """The fields that tell a redelivery; empty: what the contract says."""
+    """The fields that identify an event, to detect redeliveries; empty: those of the contract."""
     at: str = ""
-    """File and line of the declaration, for messages; so in the others."""
+    """File and line of the declaration, for messages; the same in the other declarations."""
 
 
 @dataclass(frozen=True)
 class Sql:
-    """A query of the project, with the file that it stands in."""
+    """A query of the project, with its file."""
 
     path: Path
     text: str
@@ -86,7 +77,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Claim:
-    """What one product says about the key; one row for each."""
+    """What one product says about the key, one row per key."""
 
     name: str
     product: str
@@ -94,7 +85,7 @@ class Claim:
 
 
 class OnConflict(StrEnum):
-    """What becomes of an attribute on which claims disagree."""
+    """What happens to an attribute on which claims disagree."""
 
     EXCEPTION = "exception"
     AUTHORITY = "authority"
@@ -103,7 +94,7 @@ class OnConflict(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far claims may differ: by a number or a share of the first; zero is exact."""
+    """How far claims may differ: by a number, or by a share of the first value; zero means exact agreement."""
 
     within: float = 0.0
     is_share: bool = False
@@ -111,12 +102,12 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Attribute:
-    """How a field of the reconciled contract is settled."""
+    """How a field of the reconciled contract gets its value."""
 
     name: str
     authority: tuple[str, ...] = ()
     columns: Mapping[str, str] = EMPTY
-    """The column of a claim, where it is not named like the field."""
+    """By claim: the column, if it is not named like the field."""
     derived: str | None = None
     default: str | int | float | bool | None = None
     agreement: Agreement | None = None
@@ -125,7 +116,7 @@ class Attribute:
 
 
 class ReasonClass(StrEnum):
-    """Why something is not settled."""
+    """Why a key is not settled."""
 
     MISSING = "missing"
     CONFLICT = "conflict"
@@ -147,7 +138,7 @@ class Assertion:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """What no single product can answer, and who owns the doubt."""
+    """A view of a key across products, with the owner of its exceptions."""
 
     name: str
     line: Line
@@ -159,7 +150,7 @@ class Reconciliation:
 
 
 class Redaction(StrEnum):
-    """How a value is taken out of a publication."""
+    """How a value is redacted."""
 
     HASH = "hash"
     NULL = "null"
@@ -168,7 +159,7 @@ class Redaction(StrEnum):
 
 @dataclass(frozen=True)
 class Redacted:
-    """A field that is taken out, and what stands there instead."""
+    """A redacted field, and how it is redacted."""
 
     field: str
     how: Redaction
@@ -177,14 +168,14 @@ class Redacted:
 
 @dataclass(frozen=True)
 class Delay:
-    """Rows become visible that long after the moment in a column."""
+    """Rows become visible a certain time after the time in a column."""
 
     by: str
     duration: timedelta
 
 
 class Form(StrEnum):
-    """How a publication is served."""
+    """The form in which a publication is served."""
 
     TABLE = "table"
     VIEW = "view"
@@ -202,13 +193,13 @@ class Feed:
 
 @dataclass(frozen=True)
 class Publication:
-    """A consumer contract as it is served."""
+    """A consumer contract and how its rows are served."""
 
     name: str
     line: Line
     inputs: tuple[str, ...]
     table: str
-    """Its table or view in the namespace of publications: the last part of the id, _v and MAJOR."""
+    """Its table or view in the namespace of publications; by default the last part of the id, `_v` and MAJOR."""
     sql: Sql | None = None
     redacted: tuple[Redacted, ...] = ()
     delay: Delay | None = None
@@ -222,7 +213,7 @@ Declared = Source | Product | Reconciliation | Publication
 
 @dataclass(frozen=True)
 class Project:
-    """All that a folder declares."""
+    """All declarations of a folder."""
 
     folder: Path
     sources: tuple[Source, ...] = ()
@@ -231,8 +222,14 @@ class Project:
     publications: tuple[Publication, ...] = ()
 
     def __iter__(self) -> Iterator[Declared]:
-        """Yield everything, upstream layers first."""
+        """Yield all declarations, upstream layers first."""
         yield from self.sources
         yield from self.products
         yield from self.reconciliations
         yield from self.publications
+
+
+def place_at(at: str) -> Place:
+    """Return the place in the `at` of a declaration: a file and a line."""
+    source, colon, line = at.rpartition(":")
+    return Place(source, int(line)) if colon and line.isdecimal() else Place(at)

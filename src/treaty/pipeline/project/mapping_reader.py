@@ -1,4 +1,4 @@
-"""One mapping of a document, read key by key; what is wrong is noted with its line, and reading goes on."""
+"""Reading one mapping of a YAML document key by key; problems are reported with their line, and reading continues."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from treaty.contracts.validation import raise_if_any
 from treaty.contracts.values import Json, abbreviate
 
 DECLARATION = "invalid-declaration"
-"""A declaration that cannot be understood."""
+"""A declaration is invalid."""
 UNKNOWN_NAME = "unknown-name"
-"""Something is read that nothing declares."""
+"""A reference names something that is not declared."""
 WRONG_LAYER = "wrong-layer"
-"""Something is read that does not belong there, such as raw events by a publication."""
+"""A reference is not allowed, such as a publication that reads raw events."""
 DUPLICATE_NAME = "duplicate-name"
-"""Two declarations claim one name or one table."""
+"""Two declarations have the same name or table."""
 MISSING_SQL = "missing-sql"
-"""An SQL file that is named and not there, or cannot be used."""
+"""An SQL file is missing or cannot be used."""
 
-_LONGEST_NAME = 60
+MAX_COMPARED_CHARACTERS = 60
 
 
 class Problems:
-    """Findings of all files, in the order they were noted."""
+    """The problems of all files, in the order in which they were reported."""
 
     def __init__(self) -> None:
-        self._found: list[Finding] = []
+        self._findings: list[Finding] = []
 
-    def note(self, message: str, place: Place, hint: str, kind: str = DECLARATION) -> None:
-        """Keep one thing that is wrong, and what to do about it."""
-        self._found.append(
+    def report(self, message: str, place: Place, hint: str, kind: str = DECLARATION) -> None:
+        """Report a problem, with a hint what to do."""
+        self._findings.append(
             Finding(kind, Severity.ERROR, truncate_message(message), place=place, hint=truncate_message(hint))
         )
 
-    def keep(self, findings: Iterable[Finding]) -> None:
-        """Keep what a reader found on its own."""
-        self._found += findings
+    def extend(self, findings: Iterable[Finding]) -> None:
+        """Add findings of another reader."""
+        self._findings += findings
 
     def raise_if_any(self) -> None:
-        """Raise everything as one error, file by file and from top to bottom."""
-        raise_if_any(sorted(self._found, key=_where))
+        """Raise all problems as one error, sorted by file and line."""
+        raise_if_any(sorted(self._findings, key=_where))
 
 
 def _where(finding: Finding) -> tuple[str, int]:
@@ -53,22 +53,22 @@ def _where(finding: Finding) -> tuple[str, int]:
     return place.source, place.line or 0
 
 
-def meant(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a hint: the known name that is nearest, or what to do where none is."""
-    close = get_close_matches(name[:_LONGEST_NAME], tuple(known), n=1)
+def suggest(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a hint with the most similar known name, or the given hint if there is none."""
+    close = get_close_matches(name[:MAX_COMPARED_CHARACTERS], tuple(known), n=1)
     return f"did you mean {close[0]!r}?" if close else otherwise
 
 
-def listed(choices: Iterable[str]) -> str:
-    """Return a hint that names every choice."""
+def list_choices(choices: Iterable[str]) -> str:
+    """Return a hint that lists all choices."""
     return f"use one of: {', '.join(choices)}"
 
 
 E = TypeVar("E", bound=StrEnum)
 
 
-class Entry:
-    """A mapping at a place in a document; an empty value (`key:` alone) is as if the key were not there."""
+class MappingReader:
+    """A mapping in a document. An empty value (`key:` alone) counts as a missing key."""
 
     def __init__(
         self, reading: ParsedDocument, problems: Problems, data: dict[str, Json], path: tuple[str, ...] = ()
@@ -82,98 +82,102 @@ class Entry:
         return self.data.get(key) is not None
 
     def place(self, *keys: str | int) -> Place:
-        """Return where a part of the mapping stands."""
+        """Return the place of a part of the mapping."""
         return self._reading.place((*self._path, *keys))
 
-    def note(self, message: str, hint: str, *keys: str | int, kind: str = DECLARATION) -> None:
-        """Keep something that is wrong with a part of the mapping."""
-        self.problems.note(message, self.place(*keys), hint, kind)
+    def report(self, message: str, hint: str, *keys: str | int, kind: str = DECLARATION) -> None:
+        """Report a problem with a part of the mapping."""
+        self.problems.report(message, self.place(*keys), hint, kind)
 
-    def only(self, known: Sequence[str]) -> None:
-        """Note every key that is none of those known, with the one that was meant."""
+    def allow_only(self, known: Sequence[str]) -> None:
+        """Report unknown keys, each with the most similar known one."""
         for key in self.data:
             if key not in known:
-                self.note(f"unknown key {self.named(key)!r}", meant(key, known, f"use: {', '.join(known)}"), key)
+                self.report(f"unknown key {self.named(key)!r}", suggest(key, known, f"use: {', '.join(known)}"), key)
 
     def text(self, key: str) -> str | None:
-        """Return a text, or None where there is none."""
+        """Return a text, or None if the key is missing."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, str):
-            self.note(
+            self.report(
                 f"{self.named(key)} must be a text, not {abbreviate(value)}", f'quote it: "{abbreviate(value)}"', key
             )
             return None
         if not value.strip():
-            self.note(f"{self.named(key)} is empty", "write something, or leave the key out", key)
+            self.report(f"{self.named(key)} is empty", "give it a value, or remove the key", key)
             return None
         return value.strip()
 
-    def needed_text(self, key: str, hint: str) -> str:
-        """Return a text that must be there; where it is not, that is noted and the text is empty."""
+    def required_text(self, key: str, hint: str) -> str:
+        """Return a required text; if it is missing, report that and return an empty text."""
         if key not in self:
-            self.note(f"{self.named(key)} is missing", hint)
+            self.report(f"{self.named(key)} is missing", hint)
         return self.text(key) or ""
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts without doubles; none where the key is not there."""
+        """Return a list of distinct texts; empty if the key is missing."""
         value = self.data.get(key)
         if value is None:
             return ()
         if not isinstance(value, list):
             shown = value if isinstance(value, str) else "name"
-            self.note(
+            self.report(
                 f"{self.named(key)} must be a list, not {abbreviate(value)}",
                 f"write it like [{abbreviate(shown)}]",
                 key,
             )
             return ()
-        found: dict[str, None] = {}
-        for index, one in enumerate(value):
-            if not isinstance(one, str) or not one.strip():
-                self.note(f"{self.named(key)} has {abbreviate(one)}, which is no name", "write a text", key, index)
-            elif one in found:
-                self.note(f"{self.named(key)} names {one!r} twice", "keep one", key, index)
+        distinct: dict[str, None] = {}
+        for index, item in enumerate(value):
+            if not isinstance(item, str) or not item.strip():
+                self.report(
+                    f"{self.named(key)} has {abbreviate(item)}, which is not a name", "write a text", key, index
+                )
+            elif item in distinct:
+                self.report(f"{self.named(key)} names {item!r} twice", "remove one of them", key, index)
             else:
-                found[one] = None
-        return tuple(found)
+                distinct[item] = None
+        return tuple(distinct)
 
-    def needed_texts(self, key: str, hint: str) -> tuple[str, ...]:
-        """Return a list of texts that must have one at least."""
+    def required_texts(self, key: str, hint: str) -> tuple[str, ...]:
+        """Return a required list of texts."""
         if not self.data.get(key):
-            self.note(f"{self.named(key)} is missing or empty", hint, *((key,) if key in self else ()))
+            self.report(f"{self.named(key)} is missing or empty", hint, *((key,) if key in self else ()))
             return ()
         return self.texts(key)
 
     def choice(self, key: str, choices: Sequence[E]) -> E | None:
-        """Return one of a few words, or None where there is none."""
+        """Return one of the choices, or None if the key is missing or unknown."""
         word = self.text(key)
-        for one in choices:
-            if word == one.value:
-                return one
+        for choice in choices:
+            if word == choice.value:
+                return choice
         if word is not None:
-            self.note(f"unknown {self.named(key)} {abbreviate(word)!r}", listed(one.value for one in choices), key)
+            self.report(
+                f"unknown {self.named(key)} {abbreviate(word)!r}", list_choices(choice.value for choice in choices), key
+            )
         return None
 
-    def inner(self, key: str, hint: str) -> Entry | None:
-        """Return the mapping below a key, or None where there is none."""
+    def inner(self, key: str, hint: str) -> MappingReader | None:
+        """Return the mapping below a key, or None."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
-            self.note(f"{self.named(key)} must be a mapping, not {abbreviate(value)}", hint, key)
+            self.report(f"{self.named(key)} must be a mapping, not {abbreviate(value)}", hint, key)
             return None
-        return Entry(self._reading, self.problems, value, (*self._path, key))
+        return MappingReader(self._reading, self.problems, value, (*self._path, key))
 
-    def inner_entries(self, hint: str) -> Iterator[tuple[str, Entry]]:
-        """Yield each name of the mapping with the mapping below it."""
+    def inner_entries(self, hint: str) -> Iterator[tuple[str, MappingReader]]:
+        """Yield each key of the mapping with the mapping below it."""
         for name in self.data:
             if name not in self:
-                self.note(f"{self.named(name)} says nothing", hint, name)
-            elif found := self.inner(name, hint):
-                yield name, found
+                self.report(f"{self.named(name)} is empty", hint, name)
+            elif inner := self.inner(name, hint):
+                yield name, inner
 
     def named(self, key: str) -> str:
-        """Return a key as people write it: `claims.order.product`."""
+        """Return the path of a key, such as `claims.order.product`."""
         return ".".join((*self._path, key))

@@ -1,14 +1,14 @@
-"""The promotion gate: what a contract's status allows a pipeline to do under it."""
+"""The promotion gate: what the status of a contract allows a pipeline to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from treaty.contracts import Contract, Finding, Place, Severity
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
-from treaty.pipeline.project.declarations import Line, Project, Publication
-from treaty.pipeline.project.document import place_at
+from treaty.pipeline.project.declarations import Project, Publication, place_at
 
 NOT_ACTIVE = "contract-not-active"
 
@@ -20,28 +20,28 @@ PUBLISHED: dict[Status, Severity | None] = {
     Status.RETIRED: Severity.ERROR,
     Status.ARCHIVED: Severity.ERROR,
 }
-"""How much a status weighs against publishing: only errors stop it."""
+"""Severity of publishing under a contract with a status; only errors prevent it."""
 
 UPSTREAM: dict[Status, Severity | None] = {**PUBLISHED, Status.DRAFT: Severity.WARNING}
-"""The same for what is not published: a draft may be tried out before anybody reads it."""
+"""The same for other layers: a draft may be tried out as long as it is not published."""
 
 HINTS = {
     Status.DRAFT: "activate it: treaty version activate {id} {version}, or status: active in its document",
-    Status.DEPRECATED: "move its readers to the line that follows before its sunset",
-    Status.SUNSET: "move its readers now: it is about to be retired",
-    Status.RETIRED: "use a line that is active, and take this declaration out",
-    Status.ARCHIVED: "use a line that is active, and take this declaration out",
+    Status.DEPRECATED: "move its consumers to the next line before its sunset date",
+    Status.SUNSET: "move its consumers now: it is about to be retired",
+    Status.RETIRED: "use an active line, and remove this declaration",
+    Status.ARCHIVED: "use an active line, and remove this declaration",
 }
 """What to do about each status."""
 
 _CONSEQUENCES = {
-    Severity.ERROR: ", so nothing may be built under it",
+    Severity.ERROR: ", so nothing is built under it",
     Severity.WARNING: "; it still runs",
 }
 
 
 def status_of(contract: Contract) -> Status:
-    """Return where a contract stands in its life; a status that the lifecycle does not have counts as a draft."""
+    """Return the status of a contract; an unknown status counts as draft."""
     try:
         return parse_status(contract.status)
     except InvalidDocument:
@@ -49,13 +49,15 @@ def status_of(contract: Contract) -> Status:
 
 
 def refusal(contract: Contract, place: Place | None = None) -> Finding | None:
-    """Say why nothing may be published under a contract, or None where it may."""
-    found = judged(contract, PUBLISHED, place)
-    return found if found and found.severity is Severity.ERROR else None
+    """Return why nothing may be published under a contract, or None if it may."""
+    finding = check_status(contract, PUBLISHED, place)
+    return finding if finding and finding.severity is Severity.ERROR else None
 
 
-def judged(contract: Contract, table: Mapping[Status, Severity | None], place: Place | None = None) -> Finding | None:
-    """Say what a table holds against a contract's status, or None where that is nothing."""
+def check_status(
+    contract: Contract, table: Mapping[Status, Severity | None], place: Place | None = None
+) -> Finding | None:
+    """Return the finding of a table on the status of a contract, or None."""
     status = status_of(contract)
     severity = table[status]
     if severity is None:
@@ -63,24 +65,24 @@ def judged(contract: Contract, table: Mapping[Status, Severity | None], place: P
     return Finding(
         NOT_ACTIVE,
         severity,
-        f"{contract.id} {contract.version} is {_in_words(contract, status)}{_CONSEQUENCES[severity]}",
+        f"{contract.id} {contract.version} is {_status_text(contract, status)}{_CONSEQUENCES[severity]}",
         place=place,
         hint=HINTS[status].format(id=contract.id, version=contract.version),
     )
 
 
-def promotion(project: Project, contracts: Mapping[Line, Contract]) -> tuple[Finding, ...]:
-    """Hold every declaration of a project to the gate; publications are held strictly."""
-    return tuple(_held(project, contracts))
+def check_project_status(project: Project, contracts: Mapping[Line, Contract]) -> tuple[Finding, ...]:
+    """Check the contract status of every declaration; publications are checked more strictly."""
+    return tuple(_status_findings(project, contracts))
 
 
-def _held(project: Project, contracts: Mapping[Line, Contract]) -> Iterator[Finding]:
+def _status_findings(project: Project, contracts: Mapping[Line, Contract]) -> Iterator[Finding]:
     for declared in project:
         table = PUBLISHED if isinstance(declared, Publication) else UPSTREAM
-        if found := judged(contracts[declared.line], table, place_at(declared.at)):
-            yield found
+        if finding := check_status(contracts[declared.line], table, place_at(declared.at)):
+            yield finding
 
 
-def _in_words(contract: Contract, status: Status) -> str:
-    """Name the status as the document does, where the lifecycle has another word for it."""
+def _status_text(contract: Contract, status: Status) -> str:
+    """Return the status as the document spells it, if that is not the name in the lifecycle."""
     return status.value if contract.status in (None, "", status.value) else f"{contract.status!r}, a {status}"

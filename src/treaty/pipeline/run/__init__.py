@@ -1,7 +1,17 @@
-"""The one room that acts: a project is run step by step, and what it did is told."""
+"""The runner: the only part of the pipeline that acts. It runs the planned steps and summarizes what they did."""
 
-from treaty.pipeline.run.runner import Means, Wish, run_project
-from treaty.pipeline.run.step_context import Happening, Moment
+from treaty.pipeline.run.runner import RunEnvironment, RunOptions, run_project
+from treaty.pipeline.run.step_context import Phase, StepProgress
 from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 
-__all__ = ["Counts", "Happening", "Means", "Moment", "Outcome", "RunSummary", "StepSummary", "Wish", "run_project"]
+__all__ = [
+    "Counts",
+    "Outcome",
+    "Phase",
+    "RunEnvironment",
+    "RunOptions",
+    "RunSummary",
+    "StepProgress",
+    "StepSummary",
+    "run_project",
+]

@@ -1,49 +1,61 @@
-"""The events of a run: raw rows parsed, judged and told apart from redeliveries, each with what became of it."""
+"""The event layer: parse raw rows, check them against the contract, and mark redeliveries."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.audit import Keys, audit
+from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.events import (
-    deduplicated,
+    check_events,
     event_columns,
-    held_to_contract,
-    identity_of,
+    identity_columns,
     known_identities,
+    mark_redeliveries,
 )
 from treaty.pipeline.project.declarations import Source
-from treaty.pipeline.run.step_context import Moment, Work, news
-from treaty.pipeline.run.summary import Outcome, StepSummary
-from treaty.pipeline.run.template import counted, finish
-from treaty.pipeline.tables import OUTCOME, RUN, commented, described
+from treaty.pipeline.run.changes import Changes
+from treaty.pipeline.run.summary import Counts
+from treaty.pipeline.run.template import BranchStep
+from treaty.pipeline.tables import OUTCOME, RUN, Staged, table_properties, with_comments
 
 
-def accept(work: Work, source: Source) -> StepSummary:
-    """Append an event for each new raw row, or write all of them anew."""
-    run, tables, contract = work.run, work.run.tables, work.contract
-    found = news(work)
-    if found.is_nothing:
-        return work.ended(Outcome.NOTHING_NEW)
-    (raw_table,) = work.step.reads
-    raw = found.inputs[raw_table]
-    tables.ensure(work.table, commented(event_columns(contract), contract), described(contract), [OUTCOME])
-    new = tables.changed(raw_table, found.since(raw_table), raw)
-    known = None
-    if not found.is_whole:
-        known = known_identities(tables.standing(work.table, found.before), new, source, contract)
-    held = held_to_contract(new, source, contract)
-    rows = deduplicated(held, known, identity_of(source, contract)).withColumn(RUN, F.lit(run.number))
-    staged = tables.stage(work.table, run.number)
-    work.tell(Moment.STAGED, found.why)
-    if found.is_whole:
-        staged.delete_all()
-    staged.append(rows, work.stamp(found.reflects, found.noted(run.number)))
-    work.tell(Moment.WRITTEN)
-    standing = staged.read().where(F.col(OUTCOME) == F.lit("accepted"))
-    verdict = audit(standing, contract, run.now, keys=Keys.REPLACED)
-    counts = counted(staged.read(), run.number)
-    total = counts.accepted + counts.duplicate + counts.conflicting + counts.quarantined
-    return finish(work, staged, verdict, replace(counts, rows_in=total), found)
+class EventStep(BranchStep[Source, DataFrame, DataFrame]):
+    """Append one event for each new raw row, or rewrite all events."""
+
+    audited_outcome = "accepted"
+
+    def ensure_tables(self) -> None:
+        """Create or evolve the table of events."""
+        columns = with_comments(event_columns(self.contract), self.contract)
+        self.tables.ensure(self.table, columns, table_properties(self.contract), [OUTCOME])
+
+    def restrict_to_affected_keys(self, changes: Changes) -> DataFrame:
+        """Return the raw rows that arrived since the last run; each is one event."""
+        (raw_table,) = self.context.step.reads
+        return self.tables.changed_rows(raw_table, changes.reflected_run(raw_table), changes.inputs[raw_table])
+
+    def compute(self, changes: Changes, inputs: DataFrame) -> DataFrame:
+        """Return the events, each with its outcome."""
+        known = None
+        if not changes.is_full:
+            accepted = self.tables.current_rows(self.table, changes.published)
+            known = known_identities(accepted, inputs, self.declared, self.contract)
+        checked = check_events(inputs, self.declared, self.contract)
+        events = mark_redeliveries(checked, known, identity_columns(self.declared, self.contract))
+        return events.withColumn(RUN, F.lit(self.current_run.number))
+
+    def write(self, branch: Staged, changes: Changes, inputs: DataFrame, output: DataFrame) -> None:
+        """Append the events; a rebuild replaces all of them."""
+        if changes.is_full:
+            branch.delete_all()
+        note = changes.rebuild_note(self.current_run.number)
+        branch.append(output, self.context.new_stamp(changes.reflects, note))
+
+    def count(self, staged: Staged, audit: Audit | None) -> Counts:
+        """Count the events by outcome; together they are the rows that came in."""
+        counts = super().count(staged, audit)
+        total = counts.accepted + counts.duplicate + counts.conflicting + counts.quarantined
+        return replace(counts, rows_in=total)

@@ -1,4 +1,4 @@
-"""What a run measured of each contract, for the registry to keep; no run fails for want of that."""
+"""Measures of a run, by contract, sent to the registry. A run never fails because they could not be recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treaty.pipeline.run.summary import Counts, Outcome, RunSummary, StepSummary
 if TYPE_CHECKING:
     from treaty.registry.model import RecordedAnswer
 
-_BATCH = 1_000
+MAX_MEASURES_PER_REQUEST = 1_000
 _RAW = "raw"
 _PERCENT = 100.0
 
@@ -22,20 +22,20 @@ class _Measures(Protocol):
     def record(self, measures: Sequence[Measure]) -> RecordedAnswer: ...
 
 
-class Keeper(Protocol):
-    """What keeps measures: a registry, on a database or by its address."""
+class MeasureStore(Protocol):
+    """A registry that records measures, local or over HTTP."""
 
     @property
     def measures(self) -> _Measures:
-        """Its measures."""
+        """The measures of the registry."""
         ...
 
 
-Opening: TypeAlias = Callable[[], AbstractContextManager[Keeper]]
+StoreOpener: TypeAlias = Callable[[], AbstractContextManager[MeasureStore]]
 
 
-def measures_of(run: RunSummary) -> tuple[Measure, ...]:
-    """Return what a run measured; the lines of a contract that run side by side are measured as one."""
+def measure_run(run: RunSummary) -> tuple[Measure, ...]:
+    """Return the measures of a run; all lines of a contract are measured together."""
     at = run.started_at + timedelta(seconds=run.seconds)
     by_contract: dict[str, list[StepSummary]] = {}
     for step in run.steps:
@@ -49,22 +49,22 @@ def measures_of(run: RunSummary) -> tuple[Measure, ...]:
     )
 
 
-def keep_measures(run: RunSummary, opening: Opening | None) -> str | None:
-    """Let the registry keep what a run measured; say why not, if it could not. The run stands either way."""
-    if opening is None:
+def record_measures(run: RunSummary, open_store: StoreOpener | None) -> str | None:
+    """Record the measures of a run in the registry; return a warning if that failed."""
+    if open_store is None:
         return None
     try:
-        found = measures_of(run)
-        with opening() as keeper:
-            for start in range(0, len(found), _BATCH):
-                keeper.measures.record(found[start : start + _BATCH])
-    except Exception as error:  # whatever it is, the tables are published and the summary is to be shown
-        return f"the run is done, but what it measured was not kept: {str(error) or type(error).__name__}"
+        measures = measure_run(run)
+        with open_store() as store:
+            for start in range(0, len(measures), MAX_MEASURES_PER_REQUEST):
+                store.measures.record(measures[start : start + MAX_MEASURES_PER_REQUEST])
+    except Exception as error:  # the tables are published: the summary must be shown whatever happened here
+        return f"the run ended, but its measures were not recorded: {str(error) or type(error).__name__}"
     return None
 
 
 def _values(steps: Sequence[StepSummary], at: datetime) -> Iterator[tuple[str, float]]:
-    """Yield what is measured of one contract; what a step that did not come through counted was never published."""
+    """Yield the measures of one contract; the counts of steps that were not published are left out."""
     yield measures.RUN, float(all(step.outcome.is_good for step in steps))
     yield measures.DURATION, sum(step.seconds for step in steps)
     tables = [step for step in steps if step.layer != _RAW]
@@ -73,24 +73,24 @@ def _values(steps: Sequence[StepSummary], at: datetime) -> Iterator[tuple[str, f
         yield measures.FRESHNESS, max(ages)
     good = [step.counts for step in tables if step.outcome.is_good]
     if good:
-        yield from _counted(sum(good, Counts()))
-    waiting = [step.exceptions_open for step in tables if step.exceptions_open is not None]
-    if waiting:
-        yield measures.EXCEPTIONS, float(sum(waiting))
+        yield from _row_measures(sum(good, Counts()))
+    open_exceptions = [step.exceptions_open for step in tables if step.exceptions_open is not None]
+    if open_exceptions:
+        yield measures.EXCEPTIONS, float(sum(open_exceptions))
 
 
-def _counted(counts: Counts) -> Iterator[tuple[str, float]]:
-    through = counts.accepted + counts.valid + counts.resolved + counts.published
-    seen = counts.rows_in or through + counts.quarantined + counts.held
-    yield measures.ROWS_IN, float(seen)
-    yield measures.VOLUME, float(through)
+def _row_measures(counts: Counts) -> Iterator[tuple[str, float]]:
+    passed = counts.accepted + counts.valid + counts.resolved + counts.published
+    total = counts.rows_in or passed + counts.quarantined + counts.held
+    yield measures.ROWS_IN, float(total)
+    yield measures.VOLUME, float(passed)
     yield measures.QUARANTINED, float(counts.quarantined)
-    if seen:
-        yield measures.QUARANTINED_SHARE, _PERCENT * counts.quarantined / seen
+    if total:
+        yield measures.QUARANTINED_SHARE, _PERCENT * counts.quarantined / total
 
 
 def _age(step: StepSummary, at: datetime) -> float | None:
-    """Return how old what readers see is: by the element the contract names, else since it was published."""
+    """Return the age of the published rows in seconds: by the contract's element, else since publication."""
     if step.newest_age is not None:
         return step.newest_age
     if step.published_at is not None:

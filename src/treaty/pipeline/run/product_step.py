@@ -1,50 +1,54 @@
-"""The products of a run: the keys that new events touch, computed anew from all their events."""
+"""The product layer: recompute the keys that new events affect from all their events."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from treaty.contracts import Contract
-from treaty.pipeline.layers.audit import Keys, audit
-from treaty.pipeline.layers.products import build_product, going_on, key_columns, product_columns
+from treaty.pipeline.layers.audit import Audit
+from treaty.pipeline.layers.products import build_product, key_columns, product_columns, sequences_across_keys
 from treaty.pipeline.project.declarations import Product
-from treaty.pipeline.run.affected_keys import in_sequence, touched
+from treaty.pipeline.run.changes import AffectedInputs, Changes, restrict_to_affected_keys, with_shared_sequences
 from treaty.pipeline.run.key_replacement import replace_keys
-from treaty.pipeline.run.step_context import Moment, Work, news
-from treaty.pipeline.run.summary import Outcome, StepSummary
-from treaty.pipeline.run.template import counted, finish
-from treaty.pipeline.tables import OUTCOME, commented, described
+from treaty.pipeline.run.summary import Counts
+from treaty.pipeline.run.template import BranchStep, count_outcomes
+from treaty.pipeline.tables import Staged, table_properties, with_comments
 
-_SUMS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
-
-
-def build(work: Work, product: Product) -> StepSummary:
-    """Replace the keys of a product that new events touch."""
-    run, tables, contract = work.run, work.run.tables, work.contract
-    found = news(work)
-    if found.is_nothing:
-        return work.ended(Outcome.NOTHING_NEW)
-    columns = commented(product_columns(contract), contract)
-    tables.ensure(work.table, columns, described(contract))
-    key = key_columns(contract)
-    new = touched(work, found, (*product.sources, *product.enrichments), key)
-    contracts = _contracts(work, product.sources)
-    sequences = in_sequence(work, found, new, going_on(contracts, new.keys_of, key))
-    rows = build_product(new.inputs, product, contract, contracts, new.keys_of, sequences)
-    staged = tables.stage(work.table, run.number)
-    work.tell(Moment.STAGED, found.why)
-    replace_keys(staged, rows, new.keys, columns, key, work.stamp(found.reflects, {}))
-    work.tell(Moment.WRITTEN)
-    verdict = audit(_standing(staged.read()), contract, run.now, keys=Keys.REPLACED)
-    return finish(work, staged, verdict, counted(staged.read(), run.number, _SUMS), found)
+SUMMED_COLUMNS = {"out_of_order": "_out_of_order", "gaps": "_gaps"}
+"""Counts of a step that are sums of a column of its rows."""
 
 
-def _contracts(work: Work, sources: Sequence[str]) -> dict[str, Contract]:
-    return {one.name: work.run.contract(one) for one in work.run.project.sources if one.name in sources}
+class ProductStep(BranchStep[Product, AffectedInputs, DataFrame]):
+    """Replace the keys of a product that new events or enrichments affect."""
 
+    audited_outcome = "valid"
 
-def _standing(rows: DataFrame) -> DataFrame:
-    return rows.where(F.col(OUTCOME) == F.lit("valid"))
+    def ensure_tables(self) -> None:
+        """Create or evolve the product's table."""
+        columns = with_comments(product_columns(self.contract), self.contract)
+        self.tables.ensure(self.table, columns, table_properties(self.contract))
+
+    def restrict_to_affected_keys(self, changes: Changes) -> AffectedInputs:
+        """Return all events of the keys that changed."""
+        names = (*self.declared.sources, *self.declared.enrichments)
+        return restrict_to_affected_keys(self.context, changes, names, key_columns(self.contract))
+
+    def compute(self, changes: Changes, inputs: AffectedInputs) -> DataFrame:
+        """Return one row for each key; late events are put in order here."""
+        contracts = {
+            source.name: self.current_run.contract(source)
+            for source in self.current_run.project.sources
+            if source.name in self.declared.sources
+        }
+        sequences = sequences_across_keys(contracts, inputs.key_columns, key_columns(self.contract))
+        events = with_shared_sequences(self.context, changes, inputs, sequences)
+        return build_product(inputs.frames, self.declared, self.contract, contracts, inputs.key_columns, events)
+
+    def write(self, branch: Staged, changes: Changes, inputs: AffectedInputs, output: DataFrame) -> None:
+        """Write the rows in place of the rows of the same keys."""
+        columns = with_comments(product_columns(self.contract), self.contract)
+        stamp = self.context.new_stamp(changes.reflects, {})
+        replace_keys(branch, output, inputs.keys, columns, key_columns(self.contract), stamp)
+
+    def count(self, staged: Staged, audit: Audit | None) -> Counts:
+        """Count the rows by outcome, and add up late events and gaps."""
+        return count_outcomes(staged.read(), self.current_run.number, SUMMED_COLUMNS)

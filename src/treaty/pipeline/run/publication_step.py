@@ -1,124 +1,173 @@
-"""The publications of a run: rows on their way out, judged once more, and shown only if all of them may be seen."""
+"""The publication layer: check outgoing rows once more, publish them as a table or view, and deliver them to a sink."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import DataFrame
 
-from treaty.pipeline.layers.audit import Keys, Written, audit
-from treaty.pipeline.layers.keys import of_keys
+from treaty.pipeline.layers.audit import Audit, Keys, Written, audit
+from treaty.pipeline.layers.keys import rows_of_keys
 from treaty.pipeline.layers.publications import (
+    Outgoing,
     build_publication,
-    judged_for_publication,
-    outgoing,
+    check_for_publication,
+    prepare_outgoing,
     salt_for,
 )
-from treaty.pipeline.layers.publications.view_sql import Pinned, view_query
+from treaty.pipeline.layers.publications.view_sql import PinnedInput, ViewQuery, view_query
 from treaty.pipeline.project.declarations import Form, Publication
-from treaty.pipeline.run.affected_keys import touched, worked_out
-from treaty.pipeline.run.step_context import Moment, News, Work, news
+from treaty.pipeline.run.changes import AffectedInputs, Changes, detect_changes, materialize, restrict_to_affected_keys
+from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
-from treaty.pipeline.run.template import finish
-from treaty.pipeline.sinks import Consignment, Delivered, deliver
-from treaty.pipeline.tables import OUTCOME, STANDING, Stamp, commented, described
+from treaty.pipeline.run.template import BranchStep, LayerStep
+from treaty.pipeline.sinks import SINKS, Consignment
+from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
 from treaty.pipeline.tables.views import create_view, view_stamp
 from treaty.spark.schema import select_object, struct_type
 
 
-def publish(work: Work, publication: Publication) -> StepSummary:
-    """Publish what is new, as a table, a view or a feed."""
+class TablePublicationStep(BranchStep[Publication, AffectedInputs, Outgoing]):
+    """Publish a table, and deliver it to the sink of the publication's form, if there is one."""
+
+    bad_rows = 0
+    checked_rows = 0
+
+    def run(self) -> StepSummary:
+        """Publish what is new, then deliver; a delivery that an earlier run missed is made up for."""
+        return self.deliver(super().run())
+
+    def detect_changes(self) -> Changes:
+        """Look for new rows; where rows wait for a delay, the passing of time is a change too."""
+        changes = detect_changes(self.context)
+        if self.declared.delay is None or not changes.is_empty:
+            return changes
+        return replace(changes, is_full=True, reason="time has passed")
+
+    def ensure_tables(self) -> None:
+        """Create or evolve the publication's table."""
+        columns = with_comments(struct_type(select_object(self.contract)), self.contract)
+        self.tables.ensure(self.table, columns, table_properties(self.contract))
+
+    def restrict_to_affected_keys(self, changes: Changes) -> AffectedInputs:
+        """Return the input rows of the keys that changed."""
+        return restrict_to_affected_keys(self.context, changes, self.declared.inputs, self._key)
+
+    def compute(self, changes: Changes, inputs: AffectedInputs) -> Outgoing:
+        """Return the rows that readers may see, with a check of each against the contract."""
+        run = self.current_run
+        salt = salt_for(run.hash_secret, self.declared) if run.hash_secret else None
+        rows = build_publication(inputs.frames, self.declared, self.contract, run.now, salt=salt)
+        if inputs.keys is not None:
+            # Spark is slow to plan contract rules on top of joins, so the few rows of some keys are computed first
+            rows = materialize(rows)
+        return prepare_outgoing(check_for_publication(rows, self.contract))
+
+    def write(self, branch: Staged, changes: Changes, inputs: AffectedInputs, output: Outgoing) -> None:
+        """Write the rows in place of those of the same keys, or of all rows."""
+        if inputs.keys is None:
+            branch.delete_all()
+        else:
+            branch.delete_keys(inputs.keys, self._key)
+        note = changes.rebuild_note(self.current_run.number)
+        branch.append(output.rows, self.context.new_stamp(changes.reflects, note))
+
+    def audit(self, staged: Staged, inputs: AffectedInputs, output: Outgoing) -> Audit:
+        """Audit the rows that were written, and then the table that they become."""
+        row_audit = output.audit()
+        self.checked_rows, self.bad_rows = row_audit.rows, row_audit.bad_rows
+        written = None
+        if inputs.keys is not None:
+            written = Written(rows_of_keys(staged.read(), inputs.keys, self._key), self._key)
+        table_audit = audit(staged.read(), self.contract, self.current_run.now, keys=Keys.CHECKED, written=written)
+        return row_audit.combined_with(table_audit)
+
+    def count(self, staged: Staged, audit: Audit | None) -> Counts:
+        """Count the rows that were published and those that broke a rule."""
+        return Counts(published=self.checked_rows - self.bad_rows, quarantined=self.bad_rows)
+
+    def deliver(self, summary: StepSummary) -> StepSummary:
+        """Deliver the published table to the publication's sink, unless this run was delivered before."""
+        sink = SINKS.get(self.declared.form)
+        stamp = self.current_run.stamp(self.table)
+        if sink is None or stamp is None or not summary.outcome.is_good:
+            return summary
+        rows = self.tables.read(self.table, stamp)
+        consignment = Consignment(self.declared.table, self.contract, stamp.run, self.current_run.now)
+        delivery = sink(rows, self.declared, consignment)
+        if not delivery.is_new:
+            return summary
+        remark = f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}"
+        reason = summary.why or "not delivered yet"
+        return replace(summary, outcome=Outcome.DONE, why=reason, remarks=(*summary.remarks, remark))
+
+    @property
+    def _key(self) -> tuple[str, ...]:
+        return self.context.key.columns if self.context.key else ()
+
+
+@dataclass(frozen=True)
+class EvaluatedView:
+    """The rows of a view, also those that a delay still hides, and the check of each."""
+
+    rows: DataFrame
+    outgoing: Outgoing
+
+
+class ViewPublicationStep(LayerStep[Publication, Mapping[str, PinnedInput], ViewQuery, EvaluatedView]):
+    """Replace a view over inputs that are pinned to their current snapshots."""
+
+    def detect_changes(self) -> Changes:
+        """Compare the inputs with the stamp of the view."""
+        published = view_stamp(self.current_run.spark, self.tables.namespace, self.table)
+        return detect_changes(self.context, published)
+
+    def restrict_to_affected_keys(self, changes: Changes) -> dict[str, PinnedInput]:
+        """Pin every input to a snapshot; a view has no keys to restrict to."""
+        pinned = {}
+        for name in self.declared.inputs:
+            table = self.context.tables_by_name[name]
+            stamp = changes.inputs[table]
+            columns = tuple(self.tables.read(table, stamp).columns)
+            outcomes = CURRENT_OUTCOMES if OUTCOME in columns else ()
+            pinned[name] = PinnedInput(self.tables.namespace.full_name(table), stamp.snapshot, columns, outcomes)
+        return pinned
+
+    def compute(self, changes: Changes, inputs: Mapping[str, PinnedInput]) -> ViewQuery:
+        """Return the query of the view."""
+        return view_query(self.current_run.spark, self.declared, self.contract, inputs)
+
+    def stage(self, changes: Changes, inputs: Mapping[str, PinnedInput], output: ViewQuery) -> EvaluatedView:
+        """Evaluate the query once without storing its rows, so that the audit can count them."""
+        self.context.report(Phase.STAGED, changes.reason)
+        rows = self.current_run.spark.sql(output.without_delay)
+        outgoing = prepare_outgoing(check_for_publication(rows, self.contract))
+        outgoing.rows.write.format("noop").mode("overwrite").save()
+        return EvaluatedView(rows, outgoing)
+
+    def audit(self, staged: EvaluatedView, inputs: Mapping[str, PinnedInput], output: ViewQuery) -> Audit:
+        """Audit all rows of the view."""
+        return staged.outgoing.audit().combined_with(audit(staged.rows, self.contract, self.current_run.now))
+
+    def count(self, staged: EvaluatedView, audit: Audit | None) -> Counts:
+        """Count the rows of the view."""
+        return Counts(published=audit.rows if audit else 0)
+
+    def publish(self, changes: Changes, staged: EvaluatedView, output: ViewQuery) -> None:
+        """Create or replace the view in one commit."""
+        run = self.current_run
+        stamp = self.context.new_stamp(changes.reflects, {})
+        create_view(run.spark, self.tables.namespace, self.table, output.text, stamp, run.now)
+
+    def finish(self, changes: Changes, staged: EvaluatedView, counts: Counts, audit: Audit | None) -> StepSummary:
+        """Return the summary of a view that was replaced."""
+        return replace(super().finish(changes, staged, counts, audit), mode="view")
+
+
+def publication_step(context: StepContext, publication: Publication) -> LayerStep[Publication, Any, Any, Any]:
+    """Return the step that publishes a publication in its form."""
     if publication.form is Form.VIEW:
-        return show(work, publication)
-    summary = _as_table(work, publication)
-    stamp = work.run.stamp(work.table)
-    if publication.form is Form.FEED and summary.outcome.is_good and stamp is not None:
-        return _delivered(work, publication, stamp, summary)
-    return summary
-
-
-def _as_table(work: Work, publication: Publication) -> StepSummary:
-    run, tables, contract = work.run, work.run.tables, work.contract
-    found = _with_clock(publication, news(work))
-    if found.is_nothing:
-        return work.ended(Outcome.NOTHING_NEW)
-    columns = commented(struct_type(select_object(contract)), contract)
-    tables.ensure(work.table, columns, described(contract))
-    key = work.key.columns if work.key else ()
-    new = touched(work, found, publication.inputs, key)
-    salt = salt_for(run.secret, publication) if run.secret else None
-    rows = build_publication(new.inputs, publication, contract, run.now, salt=salt)
-    if new.keys is not None:
-        # Spark takes long to plan rules on top of joins; few rows are worked out before they are judged
-        rows = worked_out(rows)
-    out = outgoing(judged_for_publication(rows, contract))
-    staged = tables.stage(work.table, run.number)
-    work.tell(Moment.STAGED, found.why)
-    if new.keys is None:
-        staged.delete_all()
-    else:
-        staged.delete_keys(new.keys, key)
-    staged.append(out.rows, work.stamp(found.reflects, found.noted(run.number)))
-    work.tell(Moment.WRITTEN)
-    of_rows = out.audit()
-    whole = audit(staged.read(), contract, run.now, keys=Keys.CHECKED, written=_written(staged.read(), new.keys, key))
-    verdict = of_rows.joined(whole)
-    counts = Counts(published=of_rows.rows - of_rows.bad_rows, quarantined=of_rows.bad_rows)
-    return finish(work, staged, verdict, counts, found)
-
-
-def _written(rows: DataFrame, keys: DataFrame | None, key: Sequence[str]) -> Written | None:
-    return None if keys is None else Written(of_keys(rows, keys, key), tuple(key))
-
-
-def _with_clock(publication: Publication, found: News) -> News:
-    """Let time be news where rows wait for it."""
-    if publication.delay is None or not found.is_nothing:
-        return found
-    return replace(found, is_whole=True, why="time has passed")
-
-
-def _delivered(work: Work, publication: Publication, stamp: Stamp, summary: StepSummary) -> StepSummary:
-    """Deliver what stands published, unless that run was delivered already."""
-    assert publication.feed is not None  # noqa: S101  the declaration says so
-    rows = work.run.tables.read(work.table, stamp)
-    what = Consignment(publication.table, work.contract, stamp.run, work.run.now)
-    delivery = deliver(rows, publication.feed, what)
-    if delivery.delivered is Delivered.BEFORE:
-        return summary
-    remark = f"delivered {delivery.manifest.rows:,} rows to {delivery.folder}"
-    why = summary.why or "not delivered yet"
-    return replace(summary, outcome=Outcome.DONE, why=why, remarks=(*summary.remarks, remark))
-
-
-def show(work: Work, publication: Publication) -> StepSummary:
-    """Replace the view, if its rows may be seen."""
-    run, tables = work.run, work.run.tables
-    found = news(work, view_stamp(run.spark, tables.place, work.table))
-    if found.is_nothing:
-        return work.ended(Outcome.NOTHING_NEW)
-    query = view_query(run.spark, publication, work.contract, _pinned(work, publication, found.inputs))
-    work.tell(Moment.STAGED, found.why)
-    rows = run.spark.sql(query.undelayed)
-    out = outgoing(judged_for_publication(rows, work.contract))
-    out.rows.write.format("noop").mode("overwrite").save()
-    verdict = out.audit().joined(audit(rows, work.contract, run.now))
-    work.tell(Moment.AUDITED, verdict.verdict)
-    counts = Counts(published=verdict.rows)
-    if not verdict.passed:
-        return work.ended(Outcome.REFUSED, counts, why=found.why, reasons=verdict.reasons, remarks=verdict.remarks)
-    create_view(run.spark, tables.place, work.table, query.text, work.stamp(found.reflects, {}), run.now)
-    work.tell(Moment.PUBLISHED)
-    return work.ended(Outcome.DONE, counts, why=found.why, mode="view", remarks=verdict.remarks)
-
-
-def _pinned(work: Work, publication: Publication, stamps: Mapping[str, Stamp]) -> dict[str, Pinned]:
-    tables = work.run.tables
-    found = {}
-    for name in publication.inputs:
-        table = work.tables_of[name]
-        columns = tables.read(table, stamps[table]).columns
-        outcomes = STANDING if OUTCOME in columns else ()
-        found[name] = Pinned(tables.place.full(table), stamps[table].snapshot, tuple(columns), outcomes)
-    return found
+        return ViewPublicationStep(context, publication)
+    return TablePublicationStep(context, publication)

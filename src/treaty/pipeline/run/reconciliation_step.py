@@ -1,108 +1,159 @@
-"""The reconciliations of a run: keys that products or people touched, settled anew or held with their exceptions."""
+"""The reconciliation layer: settle the keys that products or acceptances changed, or hold them with exceptions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.audit import Keys, audit
+from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.reconciliation import (
     Reconciled,
     exception_columns,
     reconcile,
     reconciled_columns,
-    remembered,
+    update_exceptions,
 )
-from treaty.pipeline.layers.reconciliation.claim_facts import foreknown
+from treaty.pipeline.layers.reconciliation.claim_facts import claim_facts
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import key_columns
 from treaty.pipeline.project.declarations import Reconciliation
 from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
-from treaty.pipeline.run.affected_keys import Touched, touched, worked_out
+from treaty.pipeline.run.changes import (
+    AffectedInputs,
+    Changes,
+    detect_changes,
+    materialize,
+    restrict_to_affected_keys,
+)
 from treaty.pipeline.run.key_replacement import replace_keys
-from treaty.pipeline.run.step_context import Moment, News, Work, news
-from treaty.pipeline.run.summary import Outcome, StepSummary
-from treaty.pipeline.run.template import counted, finish
-from treaty.pipeline.tables import OUTCOME, RUN, commented, described
+from treaty.pipeline.run.summary import Counts, StepSummary
+from treaty.pipeline.run.template import BranchStep
+from treaty.pipeline.tables import RUN, Staged, table_properties, with_comments
 from treaty.spark.columns import quoted_col
 
-_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def settle(work: Work, reconciliation: Reconciliation) -> StepSummary:
-    """Replace what is known of the keys that new claims or acceptances touch."""
-    run, tables, contract = work.run, work.run.tables, work.contract
-    found = news(work, besides=(acceptances_table(work.step.name),))
-    if found.is_nothing:
-        return work.ended(Outcome.NOTHING_NEW)
-    columns = commented(reconciled_columns(contract), contract)
-    tables.ensure(work.table, columns, described(contract))
-    doubts = exceptions_table(work.step.name)
-    tables.ensure(doubts, exception_columns(contract), described(contract))
-    key = key_columns(contract)
-    accepted = _acceptances(work, found)
-    more = None if accepted is None else _newly_accepted(work, found, accepted).select(*map(quoted_col, key)).distinct()
-    inputs = tuple(dict.fromkeys(claim.product for claim in reconciliation.claims))
-    new = touched(work, found, inputs, key, more)
-    result = _reconciled(work, reconciliation, new, accepted)
-    result = result.over(worked_out(result.judged))
-    opened, closed, left = _remember(work, result, new, doubts)
-    work.tell(Moment.STAGED, found.why)
-    staged = tables.stage(work.table, run.number)
-    replace_keys(staged, result.resolved, new.keys, columns, key, work.stamp(found.reflects, {}))
-    work.tell(Moment.WRITTEN)
-    standing = staged.read().where(F.col(OUTCOME) == F.lit("resolved"))
-    verdict = audit(standing, contract, run.now, keys=Keys.REPLACED)
-    counts = replace(counted(staged.read(), run.number), exceptions_opened=opened, exceptions_closed=closed)
-    return replace(finish(work, staged, verdict, counts, found), exceptions_open=left)
+@dataclass(frozen=True)
+class ExceptionCounts:
+    """How many exceptions this run opened and closed, and how many are open now."""
+
+    opened: int
+    closed: int
+    still_open: int
 
 
-def _reconciled(work: Work, declared: Reconciliation, new: Touched, accepted: DataFrame | None) -> Reconciled:
-    claims = {claim.name: new.inputs[claim.product] for claim in declared.claims}
-    products = {product.name: work.run.contract(product) for product in work.run.project.products}
-    known = foreknown(declared, work.contract, products)
-    return reconcile(claims, accepted, declared, work.contract, unique=known.unique, classified=known.classified)
+class ReconciliationStep(BranchStep[Reconciliation, AffectedInputs, Reconciled]):
+    """Replace the keys that new claims or acceptances affect. Exceptions are published before the reconciled rows."""
 
+    audited_outcome = "resolved"
+    exceptions = ExceptionCounts(0, 0, 0)
 
-def _remember(work: Work, result: Reconciled, new: Touched, table: str) -> tuple[int, int, int]:
-    """Write the exceptions of the keys that were looked at; return how many were opened, ended, and are left."""
-    run, tables = work.run, work.run.tables
-    before = tables.read(table)
-    keys = new.keys
-    if keys is None:
-        own = result.judged.select(*map(quoted_col, result.key))
-        keys = own.unionByName(before.select(*map(quoted_col, result.key))).distinct()
-    rows = remembered(result.exceptions, before, keys, _moment(run.now), run.number)
-    staged = tables.stage(table, run.number)
-    if new.keys is None:
-        staged.delete_all()
-    else:
-        staged.delete_keys(keys, result.key)
-    staged.append(rows, work.stamp({}, {}))
-    staged.publish()
-    mine, is_open = F.col(RUN) == F.lit(run.number), F.col("state") == "open"
-    told = (
-        tables.read(table)
-        .agg(
-            F.count_if(mine & is_open & (F.col("first_seen") == _moment(run.now))).alias("opened"),
-            F.count_if(mine & (F.col("state") == "resolved")).alias("closed"),
-            F.count_if(is_open).alias("left"),
+    def detect_changes(self) -> Changes:
+        """Look for new rows of products, and for new acceptances."""
+        return detect_changes(self.context, optional=(self._acceptances_table,))
+
+    def ensure_tables(self) -> None:
+        """Create or evolve the tables of reconciled keys and of exceptions."""
+        properties = table_properties(self.contract)
+        columns = with_comments(reconciled_columns(self.contract), self.contract)
+        self.tables.ensure(self.table, columns, properties)
+        self.tables.ensure(self._exceptions_table, exception_columns(self.contract), properties)
+
+    def restrict_to_affected_keys(self, changes: Changes) -> AffectedInputs:
+        """Return the claims on keys that changed, or for which an exception was accepted."""
+        key = key_columns(self.contract)
+        accepted = self._acceptances(changes)
+        accepted_keys = None
+        if accepted is not None:
+            new = accepted.where(F.col(RUN) > F.lit(changes.reflected_run(self._acceptances_table)))
+            accepted_keys = new.select(*map(quoted_col, key)).distinct()
+        products = tuple(dict.fromkeys(claim.product for claim in self.declared.claims))
+        return restrict_to_affected_keys(self.context, changes, products, key, accepted_keys)
+
+    def compute(self, changes: Changes, inputs: AffectedInputs) -> Reconciled:
+        """Reconcile the claims; rows and exceptions are computed together, once."""
+        claims = {claim.name: inputs.frames[claim.product] for claim in self.declared.claims}
+        products = {product.name: self.current_run.contract(product) for product in self.current_run.project.products}
+        facts = claim_facts(self.declared, self.contract, products)
+        result = reconcile(
+            claims,
+            self._acceptances(changes),
+            self.declared,
+            self.contract,
+            unique=facts.unique,
+            classified=facts.classified,
         )
-        .collect()[0]
-    )
-    return told["opened"], told["closed"], told["left"]
+        return result.with_rows(materialize(result.checked))
+
+    def stage(self, changes: Changes, inputs: AffectedInputs, output: Reconciled) -> Staged:
+        """Publish the exceptions, and write the reconciled rows to a branch."""
+        self.exceptions = self._publish_exceptions(inputs, output)
+        return super().stage(changes, inputs, output)
+
+    def write(self, branch: Staged, changes: Changes, inputs: AffectedInputs, output: Reconciled) -> None:
+        """Write the rows in place of the rows of the same keys."""
+        columns = with_comments(reconciled_columns(self.contract), self.contract)
+        stamp = self.context.new_stamp(changes.reflects, {})
+        replace_keys(branch, output.rows, inputs.keys, columns, key_columns(self.contract), stamp)
+
+    def count(self, staged: Staged, audit: Audit | None) -> Counts:
+        """Count the keys by outcome, and the exceptions that were opened and closed."""
+        counts = super().count(staged, audit)
+        return replace(counts, exceptions_opened=self.exceptions.opened, exceptions_closed=self.exceptions.closed)
+
+    def reject(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit) -> StepSummary:
+        """Keep the branch for inspection; the exceptions are published already."""
+        summary = super().reject(changes, staged, counts, audit)
+        return replace(summary, exceptions_open=self.exceptions.still_open)
+
+    def finish(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> StepSummary:
+        """Return the summary with the number of open exceptions."""
+        summary = super().finish(changes, staged, counts, audit)
+        return replace(summary, exceptions_open=self.exceptions.still_open)
+
+    def _publish_exceptions(self, inputs: AffectedInputs, output: Reconciled) -> ExceptionCounts:
+        """Update the exceptions of the keys that were recomputed."""
+        run, table = self.current_run, self._exceptions_table
+        before = self.tables.read(table)
+        keys = inputs.keys
+        if keys is None:
+            own = output.checked.select(*map(quoted_col, output.key))
+            keys = own.unionByName(before.select(*map(quoted_col, output.key))).distinct()
+        rows = update_exceptions(output.exceptions, before, keys, _timestamp(run.now), run.number)
+        branch = self.tables.stage(table, run.number)
+        if inputs.keys is None:
+            branch.delete_all()
+        else:
+            branch.delete_keys(keys, output.key)
+        branch.append(rows, self.context.new_stamp({}, {}))
+        branch.publish()
+        is_new, is_open = F.col(RUN) == F.lit(run.number), F.col("state") == "open"
+        row = (
+            self.tables.read(table)
+            .agg(
+                F.count_if(is_new & is_open & (F.col("first_seen") == _timestamp(run.now))).alias("opened"),
+                F.count_if(is_new & (F.col("state") == "resolved")).alias("closed"),
+                F.count_if(is_open).alias("open"),
+            )
+            .collect()[0]
+        )
+        return ExceptionCounts(row["opened"], row["closed"], row["open"])
+
+    @property
+    def _exceptions_table(self) -> str:
+        return exceptions_table(self.context.step.name)
+
+    @property
+    def _acceptances_table(self) -> str:
+        return acceptances_table(self.context.step.name)
+
+    def _acceptances(self, changes: Changes) -> DataFrame | None:
+        stamp = changes.inputs.get(self._acceptances_table)
+        return None if stamp is None else self.tables.read(self._acceptances_table, stamp)
 
 
-def _acceptances(work: Work, found: News) -> DataFrame | None:
-    table = acceptances_table(work.step.name)
-    return work.run.tables.read(table, found.inputs[table]) if table in found.inputs else None
-
-
-def _newly_accepted(work: Work, found: News, accepted: DataFrame) -> DataFrame:
-    return accepted.where(F.col(RUN) > F.lit(found.since(acceptances_table(work.step.name))))
-
-
-def _moment(at: datetime) -> Column:
-    return F.timestamp_micros(F.lit((at - _START) // timedelta(microseconds=1)).cast("long"))
+def _timestamp(moment: datetime) -> Column:
+    return F.timestamp_micros(F.lit((moment - _EPOCH) // timedelta(microseconds=1)).cast("long"))

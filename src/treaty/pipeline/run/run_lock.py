@@ -1,4 +1,4 @@
-"""One run of a project at a time: a lock that the operating system frees when its holder ends, however it ends."""
+"""The run lock: one run of a project at a time. The operating system releases it when the process ends."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from pathlib import Path
 from treaty.errors import Conflict, Unavailable
 
 LOCK = Path(".treaty") / "run.lock"
-_ASK_AGAIN = 0.1
-"""Seconds between two looks at a lock that is held."""
+POLL_INTERVAL_S = 0.1
 
 
 @dataclass(frozen=True)
-class Holder:
-    """Who runs: the process, its run, since when, and on which machine."""
+class LockHolder:
+    """The process that holds the lock: its run, when it started, and on which machine."""
 
     pid: int
     run: int
@@ -33,74 +32,79 @@ class Holder:
         return f"run {self.run}, process {self.pid} on {self.host}, since {self.since}"
 
 
-def here(run: int, now: datetime) -> Holder:
+def current_holder(run: int, now: datetime) -> LockHolder:
     """Return this process as the holder of a run."""
-    return Holder(os.getpid(), run, f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", socket.gethostname())
+    return LockHolder(os.getpid(), run, f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", socket.gethostname())
 
 
 @contextmanager
-def locked(
-    project: Path, holder: Holder, wait: float = 0.0, tell: Callable[[Holder | None], None] | None = None
+def hold_run_lock(
+    project: Path, holder: LockHolder, wait: float = 0.0, on_wait: Callable[[LockHolder | None], None] | None = None
 ) -> Iterator[None]:
-    """Hold a project's lock, waiting so many seconds for it; `tell` hears once whom is waited for."""
+    """Hold the lock of a project, waiting up to `wait` seconds; `on_wait` is called once with the current holder.
+
+    Raises `Conflict` if the lock is still taken after that time.
+    """
     path = project / LOCK
-    opened = _opened(path)
+    descriptor = _open_lock_file(path)
     try:
-        _take(opened, path, wait, tell)
-        _write(opened, json.dumps(asdict(holder)))
+        _acquire(descriptor, path, wait, on_wait)
+        _write(descriptor, json.dumps(asdict(holder)))
         try:
             yield
         finally:
-            _write(opened, "")
+            _write(descriptor, "")
     finally:
-        os.close(opened)  # frees the lock; the file stays, since removing it would free it for two
+        os.close(descriptor)  # releases the lock; the file stays, since two runs could lock two files of one name
 
 
-def _opened(path: Path) -> int:
+def _open_lock_file(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # not passed on to the JVM, which could outlive this process
+        # not inherited by the JVM, which could outlive this process
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise Unavailable(f"cannot open the lock {path}: {error.strerror}; a run needs to write there") from None
+        raise Unavailable(
+            f"cannot open the lock file {path}: {error.strerror}; make sure that a run may write there"
+        ) from None
 
 
-def _take(opened: int, path: Path, wait: float, tell: Callable[[Holder | None], None] | None) -> None:
-    until, told = time.monotonic() + wait, False
-    while not _taken(opened):
-        if time.monotonic() >= until:
-            raise _refusal(_read(path), wait)
-        if tell is not None and not told:
-            tell(_read(path))
-            told = True
-        time.sleep(max(0.0, min(_ASK_AGAIN, until - time.monotonic())))
+def _acquire(descriptor: int, path: Path, wait: float, on_wait: Callable[[LockHolder | None], None] | None) -> None:
+    deadline, is_notified = time.monotonic() + wait, False
+    while not _try_acquire(descriptor):
+        if time.monotonic() >= deadline:
+            raise _already_running(_read_holder(path), wait)
+        if on_wait is not None and not is_notified:
+            on_wait(_read_holder(path))
+            is_notified = True
+        time.sleep(max(0.0, min(POLL_INTERVAL_S, deadline - time.monotonic())))
 
 
-def _taken(opened: int) -> bool:
+def _try_acquire(descriptor: int) -> bool:
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
-def _refusal(holder: Holder | None, wait: float) -> Conflict:
-    who = "another run" if holder is None else str(holder)
-    waited = f" after {wait:g} s" if wait else ""
+def _already_running(holder: LockHolder | None, wait: float) -> Conflict:
+    other = "another run" if holder is None else str(holder)
+    state = f"still running after {wait:g} s" if wait else "already running"
     return Conflict(
-        f"this project is being run already{waited}: {who}; nothing was changed. "
-        "Run again when it has ended, or let the next one wait: --wait SECONDS"
+        f"this project is {state}: {other}; nothing was changed. "
+        "Try again when that run has ended, or wait for it with --wait SECONDS"
     )
 
 
-def _write(opened: int, text: str) -> None:
-    os.ftruncate(opened, 0)
-    os.pwrite(opened, text.encode(), 0)
+def _write(descriptor: int, text: str) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, text.encode(), 0)
 
 
-def _read(path: Path) -> Holder | None:
-    """Read who holds a lock; somebody who has just taken it has not said so yet."""
+def _read_holder(path: Path) -> LockHolder | None:
+    """Read the holder of a lock; None if it has not written its name yet."""
     try:
-        return Holder(**json.loads(path.read_bytes()))
+        return LockHolder(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""What a step has at hand: the tables, the contracts, the run, and what its inputs have that is new."""
+"""The context that a step runs in: the run it belongs to, its plan, and how it reports progress."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treaty.contracts import Contract
-from treaty.pipeline.plan.reasons import REBUILT
+from treaty.contracts.versions import Line
 from treaty.pipeline.plan.steps import Key, Mode, Step
-from treaty.pipeline.project.declarations import Declared, Line, Project
+from treaty.pipeline.project.declarations import Declared, Project
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Moment(StrEnum):
-    """The boundaries of a step; between two of them lies the work."""
+class Phase(StrEnum):
+    """The boundaries of a step, in the order in which it reports them."""
 
     STARTED = "started"
     STAGED = "staged"
@@ -31,22 +31,22 @@ class Moment(StrEnum):
 
 
 @dataclass(frozen=True)
-class Happening:
-    """A step that crosses a boundary, as one of so many."""
+class StepProgress:
+    """A phase that a step has reached; the step is `number` of `total`."""
 
     step: str
     layer: str
-    moment: Moment
+    phase: Phase
     number: int
-    of: int
-    words: str = ""
+    total: int
+    detail: str = ""
 
 
-Teller: TypeAlias = Callable[[Happening], None]
+ProgressListener: TypeAlias = Callable[[StepProgress], None]
 
 
-def nobody(happening: Happening) -> None:
-    """Tell nobody."""
+def ignore_progress(progress: StepProgress) -> None:
+    """Listen to progress and do nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,22 @@ class Run:
     project: Project
     contracts: Mapping[Line, Contract]
     tables: Tables
-    tell: Teller = nobody
+    on_progress: ProgressListener = ignore_progress
     jdbc_password: str | None = field(default=None, repr=False)
-    secret: str | None = field(default=None, repr=False)
-    """What hashes are salted with."""
+    hash_secret: str | None = field(default=None, repr=False)
+    """The secret from which the salts of hashed fields are derived."""
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
-    """What readers see of tables, as far as it was looked up; nobody else publishes during a run."""
+    """Published stamps by table, as far as they were read; the run lock keeps other runs from publishing meanwhile."""
 
     def stamp(self, table: str) -> Stamp | None:
-        """Return the stamp of what readers see of a table."""
+        """Return the stamp of the published state of a table."""
         if table not in self.stamps:
             self.stamps[table] = self.tables.stamp(table)
         return self.stamps[table]
 
     @property
     def spark(self) -> SparkSession:
-        """The session that works."""
+        """The Spark session of the tables."""
         return self.tables.spark
 
     def contract(self, declared: Declared) -> Contract:
@@ -82,99 +82,43 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Work:
-    """One step of a run, as one of so many."""
+class StepContext:
+    """One planned step within a run; it is step `number` of `total`."""
 
     run: Run
     step: Step
-    tables_of: Mapping[str, str]
-    """The tables of what is declared, by name."""
-    is_forced: bool = False
-    """Whether it is built anew whatever the tables say."""
+    tables_by_name: Mapping[str, str]
+    """The table of each declaration, by the declaration's name."""
+    is_rebuild: bool = False
+    """Whether the user asked for a full rebuild."""
     number: int = 1
-    of: int = 1
+    total: int = 1
 
     @property
     def table(self) -> str:
-        """The table that the step fills."""
+        """The table that the step writes."""
         return self.step.table
 
     @property
     def contract(self) -> Contract:
-        """The contract that its rows are held to."""
+        """The contract of the rows that the step writes."""
         return self.step.contract
 
     @property
     def key(self) -> Key | None:
-        """By what the step is computed key by key, if it can be."""
+        """The key by which the step is computed incrementally; None if it is not computed by key."""
         return self.step.key if self.step.mode is Mode.KEYED else None
 
-    def tell(self, moment: Moment, words: str = "") -> None:
-        """Say that the step crosses a boundary."""
-        self.run.tell(Happening(self.step.name, self.step.layer, moment, self.number, self.of, words))
+    def report(self, phase: Phase, detail: str = "") -> None:
+        """Report that the step has reached a phase."""
+        self.run.on_progress(StepProgress(self.step.name, self.step.layer, phase, self.number, self.total, detail))
 
-    def stamp(self, reflects: Mapping[str, int], extra: Mapping[str, str]) -> NewStamp:
-        """Return the stamp for what the step is about to publish."""
+    def new_stamp(self, reflects: Mapping[str, int], extra: Mapping[str, str]) -> NewStamp:
+        """Return the stamp for the snapshot that the step is about to publish."""
         contract = f"{self.contract.id} {self.contract.version}"
         return NewStamp(self.run.number, reflects, contract, self.step.digest, {}, extra)
 
-    def ended(self, outcome: Outcome, counts: Counts | None = None, **more: Any) -> StepSummary:
+    def summary(self, outcome: Outcome, counts: Counts | None = None, **more: Any) -> StepSummary:
         """Return the summary of the step."""
         summary = StepSummary(self.step.name, self.step.layer, outcome, table=self.table, counts=counts or Counts())
         return replace(summary, contract=self.contract.id, **more)
-
-
-@dataclass(frozen=True)
-class News:
-    """What is new for a step: its inputs as they are pinned, and what it reflects already."""
-
-    before: Stamp | None
-    inputs: Mapping[str, Stamp]
-    is_whole: bool
-    """Whether everything is computed anew."""
-    why: str
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether there is nothing to do."""
-        return not self.why
-
-    @property
-    def mode(self) -> str:
-        """How the step is computed, in words."""
-        return "whole" if self.is_whole else "new"
-
-    def since(self, table: str) -> int:
-        """Return the run of an input that is reflected already."""
-        return -1 if self.before is None or self.is_whole else self.before.reflects.get(table, -1)
-
-    @property
-    def reflects(self) -> dict[str, int]:
-        """Return what will be reflected once the step is published."""
-        return {table: stamp.run for table, stamp in self.inputs.items()}
-
-    def noted(self, run: int) -> dict[str, str]:
-        """Return what the stamp says of the last rebuild."""
-        last = str(run) if self.is_whole else (self.before.extra.get(REBUILT, "") if self.before else "")
-        return {REBUILT: last} if last else {}
-
-
-def news(work: Work, before: Stamp | None = None, besides: tuple[str, ...] = ()) -> News:
-    """Look at what a step's inputs have published since it last ran; `besides` are inputs that need not be there."""
-    run, step = work.run, work.step
-    before = before or run.stamp(work.table)
-    found = {table: stamp for table in (*step.reads, *besides) if (stamp := run.stamp(table)) is not None}
-    if before is None:
-        return News(before, found, is_whole=True, why="never built")
-    if work.is_forced:
-        return News(before, found, is_whole=True, why="asked for")
-    if changed := step.parts.changed_since(before.digest):
-        return News(before, found, is_whole=True, why=f"changed {', '.join(changed)}")
-    newer = [table for table, stamp in found.items() if stamp.run > before.reflects.get(table, -1)]
-    if not newer:
-        return News(before, found, is_whole=False, why="")
-    rebuilt = [table for table in newer if int(found[table].extra.get(REBUILT) or -1) > before.reflects.get(table, -1)]
-    by_key = set(step.key.inputs) | set(besides) if step.key else set(newer)
-    whole = bool(rebuilt) or step.mode is Mode.FULL or not set(newer) <= by_key
-    why = f"{rebuilt[0]} was built anew" if rebuilt else f"new in {', '.join(newer)}"
-    return News(before, found, is_whole=whole, why=why)

@@ -1,4 +1,4 @@
-"""What a run did, step by step, as values that whoever draws them need not understand."""
+"""Summary of a run, step by step, as values for rendering and JSON."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Outcome(StrEnum):
 
     @property
     def is_good(self) -> bool:
-        """Whether the step did all there was to do."""
+        """Whether the step did everything there was to do."""
         return self in (Outcome.DONE, Outcome.NOTHING_NEW)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many rows a step saw and made, by what became of them."""
+    """Numbers of rows that a step read and wrote, by outcome."""
 
     rows_in: int = 0
     accepted: int = 0
@@ -44,7 +44,7 @@ class Counts:
     deleted: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(one + two for one, two in zip(self.values(), other.values(), strict=True)))
+        return Counts(*(left + right for left, right in zip(self.values(), other.values(), strict=True)))
 
     def values(self) -> tuple[int, ...]:
         """Return the numbers in their order."""
@@ -52,17 +52,17 @@ class Counts:
 
     def items(self) -> Iterator[tuple[str, int]]:
         """Yield each number with its name."""
-        for one in fields(self):
-            yield one.name, getattr(self, one.name)
+        for item in fields(self):
+            yield item.name, getattr(self, item.name)
 
-    def said(self) -> dict[str, int]:
+    def nonzero(self) -> dict[str, int]:
         """Return the numbers that are not zero, by name."""
         return {name: number for name, number in self.items() if number}
 
 
 @dataclass(frozen=True)
 class StepSummary:
-    """What one step did: how it ended, why it ran, how, for how long, and what it counted."""
+    """Summary of one step: its outcome, why and how it ran, its duration and its counts."""
 
     name: str
     layer: str
@@ -75,20 +75,20 @@ class StepSummary:
     reasons: tuple[str, ...] = ()
     """Why it was refused, failed or skipped."""
     remarks: tuple[str, ...] = ()
-    """What somebody should know although it went well, such as rows that are older than promised."""
+    """Warnings about a step that succeeded, such as rows that are older than the contract promises."""
     branch: str | None = None
-    """Where what was refused can be looked at."""
+    """The branch with the refused rows, for inspection."""
     contract: str = ""
-    """The id of the contract that its rows are held to."""
+    """The id of the contract of its rows."""
     published_at: datetime | None = None
-    """When what readers see now was published."""
+    """When the rows that readers see were published."""
     newest_age: float | None = None
-    """How many seconds old the newest row is, where the contract says by which element that is measured."""
+    """Age of the newest row in seconds, if the contract names the element that measures it."""
     exceptions_open: int | None = None
-    """How many exceptions stand open after it, where it counted them."""
+    """Number of open exceptions after the step, for a reconciliation."""
 
     def as_data(self) -> dict[str, Any]:
-        """Return the step as JSON would say it."""
+        """Return the step as JSON data."""
         return {
             "name": self.name,
             "layer": self.layer,
@@ -106,7 +106,7 @@ class StepSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What one run did."""
+    """Summary of one run."""
 
     run: int
     project: str
@@ -116,32 +116,32 @@ class RunSummary:
 
     @property
     def succeeded(self) -> bool:
-        """Whether every step did all there was to do."""
+        """Whether every step succeeded."""
         return all(step.outcome.is_good for step in self.steps)
 
     @property
     def totals(self) -> Counts:
-        """The numbers of all steps together; each row counts once in each layer it went through."""
+        """The counts of all steps; a row counts once in each layer."""
         return sum((step.counts for step in self.steps), Counts())
 
     @property
-    def troubled(self) -> tuple[StepSummary, ...]:
-        """The steps that were refused or failed; those that were skipped have no cause of their own."""
+    def unsuccessful(self) -> tuple[StepSummary, ...]:
+        """The steps that were refused or failed; skipped steps are left out, since their cause is another step."""
         return tuple(step for step in self.steps if step.outcome in (Outcome.REFUSED, Outcome.FAILED))
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many steps ended so."""
+        """Return the number of steps with an outcome."""
         return sum(step.outcome is outcome for step in self.steps)
 
     def layers(self) -> dict[str, tuple[StepSummary, ...]]:
-        """Return the steps by layer, both in the order they ran."""
-        found: dict[str, tuple[StepSummary, ...]] = {}
+        """Return the steps by layer, in the order in which they ran."""
+        layers: dict[str, tuple[StepSummary, ...]] = {}
         for step in self.steps:
-            found[step.layer] = (*found.get(step.layer, ()), step)
-        return found
+            layers[step.layer] = (*layers.get(step.layer, ()), step)
+        return layers
 
     def as_data(self) -> dict[str, Any]:
-        """Return the summary as JSON would say it."""
+        """Return the summary as JSON data."""
         return {
             "run": self.run,
             "project": self.project,

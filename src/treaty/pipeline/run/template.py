@@ -1,61 +1,161 @@
-"""How a step ends: what passed its audit is published, what did not stays on its branch."""
+"""The template of every pipeline step: detect changes, restrict, compute, stage, audit, publish.
+
+A layer implements the phases in which it differs; `LayerStep.run` calls them in order. Rows are written to a branch of
+the table, audited there, and become visible in one commit, or stay on the branch for inspection.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.audit import Audit
-from treaty.pipeline.run.step_context import Moment, News, Work
+from treaty.pipeline.layers.audit import Audit, Keys, audit
+from treaty.pipeline.project.declarations import Declared
+from treaty.pipeline.run.changes import Changes, detect_changes
+from treaty.pipeline.run.step_context import Phase, StepContext
 from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.tables import OUTCOME, RUN, Staged
 
+DeclaredT = TypeVar("DeclaredT", bound=Declared)
+InputsT = TypeVar("InputsT")
+OutputT = TypeVar("OutputT")
+StagedT = TypeVar("StagedT")
 
-def finish(work: Work, staged: Staged, verdict: Audit, counts: Counts, found: News) -> StepSummary:
-    """Publish the branch of a step, or leave it for inspection."""
-    work.tell(Moment.AUDITED, verdict.verdict)
-    if not verdict.passed:
-        branch = staged.abandon()
-        return work.ended(
-            Outcome.REFUSED,
-            counts,
-            why=found.why,
-            mode=found.mode,
-            reasons=verdict.reasons,
-            remarks=verdict.remarks,
-            branch=branch,
+
+class LayerStep(ABC, Generic[DeclaredT, InputsT, OutputT, StagedT]):
+    """One step of a layer, for one run: `run` calls the phases. An instance runs once."""
+
+    def __init__(self, context: StepContext, declared: DeclaredT) -> None:
+        self.context = context
+        self.declared = declared
+        self.current_run = context.run
+        self.tables = context.run.tables
+        self.table = context.table
+        self.contract = context.contract
+
+    def run(self) -> StepSummary:
+        """Run the phases in order. Readers see the new rows only if the audit passes."""
+        changes = self.detect_changes()
+        if changes.is_empty:
+            return self.skip()
+        self.ensure_tables()
+        inputs = self.restrict_to_affected_keys(changes)
+        output = self.compute(changes, inputs)
+        staged = self.stage(changes, inputs, output)
+        audit = self.audit(staged, inputs, output)
+        counts = self.count(staged, audit)
+        if audit is not None:
+            self.context.report(Phase.AUDITED, audit.verdict)
+            if not audit.passed:
+                return self.reject(changes, staged, counts, audit)
+        self.publish(changes, staged, output)
+        self.context.report(Phase.PUBLISHED)
+        return self.finish(changes, staged, counts, audit)
+
+    def detect_changes(self) -> Changes:
+        """Compare the inputs with what the table reflects."""
+        return detect_changes(self.context)
+
+    def skip(self) -> StepSummary:
+        """Return the summary of a step whose inputs have not changed."""
+        return self.context.summary(Outcome.NOTHING_NEW)
+
+    def ensure_tables(self) -> None:
+        """Create the tables of the step, or evolve them to the columns of the contract."""
+
+    @abstractmethod
+    def restrict_to_affected_keys(self, changes: Changes) -> InputsT:
+        """Return the input rows that have to be recomputed."""
+
+    @abstractmethod
+    def compute(self, changes: Changes, inputs: InputsT) -> OutputT:
+        """Describe the new rows; nothing is written."""
+
+    @abstractmethod
+    def stage(self, changes: Changes, inputs: InputsT, output: OutputT) -> StagedT:
+        """Write the rows where no reader sees them."""
+
+    @abstractmethod
+    def audit(self, staged: StagedT, inputs: InputsT, output: OutputT) -> Audit | None:
+        """Check the staged rows against the contract; None if the layer is under no contract."""
+
+    @abstractmethod
+    def count(self, staged: StagedT, audit: Audit | None) -> Counts:
+        """Count the staged rows by outcome."""
+
+    @abstractmethod
+    def publish(self, changes: Changes, staged: StagedT, output: OutputT) -> None:
+        """Make the staged rows visible to readers, in one commit."""
+
+    def reject(self, changes: Changes, staged: StagedT, counts: Counts, audit: Audit) -> StepSummary:
+        """Leave the published rows as they are."""
+        return self.context.summary(
+            Outcome.REFUSED, counts, why=changes.reason, reasons=audit.reasons, remarks=audit.remarks
         )
-    work.run.stamps[work.table] = staged.publish()
-    work.tell(Moment.PUBLISHED)
-    if staged.wear.is_worn:
-        work.run.tables.compact(work.table)
-        del work.run.stamps[work.table]  # it has other files now
-    age = verdict.newest_age
-    return work.ended(Outcome.DONE, counts, why=found.why, mode=found.mode, remarks=verdict.remarks, newest_age=age)
+
+    def finish(self, changes: Changes, staged: StagedT, counts: Counts, audit: Audit | None) -> StepSummary:
+        """Return the summary of a step that was published."""
+        remarks = audit.remarks if audit else ()
+        return self.context.summary(Outcome.DONE, counts, why=changes.reason, remarks=remarks)
 
 
-_COUNTED = {
-    "accepted": "accepted",
-    "duplicate": "duplicate",
-    "conflicting": "conflicting",
-    "quarantined": "quarantined",
-    "valid": "valid",
-    "resolved": "resolved",
-    "held": "held",
-    "deleted": "deleted",
-}
-"""The outcomes of rows, and where each is counted."""
+class BranchStep(LayerStep[DeclaredT, InputsT, OutputT, Staged]):
+    """A step that writes to a branch of its table, audits it there, and publishes it by moving `main` to the branch."""
+
+    audited_outcome = ""
+    """The outcome of the rows that the audit covers."""
+
+    @abstractmethod
+    def write(self, branch: Staged, changes: Changes, inputs: InputsT, output: OutputT) -> None:
+        """Write the rows to the branch."""
+
+    def stage(self, changes: Changes, inputs: InputsT, output: OutputT) -> Staged:
+        """Open a branch and write the rows to it."""
+        branch = self.tables.stage(self.table, self.current_run.number)
+        self.context.report(Phase.STAGED, changes.reason)
+        self.write(branch, changes, inputs, output)
+        self.context.report(Phase.WRITTEN)
+        return branch
+
+    def audit(self, staged: Staged, inputs: InputsT, output: OutputT) -> Audit | None:
+        """Audit the whole table as it would be published."""
+        rows = staged.read().where(F.col(OUTCOME) == F.lit(self.audited_outcome))
+        return audit(rows, self.contract, self.current_run.now, keys=Keys.REPLACED)
+
+    def count(self, staged: Staged, audit: Audit | None) -> Counts:
+        """Count the rows that this run wrote, by outcome."""
+        return count_outcomes(staged.read(), self.current_run.number)
+
+    def publish(self, changes: Changes, staged: Staged, output: OutputT) -> None:
+        """Move `main` to the branch."""
+        self.current_run.stamps[self.table] = staged.publish()
+
+    def reject(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit) -> StepSummary:
+        """Leave the published rows as they are, and keep the branch for inspection."""
+        branch = staged.abandon()
+        return replace(super().reject(changes, staged, counts, audit), mode=changes.mode, branch=branch)
+
+    def finish(self, changes: Changes, staged: Staged, counts: Counts, audit: Audit | None) -> StepSummary:
+        """Compact the table if it needs that, and return the summary."""
+        if staged.file_stats.needs_compaction:
+            self.tables.compact(self.table)
+            del self.current_run.stamps[self.table]  # compaction made a new snapshot
+        summary = super().finish(changes, staged, counts, audit)
+        return replace(summary, mode=changes.mode, newest_age=audit.newest_age if audit else None)
 
 
-def counted(rows: DataFrame, run: int, sums: Mapping[str, str] | None = None) -> Counts:
-    """Return how many rows of a run there are by outcome, and the sums of some columns by what they are called."""
-    asked = {name: F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (sums or {}).items()}
-    groups = rows.where(F.col(RUN) == F.lit(run)).groupBy(OUTCOME).agg(F.count("*").alias("rows"), *asked.values())
-    found: dict[str, int] = {}
+def count_outcomes(rows: DataFrame, run: int, sums: Mapping[str, str] | None = None) -> Counts:
+    """Count the rows of a run by outcome; `sums` maps names of further counts to the columns that are added up."""
+    summed = {name: F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (sums or {}).items()}
+    groups = rows.where(F.col(RUN) == F.lit(run)).groupBy(OUTCOME).agg(F.count("*").alias("rows"), *summed.values())
+    counts: dict[str, int] = {}
     for row in groups.collect():
-        found[_COUNTED[row[OUTCOME]]] = row["rows"]
-        for name in asked:
-            found[name] = found.get(name, 0) + row[name]
-    return Counts(**found)
+        counts[row[OUTCOME]] = row["rows"]
+        for name in summed:
+            counts[name] = counts.get(name, 0) + row[name]
+    return Counts(**counts)

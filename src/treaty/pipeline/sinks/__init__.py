@@ -2,20 +2,40 @@
 
 A feed writes complete deliveries of files for partners. `<folder>/<table>/run=<number>/` holds the data files and
 `manifest.json`; `<folder>/<table>/latest.json` names the newest delivery. A folder without a manifest is not a
-delivery. The file formats are described in `treaty.pipeline.sinks.feed_formats`.
+delivery. The file formats are table_properties in `treaty.pipeline.sinks.feed_formats`.
 """
 
-from treaty.pipeline.sinks.feed_delivery import Consignment, Delivered, Delivery, deliver
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pyspark.sql import DataFrame
+
+from treaty.pipeline.project.declarations import Form, Publication
+from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed
 from treaty.pipeline.sinks.feed_folder import FeedFolder
 from treaty.pipeline.sinks.manifest import Content, DataFile, Manifest
 
+Sink: TypeAlias = Callable[[DataFrame, Publication, Consignment], Delivery]
+
+
+def _deliver_publication_feed(rows: DataFrame, publication: Publication, consignment: Consignment) -> Delivery:
+    assert publication.feed is not None  # noqa: S101  the reader of declarations requires it for this form
+    return deliver_feed(rows, publication.feed, consignment)
+
+
+SINKS: Mapping[Form, Sink] = {Form.FEED: _deliver_publication_feed}
+"""What delivers the published rows of a publication, by its form; other forms have no sink."""
+
 __all__ = [
+    "SINKS",
     "Consignment",
     "Content",
     "DataFile",
-    "Delivered",
     "Delivery",
     "FeedFolder",
     "Manifest",
-    "deliver",
+    "Sink",
+    "deliver_feed",
 ]

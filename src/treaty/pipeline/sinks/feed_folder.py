@@ -1,7 +1,7 @@
-"""Where deliveries stand, and how one comes to stand there whole: written aside, then moved in one step.
+"""The folder of a feed: deliveries are written to a staging folder and moved into place in one step.
 
-The files are on a file system that Spark and this process share (`local[*]`, or a cluster or Connect server with the
-folder mounted): Spark writes them, this process counts, digests and moves them. Other addresses are refused.
+Spark and this process must share the file system (`local[*]`, or a cluster or Connect server with the folder mounted):
+Spark writes the files, this process counts, digests and moves them. Other addresses are refused.
 """
 
 from __future__ import annotations
@@ -38,65 +38,65 @@ class FeedFolder:
         place = feed.folder
         if "://" in place and not place.startswith(_FILE):
             raise InvalidDocument(
-                f"a feed cannot be written to {place}: name a folder that this machine and Spark both see, "
+                f"a feed cannot be written to {place}: use a folder that this machine and Spark share, "
                 "such as a mounted one"
             )
         if _GLOB & set(place):
-            raise InvalidDocument(f"the folder of a feed cannot have any of * ? [ ] {{ }} in its path: {place}")
+            raise InvalidDocument(f"the path of a feed's folder must not contain any of * ? [ ] {{ }}: {place}")
         local = Path("/" + place.removeprefix(_FILE).lstrip("/") if place.startswith(_FILE) else place)
         return cls(local.absolute() / table)
 
     def of_run(self, run: int) -> Path:
-        """Return where the delivery of a run stands, or would."""
+        """Return the folder of a run's delivery."""
         return self.path / f"{_RUN}{run}"
 
-    def aside(self, run: int) -> Path:
-        """Return where the delivery of a run is written before it is whole."""
+    def staging_folder(self, run: int) -> Path:
+        """Return the folder in which the delivery of a run is written before it is complete."""
         return self.path / f".{_RUN.rstrip('=')}-{run}{_UNFINISHED}"
 
     def delivered(self, run: int) -> Manifest | None:
-        """Return the manifest of a run's delivery, or None where it is missing or a file of it is."""
+        """Return the manifest of a run's delivery, or None if it or one of its files is missing."""
         folder = self.of_run(run)
         try:
             content = (folder / MANIFEST).read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _trouble(folder, error) from None
+            raise _unavailable(folder, error) from None
         try:
             manifest = read_manifest(content, str(folder / MANIFEST))
         except InvalidDocument:
             return None
-        whole = all(_size(folder / file.name) == file.bytes for file in manifest.files)
-        return manifest if whole and manifest.run == run else None
+        is_complete = all(_size(folder / file.name) == file.bytes for file in manifest.files)
+        return manifest if is_complete and manifest.run == run else None
 
     def runs(self) -> list[int]:
         """Return the runs that have a folder, oldest first."""
-        names = [one.name for one in self._entries() if one.name.startswith(_RUN)]
+        names = [path.name for path in self._entries() if path.name.startswith(_RUN)]
         return sorted(int(name.removeprefix(_RUN)) for name in names if name.removeprefix(_RUN).isdecimal())
 
     def latest(self) -> Manifest | None:
-        """Return the newest whole delivery; the folders decide, since `latest.json` is written after them."""
-        return next(self._whole(), None)
+        """Return the newest complete delivery, by its folder: `latest.json` is written later and may be out of date."""
+        return next(self._complete_deliveries(), None)
 
     def before(self, run: int) -> Manifest | None:
-        """Return the newest whole delivery of an earlier run."""
-        return next((manifest for manifest in self._whole() if manifest.run < run), None)
+        """Return the newest complete delivery of an earlier run."""
+        return next((manifest for manifest in self._complete_deliveries() if manifest.run < run), None)
 
     def digest(self, manifest: Manifest) -> str:
-        """Return the SHA-256 of a delivery's manifest, by which others name it."""
-        return digest_of(self.of_run(manifest.run) / MANIFEST)
+        """Return the SHA-256 of a delivery's manifest, by which later manifests refer to it."""
+        return file_sha256(self.of_run(manifest.run) / MANIFEST)
 
-    def put_in_place(self, staged: Path, run: int) -> None:
-        """Move a finished delivery to its place; something incomplete there gives way."""
+    def move_into_place(self, staged: Path, run: int) -> None:
+        """Move a complete delivery to its folder; an incomplete one there is removed."""
         place = self.of_run(run)
         shutil.rmtree(place, ignore_errors=True)
         staged.rename(place)
-        sync(self.path)
+        flush_to_disk(self.path)
 
     def point_at(self, manifest: Manifest) -> None:
-        """Let `latest.json` name a delivery, in one step, unless it does already."""
-        said = {
+        """Update `latest.json` atomically to name a delivery, unless it does already."""
+        latest = {
             "run": manifest.run,
             "manifest": f"{_RUN}{manifest.run}/{MANIFEST}",
             "manifest_sha256": self.digest(manifest),
@@ -104,27 +104,27 @@ class FeedFolder:
             "contract": {"id": manifest.contract, "version": manifest.version},
             "created_at": manifest.as_data()["created_at"],
         }
-        content = (json.dumps(said, indent=2, ensure_ascii=False) + "\n").encode()
+        content = (json.dumps(latest, indent=2, ensure_ascii=False) + "\n").encode()
         target = self.path / LATEST
         if target.is_file() and target.read_bytes() == content:
             return
-        write_whole(self.path / f".{LATEST}{_UNFINISHED}", content)
+        write_durably(self.path / f".{LATEST}{_UNFINISHED}", content)
         (self.path / f".{LATEST}{_UNFINISHED}").replace(target)
-        sync(self.path)
+        flush_to_disk(self.path)
 
     def clear(self) -> None:
-        """Remove what runs that died left unfinished; one run works here at a time."""
-        for one in self._entries():
-            if not (one.name.startswith(".") and one.name.endswith(_UNFINISHED)):
+        """Remove what interrupted runs left behind; the run lock allows one run at a time."""
+        for path in self._entries():
+            if not (path.name.startswith(".") and path.name.endswith(_UNFINISHED)):
                 continue
-            if one.is_dir():
-                shutil.rmtree(one)
+            if path.is_dir():
+                shutil.rmtree(path)
             else:
-                one.unlink()
+                path.unlink()
 
-    def _whole(self) -> Iterator[Manifest]:
-        found = (self.delivered(run) for run in reversed(self.runs()))
-        return (manifest for manifest in found if manifest is not None)
+    def _complete_deliveries(self) -> Iterator[Manifest]:
+        manifests = (self.delivered(run) for run in reversed(self.runs()))
+        return (manifest for manifest in manifests if manifest is not None)
 
     def _entries(self) -> list[Path]:
         try:
@@ -132,19 +132,19 @@ class FeedFolder:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise _trouble(self.path, error) from None
+            raise _unavailable(self.path, error) from None
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is on the disk when this returns."""
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file and flush it to the disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def sync(path: Path) -> None:
-    """See a file or folder through to the disk, so that a power cut does not undo it."""
+def flush_to_disk(path: Path) -> None:
+    """Flush a file or folder to the disk, so that it survives a power failure."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -159,11 +159,11 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _trouble(path: Path, error: OSError) -> Unavailable:
-    return Unavailable(f"cannot work in the feed's folder {path}: {error.strerror}")
+def _unavailable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(f"cannot use the feed's folder {path}: {error.strerror}")
 
 
-def digest_of(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -1,14 +1,14 @@
-"""What the files of a feed look like, by format: fixed, so that a partner writes a reader once.
+"""The file formats of a feed. They are fixed, so that a partner writes a reader once.
 
-CSV is UTF-8 without a byte order mark, with a header, commas, lines that end in LF, and quotes by RFC 4180 (a quote is
-doubled). A field with nothing in it is null; a field with two quotes and nothing between is an empty text. Moments
-are ISO 8601 in UTC with six digits and Z, decimals have no exponent, bytes are Base64, and objects, arrays and maps
-are JSON. Values stand as they are: nothing is put before a text that begins with = + - or @, since that would change
-data. Such a text is a formula to a spreadsheet, so import the columns as text there, or use another format.
+CSV is UTF-8 without a byte order mark, with a header line, commas, LF line ends, and quoting as in RFC 4180 (a quote is
+doubled). An empty field is null; two quotes with nothing between them are an empty text. Timestamps are ISO 8601 in UTC
+with six digits and Z, decimals have no exponent, bytes are Base64, and objects, arrays and maps are JSON. Values are
+never changed: a text that begins with = + - or @ is written as it is. Spreadsheets take such a text for a formula, so
+import the columns as text there, or use another format.
 
-JSON lines are UTF-8, one object in a line, every field always there, moments as in CSV.
+JSON lines are UTF-8 with one object per line. Every field is always present, and timestamps are written as in CSV.
 
-Parquet has the contract's types as Spark writes them, moments in microseconds, compressed with Snappy.
+Parquet has the types of the contract as Spark writes them, timestamps in microseconds, compressed with Snappy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from treaty.pipeline.project.declarations import Format
 from treaty.spark.columns import quoted_col
 
 _EMPTY = "\ue000treaty:empty\ue000"
-"""How an empty text is told from null while a CSV file is read back."""
+"""Stands for an empty text while a CSV file is read back, to tell it from null."""
 _CSV = {
     "header": "true",
     "sep": ",",
@@ -43,21 +43,21 @@ _LINE = "value"
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How rows become files of one format, and how these are read back to be checked."""
+class FileFormat:
+    """How rows are written to files of one format, and how the files are read back for verification."""
 
-    ending: str
-    laid_out: Callable[[DataFrame], DataFrame]
+    extension: str
+    prepare: Callable[[DataFrame], DataFrame]
     write: Callable[[DataFrame, str], None]
     read: Callable[[SparkSession, spark.StructType, str], DataFrame]
-    said: Mapping[str, str] = field(default_factory=dict)
+    conventions: Mapping[str, str] = field(default_factory=dict)
 
 
-def dialect_of(kind: Format) -> Dialect:
-    """Return the dialect of a format that feeds can have."""
-    if kind not in DIALECTS:
-        raise InvalidDocument(f"a feed cannot be {kind}; it can be: {', '.join(DIALECTS)}")
-    return DIALECTS[kind]
+def file_format_of(kind: Format) -> FileFormat:
+    """Return the file format of a feed."""
+    if kind not in FILE_FORMATS:
+        raise InvalidDocument(f"a feed cannot have the format {kind}; use one of: {', '.join(FILE_FORMATS)}")
+    return FILE_FORMATS[kind]
 
 
 def _as_texts(rows: DataFrame) -> DataFrame:
@@ -70,7 +70,7 @@ def _as_lines(rows: DataFrame) -> DataFrame:
     return rows.select(json_line(*map(quoted_col, rows.columns)).alias(_LINE))
 
 
-def _as_it_is(rows: DataFrame) -> DataFrame:
+def _unchanged(rows: DataFrame) -> DataFrame:
     return rows
 
 
@@ -104,8 +104,8 @@ def _read_parquet(session: SparkSession, schema: spark.StructType, folder: str) 
 
 
 _MOMENTS = "ISO 8601, UTC"
-DIALECTS = {
-    Format.CSV: Dialect(
+FILE_FORMATS = {
+    Format.CSV: FileFormat(
         ".csv",
         _as_texts,
         _write_csv,
@@ -123,20 +123,20 @@ DIALECTS = {
             "bytes": "Base64",
         },
     ),
-    Format.JSONL: Dialect(
+    Format.JSONL: FileFormat(
         ".jsonl",
         _as_lines,
         _write_lines,
         _read_lines,
         {"encoding": "UTF-8", "line_end": "LF", "null": "null", "timestamps": _MOMENTS, "bytes": "Base64"},
     ),
-    Format.PARQUET: Dialect(".parquet", _as_it_is, _write_parquet, _read_parquet, {"compression": "snappy"}),
+    Format.PARQUET: FileFormat(".parquet", _unchanged, _write_parquet, _read_parquet, {"compression": "snappy"}),
 }
 
 
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
 _PLAIN_SCALE = 6
-"""A decimal with no more digits than these behind its point is never written with an exponent."""
+"""Decimals with at most this many fraction digits are never written with an exponent."""
 MOMENTS = {
     "timeZone": "UTC",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
@@ -147,16 +147,16 @@ _JSON = {**MOMENTS, "ignoreNullFields": "false"}
 
 
 def json_line(*columns: Column) -> Column:
-    """Return a row as one JSON object with every column, null ones too."""
+    """Return a row as a JSON object with all columns, also null ones."""
     return F.to_json(F.struct(*columns), _JSON)
 
 
 def plain_text(value: Column, kind: spark.DataType) -> Column:
-    """Return a value as the text that stands in a CSV field."""
+    """Return a value as the text of a CSV field."""
     if isinstance(kind, _STRUCTURES):
         return F.to_json(value, _JSON)
     if isinstance(kind, (spark.TimestampType, spark.TimestampNTZType)):
-        # this writer takes its time zone from the options, not from the session
+        # to_csv takes the time zone from its options, not from the session
         return F.when(value.isNotNull(), F.to_csv(F.struct(value), MOMENTS))
     if isinstance(kind, spark.BinaryType):
         return F.base64(value)

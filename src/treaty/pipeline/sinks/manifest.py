@@ -1,4 +1,4 @@
-"""The manifest of a delivery: what was delivered, under which contract, and how to tell that it arrived whole."""
+"""The manifest of a delivery: its contract, its files, and the digests that show that it arrived complete."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.spark.schema import select_object, struct_type
 
-EDITION = 1
-"""The edition of the manifest's own layout."""
+MANIFEST_VERSION = 1
+"""The version of the manifest format."""
 
 
 class Content(StrEnum):
-    """What the rows of a delivery are, seen from the delivery before."""
+    """Whether a delivery holds all rows, or the changes since the previous delivery."""
 
     FULL = "full"
     CHANGES = "changes"
@@ -26,7 +26,7 @@ class Content(StrEnum):
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a delivery, by what must be found when it is read again."""
+    """A data file of a delivery, with its row count, size and digest."""
 
     name: str
     rows: int
@@ -36,7 +36,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Previous:
-    """The delivery before, by its run and the digest of its manifest."""
+    """The previous delivery, by its run and the digest of its manifest."""
 
     run: int
     manifest_sha256: str
@@ -44,7 +44,7 @@ class Previous:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as the contract says it."""
+    """A column of the contract."""
 
     name: str
     type: str
@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What stands in `manifest.json`."""
+    """The content of `manifest.json`."""
 
     table: str
     contract: str
@@ -66,22 +66,22 @@ class Manifest:
     content: Content = Content.FULL
     previous: Previous | None = None
     stamp: Mapping[str, str] = field(default_factory=dict)
-    """What the rows reflect, as their table's snapshot says it."""
+    """The stamp of the snapshot that was delivered."""
     dialect: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
-        """How many rows there are in all files."""
+        """Number of rows in all files."""
         return sum(file.rows for file in self.files)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the manifest as JSON would say it."""
+        """Return the manifest as JSON data."""
         return {
-            "manifest": EDITION,
+            "manifest": MANIFEST_VERSION,
             "table": self.table,
             "contract": {"id": self.contract, "version": self.version},
             "run": self.run,
-            "created_at": _written(self.created_at),
+            "created_at": _format_time(self.created_at),
             "content": self.content.value,
             "previous": None if self.previous is None else vars(self.previous),
             "format": self.format,
@@ -93,22 +93,24 @@ class Manifest:
         }
 
     def to_bytes(self) -> bytes:
-        """Return the manifest as it stands in its file."""
+        """Return the content of the file."""
         return (json.dumps(self.as_data(), indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def columns_of(contract: Contract) -> tuple[Column, ...]:
-    """Return the columns of a contract as a manifest lists them."""
+    """Return the columns of a contract, as the manifest lists them."""
     fields = struct_type(select_object(contract)).fields
     return tuple(Column(item.name, item.dataType.simpleString(), not item.nullable) for item in fields)
 
 
 def read_manifest(content: bytes, where: str) -> Manifest:
-    """Read a manifest; what is none is refused."""
+    """Parse a manifest; raise `InvalidDocument` if it is not one."""
     try:
         data = json.loads(content)
-        if data["manifest"] != EDITION:
-            raise InvalidDocument(f"{where} is a manifest of edition {data['manifest']}; this reads {EDITION}")
+        if data["manifest"] != MANIFEST_VERSION:
+            raise InvalidDocument(
+                f"{where} has manifest version {data['manifest']}; only version {MANIFEST_VERSION} is supported"
+            )
         return Manifest(
             table=str(data["table"]),
             contract=str(data["contract"]["id"]),
@@ -116,16 +118,16 @@ def read_manifest(content: bytes, where: str) -> Manifest:
             run=int(data["run"]),
             created_at=datetime.fromisoformat(data["created_at"]),
             format=str(data["format"]),
-            columns=tuple(Column(**item) for item in data["schema"]),
-            files=tuple(DataFile(**item) for item in data["files"]),
+            columns=tuple(Column(**column) for column in data["schema"]),
+            files=tuple(DataFile(**file) for file in data["files"]),
             content=Content(data["content"]),
             previous=None if data["previous"] is None else Previous(**data["previous"]),
             stamp=dict(data["stamp"]),
             dialect=dict(data["dialect"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidDocument(f"{where} is no manifest of a delivery: {error}") from None
+        raise InvalidDocument(f"{where} is not a manifest of a delivery: {error}") from None
 
 
-def _written(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

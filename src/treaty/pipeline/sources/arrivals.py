@@ -1,4 +1,4 @@
-"""What a source is asked, and what it answers: rows that are new, and what people should know of the rest."""
+"""What a source is asked for and what it returns: new rows, encoded as raw payloads."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from treaty.spark.columns import quoted_col
 
 
 @dataclass(frozen=True)
-class Asking:
-    """One run's question for what is new."""
+class ArrivalRequest:
+    """The request of a run for new rows of a source."""
 
     run: int
     arrived_at: datetime
-    """One moment for all rows of the run."""
+    """The arrival time of all rows of the run."""
     known: DataFrame | None = None
-    """The files that were read before, with their size and time of change."""
+    """The files that were read before, with their size and modification time."""
     before: Stamp | None = None
-    """What was published of the source before."""
+    """The stamp of the published raw rows."""
     password: str | None = field(default=None, repr=False)
 
 
@@ -33,16 +33,16 @@ class Arrivals:
     """What is new in a source."""
 
     rows: DataFrame | None = None
-    """Raw rows; None where there is nothing new."""
+    """Raw rows; None if there is nothing new."""
     new: int = 0
-    """How many files or tables they come from."""
+    """Number of files or tables that they come from."""
     notes: tuple[str, ...] = ()
-    """What was left alone, and why."""
+    """What was not read, and why."""
     extra: Mapping[str, str] = field(default_factory=dict)
-    """What the stamp of the rows must say for the next run to go on from there."""
+    """State for the stamp of the rows, from which the next run continues."""
 
 
-_EXACT = {
+_LOSSLESS_JSON = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
     "ignoreNullFields": "false",
@@ -50,13 +50,14 @@ _EXACT = {
 
 
 def json_payload(frame: DataFrame, without: str | None = None) -> Column:
-    """Return each row as the bytes of a JSON object: numbers with all their digits, moments to the microsecond, bytes
-    in base64.
+    """Return each row as the bytes of a JSON object.
+
+    Numbers keep all digits, timestamps their microseconds, and bytes are Base64.
     """
     columns = [quoted_col(name) for name in frame.columns if name != without]
-    return F.to_json(F.struct(*columns), _EXACT).cast("binary")
+    return F.to_json(F.struct(*columns), _LOSSLESS_JSON).cast("binary")
 
 
 def encoded_as(encoding: str) -> Column:
-    """Return the headers of records that were written down in some way."""
+    """Return the headers that record how a payload is encoded."""
     return F.create_map(F.lit(ENCODING), F.lit(encoding))

@@ -1,4 +1,8 @@
-"""Files behind a pattern: which of them are new, and which changed after they were read."""
+"""Which files of a source are new, and which changed after they were read.
+
+The files that were read before are listed in a table of their own. It is derived from the raw rows, so that a run need
+not scan all of them, and it can be rebuilt from them at any time.
+"""
 
 from __future__ import annotations
 
@@ -11,57 +15,60 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.raw import FILES, files_in
+from treaty.pipeline.project.table_names import raw_table
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.spark.readers.read_errors import explain_errors
 
 _GLOB = re.compile(r"[\\{}\[\]*?]")
-_NOTHING_THERE = "PATH_NOT_FOUND"
-_SHOWN = 5
+_PATH_NOT_FOUND = "PATH_NOT_FOUND"
+MAX_NAMED_FILES = 5
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as it is now, by the path that Spark opens it with and the address that its rows have."""
+    """A file: the path with which Spark opens it, and the address that its rows carry."""
 
     path: str
     address: str
     size: int
     modified: int
-    """In microseconds since 1970."""
+    """Modification time in microseconds since 1970."""
 
     @property
     def pattern(self) -> str:
-        """The path as a pattern that nothing else fits."""
+        """The path as a glob pattern that matches nothing else."""
         return _GLOB.sub(lambda mark: f"\\{mark[0]}", self.path)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """What is behind a pattern, beside what was read before."""
+    """The files that match a pattern and are new, or changed after they were read."""
 
     new: tuple[File, ...] = ()
     changed: tuple[File, ...] = ()
 
 
 def find_files(spark: SparkSession, pattern: str, known: DataFrame | None) -> FoundFiles:
-    """Look for files without reading any; those that are empty have no rows and do not count."""
+    """List the files that match a pattern without reading them; empty files are ignored."""
     with explain_errors(pattern):
         try:
-            rows = _beside(_listed(spark, pattern), known).collect()
+            rows = _new_or_changed(_listed(spark, pattern), known).collect()
         except PySparkException as error:
-            if _NOTHING_THERE in str(error):
+            if _PATH_NOT_FOUND in str(error):
                 return FoundFiles()
             raise
     files = [(File(row["path"], row["file"], row["size"], row["modified"]), row["is_new"]) for row in rows]
     files.sort(key=lambda item: item[0].path)
-    return FoundFiles(tuple(one for one, is_new in files if is_new), tuple(one for one, is_new in files if not is_new))
+    return FoundFiles(
+        tuple(file for file, is_new in files if is_new), tuple(file for file, is_new in files if not is_new)
+    )
 
 
-def notes_on(files: Sequence[File], what: str) -> tuple[str, ...]:
-    """Say the same of several files, by name as long as they are few."""
-    told = [f"{file.path} {what}" for file in files[:_SHOWN]]
-    more = len(files) - _SHOWN
-    return (*told, f"and {more:,} more files {what}") if more > 0 else tuple(told)
+def file_notes(files: Sequence[File], what: str) -> tuple[str, ...]:
+    """Return the same note on several files; only the first few are named."""
+    notes = [f"{file.path} {what}" for file in files[:MAX_NAMED_FILES]]
+    more = len(files) - MAX_NAMED_FILES
+    return (*notes, f"and {more:,} more files {what}") if more > 0 else tuple(notes)
 
 
 def _listed(spark: SparkSession, pattern: str) -> DataFrame:
@@ -75,8 +82,8 @@ def _listed(spark: SparkSession, pattern: str) -> DataFrame:
     )
 
 
-def _beside(listed: DataFrame, known: DataFrame | None) -> DataFrame:
-    """Return the files that are new or other than they were."""
+def _new_or_changed(listed: DataFrame, known: DataFrame | None) -> DataFrame:
+    """Return the files that are new, or whose size or modification time changed."""
     if known is None:
         return listed.withColumn("is_new", F.lit(True))
     before = known.select("file", "file_size", F.unix_micros("file_modified").alias("was_modified"))
@@ -86,25 +93,20 @@ def _beside(listed: DataFrame, known: DataFrame | None) -> DataFrame:
 
 
 ARRIVALS = "arrivals"
-"""The namespace of those lists."""
+"""The namespace of the tables that list read files."""
 
 
 @dataclass(frozen=True)
-class _Listed:
-    """How far the list has come: the stamp of raw rows, that of the list where it can be relied on."""
+class _ListState:
+    """The stamps of the raw table and of its file list; `files` is None if the list cannot be used."""
 
     raw: Stamp
     files: Stamp | None
 
     @property
     def up_to(self) -> int | None:
-        """The run of raw rows that the list has."""
+        """The last run of raw rows that the list covers."""
         return next(iter(self.files.reflects.values()), None) if self.files else None
-
-
-def raw_table(source: str) -> str:
-    """Return the table of a source's raw rows."""
-    return f"raw.{source}"
 
 
 def files_table(source: str) -> str:
@@ -113,8 +115,8 @@ def files_table(source: str) -> str:
 
 
 def known_files(tables: Tables, source: str) -> DataFrame | None:
-    """Return the files whose rows are in the raw table, with their sizes and times; None where there is no such row."""
-    listed = _listed_known(tables, source)
+    """Return the files in the raw table with their sizes and times; None if the table has no snapshot yet."""
+    listed = _list_state(tables, source)
     if listed is None:
         return None
     if listed.files is None:
@@ -126,8 +128,8 @@ def known_files(tables: Tables, source: str) -> DataFrame | None:
 
 
 def remember_files(tables: Tables, source: str, run: int) -> Stamp | None:
-    """Bring the list up to the raw rows; whether or not this is done changes no result."""
-    listed = _listed_known(tables, source)
+    """Bring the list up to date with the raw rows. This only saves time: no result depends on it."""
+    listed = _list_state(tables, source)
     if listed is None or listed.up_to == listed.raw.run:
         return listed.files if listed else None
     table = files_table(source)
@@ -139,18 +141,18 @@ def remember_files(tables: Tables, source: str, run: int) -> Stamp | None:
     return staged.publish()
 
 
-def _since(tables: Tables, source: str, listed: _Listed) -> DataFrame:
+def _since(tables: Tables, source: str, listed: _ListState) -> DataFrame:
     up_to = listed.up_to
     table = raw_table(source)
-    return files_in(tables.read(table, listed.raw) if up_to is None else tables.changed(table, up_to, listed.raw))
+    return files_in(tables.read(table, listed.raw) if up_to is None else tables.changed_rows(table, up_to, listed.raw))
 
 
-def _listed_known(tables: Tables, source: str) -> _Listed | None:
+def _list_state(tables: Tables, source: str) -> _ListState | None:
     published = tables.stamps(raw_table(source))
     if not published:
         return None
     files = tables.stamp(files_table(source))
     runs = {one.run for one in published}
-    # a list of raw rows that were taken back, or of a table that was dropped, names files that have to be read again
-    is_of_these = files is not None and set(files.reflects.values()) <= runs
-    return _Listed(published[0], files if is_of_these else None)
+    # after a rollback or a dropped table, the list has files that must be read again
+    is_current = files is not None and set(files.reflects.values()) <= runs
+    return _ListState(published[0], files if is_current else None)

@@ -1,4 +1,4 @@
-"""Files as a source: each is read once, whole, when it is new."""
+"""Files as a source: each new file is read once and completely, as lines or as typed records."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.raw import COLUMNS, raw_rows
 from treaty.pipeline.project.declarations import Files, Format, Source
-from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
-from treaty.pipeline.sources.file_tracking import File, find_files, notes_on
+from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals, encoded_as, json_payload
+from treaty.pipeline.sources.file_tracking import File, file_notes, find_files
 from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.csv_reader import read_csv
 from treaty.spark.readers.file_listing import FileListing
@@ -23,22 +23,22 @@ from treaty.spark.readers.sources import DataFormat, FileKind
 
 Read = tuple[DataFrame | None, tuple[str, ...]]
 
-_CHANGED = "changed after it was read and is not read again; deliver what is new in a file of its own"
+_CHANGED = "changed after it was read, and is not read again; deliver new rows in a new file"
 
 
-def new_in_files(spark: SparkSession, source: Source, origin: Files, asking: Asking) -> Arrivals:
-    """Return the records of files that were not read before."""
-    found = find_files(spark, origin.pattern, asking.known)
-    notes = notes_on(found.changed, _CHANGED)
+def new_in_files(spark: SparkSession, source: Source, origin: Files, request: ArrivalRequest) -> Arrivals:
+    """Return the records of the files that were not read before."""
+    found = find_files(spark, origin.pattern, request.known)
+    notes = file_notes(found.changed, _CHANGED)
     if not found.new:
         return Arrivals(notes=notes or (f"nothing new at {origin.pattern}",))
     with explain_errors(origin.pattern):
-        records, left_out = _READERS[origin.format](spark, found.new, origin)
-        # a line is a record, but a file of another format may have none
+        records, skipped = _READERS[origin.format](spark, found.new, origin)
+        # a file of lines has at least one record; a file of another format may have none
         if records is not None and origin.format is not Format.JSONL and records.isEmpty():
-            records, notes = None, (*notes, *notes_on(found.new, "has no records"))
-    rows = None if records is None else raw_rows(records, source.name, asking.run, asking.arrived_at)
-    return Arrivals(rows, 0 if rows is None else len(found.new) - len(left_out), (*notes, *left_out))
+            records, notes = None, (*notes, *file_notes(found.new, "has no records"))
+    rows = None if records is None else raw_rows(records, source.name, request.run, request.arrived_at)
+    return Arrivals(rows, 0 if rows is None else len(found.new) - len(skipped), (*notes, *skipped))
 
 
 def _lines(spark: SparkSession, files: Sequence[File], origin: Files) -> Read:
@@ -67,14 +67,14 @@ _READERS: Mapping[Format, Callable[[SparkSession, Sequence[File], Files], Read]]
 def csv_records(
     spark: SparkSession, files: Sequence[File], separator: str | None
 ) -> tuple[DataFrame | None, tuple[str, ...]]:
-    """Return the records of files, each read by its own header, and what is said of files that have none to go by."""
+    """Return the records of files, each read by its own header, and notes on files that cannot be read."""
     frames: list[DataFrame] = []
     notes: list[str] = []
     for file in files:
         try:
             frames.append(_records(spark, file, separator))
         except InvalidDocument as error:
-            notes.append(f"{error}; the file was left out")
+            notes.append(f"{error}; the file was skipped")
     return (reduce(DataFrame.unionByName, frames) if frames else None), tuple(notes)
 
 
@@ -92,28 +92,28 @@ def _records(spark: SparkSession, file: File, separator: str | None) -> DataFram
     )
 
 
-_WHITE = " \t\r"
+_WHITESPACE = " \t\r"
 
 
 def lines(spark: SparkSession, files: Sequence[File]) -> DataFrame:
-    """Return every line of files as a record, empty ones too, without the newline that ends it.
+    """Return every line of the files as a record, also empty lines, without the newline at its end.
 
-    Spark reads a text as the bytes that it is, so that what is no UTF-8 stays whole. A byte order mark at the start of
-    a file is not part of its first line.
+    Spark reads a text as bytes, so that bytes that are not UTF-8 are preserved. A byte order mark at the start of a
+    file is not part of its first line.
     """
     return _read(spark, files).select("*", F.create_map().cast("map<string,string>").alias("headers")).drop("value")
 
 
 def lines_below_headers(spark: SparkSession, files: Sequence[File]) -> DataFrame:
-    """Return the lines of files that begin with the names of their columns, each with those names beside it."""
+    """Return the lines below the header line of each file, each with the header in its own headers column."""
     read = _read(spark, files)
-    first = read.where(F.trim("value", F.lit(_WHITE)) != "").groupBy("file")
+    first = read.where(F.trim("value", F.lit(_WHITESPACE)) != "").groupBy("file")
     names = first.agg(F.min_by("value", "position").alias("names"), F.min("position").alias("first"))
     below = read.join(F.broadcast(names), "file", "left").where(
         F.col("position").eqNullSafe(F.col("first")) == F.lit(False)
     )
-    said: Column = F.create_map(F.lit(COLUMNS), F.rtrim("names", F.lit(_WHITE)))
-    headers = F.when(F.col("names").isNotNull(), said).otherwise(F.create_map().cast("map<string,string>"))
+    header: Column = F.create_map(F.lit(COLUMNS), F.rtrim("names", F.lit(_WHITESPACE)))
+    headers = F.when(F.col("names").isNotNull(), header).otherwise(F.create_map().cast("map<string,string>"))
     return below.select(*[name for name in read.columns if name != "value"], headers.alias("headers"))
 
 
@@ -127,20 +127,22 @@ def _read(spark: SparkSession, files: Sequence[File]) -> DataFrame:
         about["file_path"].alias("file"),
         about["file_size"].alias("file_size"),
         about["file_modification_time"].alias("file_modified"),
-        # rows of a file are read in its order, part after part: the number grows, whatever reads them
+        # the rows of a file are read in order, so that the number grows within the file
         F.monotonically_increasing_id().alias("position"),
     )
 
 
 def typed_records(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[DataFrame | None, tuple[str, ...]]:
-    """Return the records of files, and what is said of files that cannot be read; those are tried again next time."""
-    groups, notes = _alike(spark, kind, files)
-    frames = [_records_typed_files(spark, kind, group) for group in groups]
+    """Return the records of files, and notes on files that cannot be read; those are tried again in the next run."""
+    groups, notes = _group_by_schema(spark, kind, files)
+    frames = [_typed_records(spark, kind, group) for group in groups]
     return (reduce(DataFrame.unionByName, frames) if frames else None), notes
 
 
-def _alike(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[list[list[File]], tuple[str, ...]]:
-    """Put files with the same columns together: read with those of another file, columns would be lost."""
+def _group_by_schema(
+    spark: SparkSession, kind: Format, files: Sequence[File]
+) -> tuple[list[list[File]], tuple[str, ...]]:
+    """Group files with the same columns: read with the columns of another file, columns would be lost."""
     if kind is Format.PARQUET and _schema(spark, kind, files) is not None:
         return [list(files)], ()
     groups: dict[str, list[File]] = {}
@@ -149,14 +151,14 @@ def _alike(spark: SparkSession, kind: Format, files: Sequence[File]) -> tuple[li
         try:
             schema = _reader(spark, kind, [file]).schema.json()
         except (PySparkException, Py4JError) as error:
-            notes.append(f"{explain_error(str(error), file.path)}; it was left out: put a whole file in its place")
+            notes.append(f"{explain_error(str(error), file.path)}; it was skipped: replace it with a complete file")
             continue
         groups.setdefault(schema, []).append(file)
     return list(groups.values()), tuple(notes)
 
 
 def _schema(spark: SparkSession, kind: Format, files: Sequence[File]) -> str | None:
-    """Return the columns that files have together, or None where they do not fit, or one of them cannot be read."""
+    """Return the merged schema of files, or None if they do not fit together or one cannot be read."""
     try:
         return _reader(spark, kind, files).schema.json()
     except (PySparkException, Py4JError):
@@ -168,7 +170,7 @@ def _reader(spark: SparkSession, kind: Format, files: Sequence[File]) -> DataFra
     return spark.read.format(kind.value).options(**options).load([file.pattern for file in files])
 
 
-def _records_typed_files(spark: SparkSession, kind: Format, files: Sequence[File]) -> DataFrame:
+def _typed_records(spark: SparkSession, kind: Format, files: Sequence[File]) -> DataFrame:
     frame = _reader(spark, kind, files)
     about = frame.metadataColumn("_metadata")
     position = about["row_index"] if kind is Format.PARQUET else F.monotonically_increasing_id()

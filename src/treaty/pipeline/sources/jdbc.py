@@ -1,7 +1,7 @@
-"""A table of a database as a source: rows above the highest value of a column that only increases.
+"""A database table as a source: rows above the highest value so far of a column that only increases.
 
-How far it was read stands in the stamp of the raw rows, so that it is committed with them. A row that another
-transaction commits later with a lower value is not seen: use a column that is written in the order of commits.
+The highest value is stored in the stamp of the raw rows, so that it is committed together with them. A row that another
+transaction commits later with a lower value is missed: use a column whose values are assigned in commit order.
 """
 
 from __future__ import annotations
@@ -16,60 +16,60 @@ from pyspark.sql import types as spark_types
 from treaty.errors import NotFound
 from treaty.pipeline.layers.raw import raw_rows
 from treaty.pipeline.project.declarations import Jdbc, Source
-from treaty.pipeline.sources.arrivals import Arrivals, Asking, encoded_as, json_payload
+from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals, encoded_as, json_payload
 from treaty.spark.columns import quoted_col
 from treaty.spark.readers import Database
 from treaty.spark.readers.read_errors import explain_errors
 
 HIGHEST = "highest"
-"""What the stamp calls the value that was read up to."""
+"""The key of the highest value in the stamp."""
 _SQLITE = "jdbc:sqlite:"
-_ROWS_AT_ONCE = "10000"
-_MOMENT = "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"
+_FETCH_SIZE = "10000"
+_TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSSSSSXXX"
 
 
-def new_in_table(spark: SparkSession, source: Source, origin: Jdbc, asking: Asking) -> Arrivals:
+def new_in_table(spark: SparkSession, source: Source, origin: Jdbc, request: ArrivalRequest) -> Arrivals:
     """Return the rows above the highest value that was read before."""
     what = Database(origin.url, origin.table)
-    _refuse_missing(origin.url)
+    _refuse_missing_file(origin.url)
     with explain_errors(what):
-        table = _opened(spark, origin, asking.password)
-        column = _column_of(table, origin)
-        low = asking.before.extra.get(HIGHEST) if asking.before else None
+        table = _open_table(spark, origin, request.password)
+        column = _find_column(table, origin)
+        low = request.before.extra.get(HIGHEST) if request.before else None
         new = table if low is None else table.where(quoted_col(column.name) > F.lit(low).cast(column.dataType))
         high = _highest(new, column)
         if high is None:
             return Arrivals(notes=(f"nothing new in {what}",))
-        # what is committed from now on waits for the next run, so that the value and the rows belong together
+        # rows that are committed from now on are left to the next run, so that the value and the rows match
         rows = new.where(quoted_col(column.name) <= F.lit(high).cast(column.dataType))
         records = _records(rows, column, str(what))
-    return Arrivals(raw_rows(records, source.name, asking.run, asking.arrived_at), 1, extra={HIGHEST: high})
+    return Arrivals(raw_rows(records, source.name, request.run, request.arrived_at), 1, extra={HIGHEST: high})
 
 
-def _refuse_missing(url: str) -> None:
+def _refuse_missing_file(url: str) -> None:
     file = url.removeprefix(_SQLITE).partition("?")[0]
     if url.startswith(_SQLITE) and not Path(file).is_file():
-        raise NotFound(f"there is no database at {file}")  # its driver would make one
+        raise NotFound(f"there is no database at {file}")  # the driver would create an empty one
 
 
-def _opened(spark: SparkSession, origin: Jdbc, password: str | None) -> DataFrame:
+def _open_table(spark: SparkSession, origin: Jdbc, password: str | None) -> DataFrame:
     login = {"user": origin.user, "password": password}
-    said = {"url": origin.url, "dbtable": origin.table, "fetchsize": _ROWS_AT_ONCE}
-    given = {name: value for name, value in login.items() if value is not None}
-    return spark.read.format("jdbc").options(**said, **given).load()
+    options = {"url": origin.url, "dbtable": origin.table, "fetchsize": _FETCH_SIZE}
+    credentials = {name: value for name, value in login.items() if value is not None}
+    return spark.read.format("jdbc").options(**options, **credentials).load()
 
 
-def _column_of(table: DataFrame, origin: Jdbc) -> spark_types.StructField:
-    found = next((item for item in table.schema if item.name.lower() == origin.column.lower()), None)
-    if found is None:
+def _find_column(table: DataFrame, origin: Jdbc) -> spark_types.StructField:
+    column = next((field for field in table.schema if field.name.lower() == origin.column.lower()), None)
+    if column is None:
         raise NotFound(f"{origin.table} has no column {origin.column!r}; it has: {', '.join(table.columns)}")
-    return found
+    return column
 
 
 def _highest(new: DataFrame, column: spark_types.StructField) -> str | None:
     highest = F.max(quoted_col(column.name))
-    is_moment = isinstance(column.dataType, spark_types.TimestampType)
-    text = F.date_format(highest, _MOMENT) if is_moment else highest.cast("string")
+    is_timestamp = isinstance(column.dataType, spark_types.TimestampType)
+    text = F.date_format(highest, _TIMESTAMP_FORMAT) if is_timestamp else highest.cast("string")
     value: Any = new.agg(text.alias("highest")).collect()[0]["highest"]
     return value if value is None else str(value)
 

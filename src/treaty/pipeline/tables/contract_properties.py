@@ -1,4 +1,4 @@
-"""What a contract says of its data, as properties of their table and comments on its columns."""
+"""A contract as properties of its table and comments on its columns, for readers of the catalog."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from treaty.spark.schema import column_name
 _SEPARATOR = "; "
 
 
-def described(contract: Contract) -> dict[str, str]:
-    """Return the properties that tell a reader of the table whose it is, what it means and how far to rely on it."""
-    said = {name: say(contract) for name, say in _FACTS.items()}
-    return {f"{PREFIX}{name}": text for name, text in said.items() if text}
+def table_properties(contract: Contract) -> dict[str, str]:
+    """Return the properties that describe the table: owner, meaning, guarantees and limits."""
+    texts = {name: describe(contract) for name, describe in _PROPERTIES.items()}
+    return {f"{PREFIX}{name}": text for name, text in texts.items() if text}
 
 
-def commented(columns: spark.StructType, contract: Contract) -> spark.StructType:
-    """Return columns with the meaning of each field as its comment."""
-    fields = [field for item in contract.schema for field in item.fields]
+def with_comments(columns: spark.StructType, contract: Contract) -> spark.StructType:
+    """Return the columns with the description of each field as its comment."""
+    fields = [field for schema in contract.schema for field in schema.fields]
     return _with_comments(columns, fields)
 
 
@@ -57,7 +57,7 @@ def _about(contract: Contract, part: str) -> str:
 
 
 def _level(contract: Contract, name: str) -> str:
-    """Return a service level such as 4 h, with what it is measured by."""
+    """Return a service level such as `4 h`, with the element that it is measured by."""
     levels = (level for level in contract.sla or () if str(level.get("property", "")).lower() == name)
     return _joined(map(_measure, levels))
 
@@ -69,7 +69,7 @@ def _measure(level: Mapping[str, Any]) -> str:
 
 
 def _block(block: Any, *parts: str) -> str:
-    """Return what a block says, part by part."""
+    """Return the given parts of a block of the contract as one text."""
     if block is None:
         return ""
     values = (getattr(block, part) for part in parts)
@@ -87,7 +87,7 @@ def _ordering(contract: Contract) -> str:
     )
 
 
-_FACTS: dict[str, Callable[[Contract], str]] = {
+_PROPERTIES: dict[str, Callable[[Contract], str]] = {
     "contract": lambda contract: contract.id,
     "version": lambda contract: contract.version,
     "status": lambda contract: _line(contract.status),
@@ -109,21 +109,22 @@ _FACTS: dict[str, Callable[[Contract], str]] = {
         contract.treaty.deprecation, "announced", "sunset_date", "replacement", "migration_guide", "reason"
     ),
     "intended-consumers": lambda contract: _joined(
-        f"{one.name}: {one.purpose}" if one.purpose else one.name for one in contract.treaty.intended_consumers
+        f"{consumer.name}: {consumer.purpose}" if consumer.purpose else consumer.name
+        for consumer in contract.treaty.intended_consumers
     ),
-    "exclusions": lambda contract: _joined(one.what for one in contract.treaty.exclusions),
-    "lineage": lambda contract: _joined(one.contract or one.source for one in contract.treaty.lineage),
+    "exclusions": lambda contract: _joined(exclusion.what for exclusion in contract.treaty.exclusions),
+    "lineage": lambda contract: _joined(origin.contract or origin.source for origin in contract.treaty.lineage),
     "classifications": lambda contract: _classified(contract),
 }
-"""What is told of a table, each under its name."""
+"""How each property is derived from the contract."""
 
 
 def _classified(contract: Contract) -> str:
-    """Return the fields that are classified, so that a reader knows what to guard."""
-    found = {
+    """Return the classified fields with their classification, as JSON."""
+    classified = {
         column_name(field): field.classification
         for item in contract.schema
         for field in item.fields
         if field.classification
     }
-    return canonical_json(found) if found else ""
+    return canonical_json(classified) if classified else ""

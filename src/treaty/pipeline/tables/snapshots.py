@@ -1,4 +1,4 @@
-"""The history of a table: its snapshots, and which of them were published."""
+"""Snapshots of a table and their stamps: which run wrote a snapshot, from which inputs, under which contract."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pyspark.sql import functions as F
 
 from treaty.errors import Conflict
 
-_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAIN = "main"
 _REWRITTEN = "replace"
-"""The operation of a snapshot that has other files with the same rows."""
+"""The operation of a snapshot that rewrote files and left the rows as they were."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One state of a table."""
+    """One snapshot of a table."""
 
     id: int
     parent: int | None
@@ -31,87 +31,87 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class History:
-    """The snapshots of a table, and the newest one of each of its branches."""
+    """The snapshots of a table, and the head of each branch."""
 
     snapshots: Mapping[int, Snapshot]
     branches: Mapping[str, int]
 
     @property
     def head(self) -> int | None:
-        """The snapshot that readers see."""
+        """The id of the snapshot that readers see."""
         return self.branches.get(_MAIN)
 
     def stamps(self, head: int | None = None) -> Iterator[Stamp]:
-        """Yield the stamps that a snapshot rests on, newest first; without one, those that readers see.
+        """Yield the stamps of a snapshot and its ancestors, newest first; by default from the published snapshot.
 
-        The stamp of rows that were rewritten into other files counts for the newest files.
+        After a compaction the stamp names the compacted snapshot, which has the same rows.
         """
         rewritten: int | None = None
         for snapshot in self.ancestors(self.head if head is None else head):
             if snapshot.operation == _REWRITTEN:
                 rewritten = rewritten or snapshot.id
                 continue
-            stamp = stamp_of(snapshot.summary, rewritten or snapshot.id, snapshot.committed_at)
+            stamp = parse_stamp(snapshot.summary, rewritten or snapshot.id, snapshot.committed_at)
             rewritten = None
             if stamp is not None:
                 yield stamp
 
     def ancestors(self, head: int | None) -> Iterator[Snapshot]:
-        """Yield a snapshot and all that it rests on, newest first."""
+        """Yield a snapshot and its ancestors, newest first."""
         while head is not None and head in self.snapshots:
             snapshot = self.snapshots[head]
             yield snapshot
             head = snapshot.parent
 
-    def foreign(self) -> Snapshot | None:
-        """Return the newest snapshot if no run of ours made it."""
-        newest = next((one for one in self.ancestors(self.head) if one.operation != _REWRITTEN), None)
-        if newest is None or stamp_of(newest.summary, newest.id, newest.committed_at) is not None:
+    def unstamped_head(self) -> Snapshot | None:
+        """Return the newest snapshot if it was not written by a run."""
+        newest = next((snapshot for snapshot in self.ancestors(self.head) if snapshot.operation != _REWRITTEN), None)
+        if newest is None or parse_stamp(newest.summary, newest.id, newest.committed_at) is not None:
             return None
         is_first = newest.parent is None and newest.summary.get("total-records") == "0"
         return None if is_first else newest
 
 
 def history_of(spark: SparkSession, name: str) -> History:
-    """Read the snapshots and branches of a table in one query; branches first, so that their snapshots are there."""
+    """Read the snapshots and branches of a table in one query. Branches come first, so that their snapshots exist."""
     branches = spark.table(f"{name}.refs").where("type = 'BRANCH'").select("name", "snapshot_id")
     committed = F.unix_micros("committed_at").alias("committed")
-    kept = spark.table(f"{name}.snapshots").select("snapshot_id", "parent_id", "operation", committed, "summary")
-    rows = branches.unionByName(kept, allowMissingColumns=True).collect()
-    found = (
+    snapshots = spark.table(f"{name}.snapshots").select("snapshot_id", "parent_id", "operation", committed, "summary")
+    rows = branches.unionByName(snapshots, allowMissingColumns=True).collect()
+    parsed = (
         Snapshot(
             row["snapshot_id"],
             row["parent_id"],
             row["operation"],
-            _START + timedelta(microseconds=row["committed"]),
+            _EPOCH + timedelta(microseconds=row["committed"]),
             row["summary"],
         )
         for row in rows
         if row["name"] is None
     )
-    newest = {row["name"]: row["snapshot_id"] for row in rows if row["name"] is not None}
-    return History({one.id: one for one in found}, newest)
+    heads = {row["name"]: row["snapshot_id"] for row in rows if row["name"] is not None}
+    return History({snapshot.id: snapshot for snapshot in parsed}, heads)
 
 
 PREFIX = "treaty."
-"""What a snapshot's own properties begin with, so that they do not meet Iceberg's."""
+"""Prefix of our properties, so that they do not clash with those of Iceberg."""
 
 
 @dataclass(frozen=True)
 class NewStamp:
-    """What a run says of the rows that it is about to publish."""
+    """The stamp of a snapshot that is about to be published."""
 
     run: int
     reflects: Mapping[str, int]
-    """The inputs by their tables, each with its run that is reflected here."""
+    """By input table: its last run that is reflected in this snapshot."""
     contract: str
     digest: str
     rows: Mapping[str, int]
     extra: Mapping[str, str] = field(default_factory=dict)
-    """What else must be known to go on from here, such as how far a database was read."""
+    """State that the next run needs, such as how far a database was read."""
 
     def properties(self) -> dict[str, str]:
-        """Return the stamp as properties of a snapshot."""
+        """Return the stamp as snapshot properties."""
         return {
             f"{PREFIX}run": str(self.run),
             f"{PREFIX}reflects": json.dumps(dict(self.reflects), sort_keys=True),
@@ -124,7 +124,7 @@ class NewStamp:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a published snapshot says of itself."""
+    """The stamp of a published snapshot."""
 
     run: int
     reflects: Mapping[str, int]
@@ -136,8 +136,8 @@ class Stamp:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
-def stamp_of(summary: Mapping[str, str], snapshot: int, committed_at: datetime) -> Stamp | None:
-    """Read the stamp of a snapshot, or None where nobody stamped it."""
+def parse_stamp(summary: Mapping[str, str], snapshot: int, committed_at: datetime) -> Stamp | None:
+    """Return the stamp in the summary of a snapshot, or None if it has none."""
     run = summary.get(f"{PREFIX}run")
     if run is None:
         return None
@@ -154,5 +154,5 @@ def stamp_of(summary: Mapping[str, str], snapshot: int, committed_at: datetime) 
         )
     except ValueError:
         raise Conflict(
-            f"snapshot {snapshot} has a stamp that cannot be read; somebody else wrote it: run with --full"
+            f"the stamp of snapshot {snapshot} cannot be read, so it was not written by this pipeline; run with --full"
         ) from None

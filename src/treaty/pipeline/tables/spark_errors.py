@@ -1,4 +1,4 @@
-"""What Spark and the catalog say when tables cannot be read or written, in words for the person who asked."""
+"""Errors of Spark and the catalog, translated into messages that name the table and say what to do next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from treaty.errors import Conflict, InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.spark.readers.read_errors import error_causes
 
-_MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
+_TRANSLATIONS: tuple[tuple[str, type[TreatyError], str], ...] = (
     (
         "No space left on device|Disk quota exceeded|DiskErrorException",
         Unavailable,
@@ -18,24 +18,24 @@ _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
     (
         "File too large|EFBIG",
         Unavailable,
-        "a file of {table} may not be as large as it has to be: File too large; nothing was published. Raise the limit "
+        "a file of {table} exceeds the file size limit (File too large); nothing was published. Raise the limit "
         "(ulimit -f) or use another file system, and run again",
     ),
     (
         "Permission denied|AccessControlException|Read-only file system|AccessDenied",
         Unavailable,
-        "{table} may not be written here: {reason}; nothing was published",
+        "no permission to write {table}: {reason}; nothing was published",
     ),
     (
         r"Cannot fast-forward|CommitFailedException|CommitStateUnknownException|Cannot commit|conflicting (?:files|"
         r"deletes)|Cannot use branch \(does not exist\)|Ref \S+ already exists",
         Conflict,
-        "{table} was changed by somebody else meanwhile, and nothing was published; run again, one run at a time",
+        "another process changed {table} at the same time, and nothing was published; run again, one run at a time",
     ),
     (
         "TABLE_OR_VIEW_NOT_FOUND|NoSuchTableException|NoSuchNamespaceException|SCHEMA_NOT_FOUND",
         NotFound,
-        "there is no table {table}; `treaty run` makes it",
+        "there is no table {table}; create it with: treaty run",
     ),
     (
         "REQUIRES_SINGLE_PART_NAMESPACE|CATALOG_NOT_FOUND|Cannot find catalog plugin",
@@ -45,35 +45,35 @@ _MEANINGS: tuple[tuple[str, type[TreatyError], str], ...] = (
     (
         r"Cannot find snapshot|Snapshot \d+ (?:does not exist|not found)",
         NotFound,
-        "that state of {table} is not kept any more; read a later one",
+        "this snapshot of {table} has expired; read a later one",
     ),
     (
         "FileNotFoundException|NotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST",
         Unavailable,
-        "a file of {table} is missing: {reason}; restore it, or drop the table and build it again with treaty replay",
+        "a file of {table} is missing: {reason}; restore it, or drop the table and rebuild it with treaty replay",
     ),
     (
         "UncheckedSQLException|SQLException|SQLTransient|PSQLException|SQLiteException|JdbcCatalog|Connection refused",
         Unavailable,
-        "the catalog does not answer for {table}: {reason}; nothing was published",
+        "the catalog did not respond for {table}: {reason}; nothing was published",
     ),
     (
         r"NULL value appeared in non-nullable field:\s*(?P<column>\S+)",
         InvalidDocument,
-        "a row for {table} has no {column}, which must have a value; nothing was published",
+        "a row for {table} has no value for the required column {column}; nothing was published",
     ),
     (
         "OutOfMemoryError|Java heap space|GC overhead",
         Unavailable,
-        "Spark has too little memory for {table}, and nothing was published; give it more with spark.memory",
+        "Spark ran out of memory for {table}, and nothing was published; raise spark.memory",
     ),
 )
-"""What a message holds, which error it is, and what is said of it: the first that fits."""
+"""Pattern of a message, the error that it stands for, and its text; the first match counts."""
 
 
 @contextmanager
-def told_of(table: str) -> Iterator[None]:
-    """Turn what Spark raises while it works on a table into an error that says what, and what next."""
+def translate_errors(table: str) -> Iterator[None]:
+    """Translate what Spark raises while it works on a table into an error of Treaty."""
     from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
@@ -81,22 +81,23 @@ def told_of(table: str) -> Iterator[None]:
         yield
     except (ConnectionError, Py4JNetworkError) as error:
         raise Unavailable(
-            f"Spark ended while it worked on {table}, and nothing was published; give it more memory with spark.memory"
+            f"Spark ended while it worked on {table}, and nothing was published; raise spark.memory if it ran "
+            "out of memory"
         ) from error
     except (PySparkException, Py4JError) as error:
-        raise failure(_whole(error), table) from error
+        raise error_for(_full_message(error), table) from error
 
 
-def _whole(error: BaseException) -> str:
-    """Return what an error says, and what it says of its causes."""
+def _full_message(error: BaseException) -> str:
+    """Return the message of an error with those of its causes."""
     cause = getattr(error, "_cause", None)
-    return str(error) if cause is None else f"{error}\nCaused by: {_whole(cause)}"
+    return str(error) if cause is None else f"{error}\nCaused by: {_full_message(cause)}"
 
 
-def failure(message: str, table: str) -> TreatyError:
-    """Return the error that stands for a message about a table."""
+def error_for(message: str, table: str) -> TreatyError:
+    """Return the error for a message about a table."""
     reason = error_causes(message)[-1]
-    for mark, kind, says in _MEANINGS:
-        if found := re.search(mark, message):
-            return kind(says.format(table=table, reason=reason, **found.groupdict()))
-    return InvalidDocument(f"{table} cannot be made: {reason}")
+    for pattern, error_type, text in _TRANSLATIONS:
+        if match := re.search(pattern, message):
+            return error_type(text.format(table=table, reason=reason, **match.groupdict()))
+    return InvalidDocument(f"{table} cannot be computed: {reason}")

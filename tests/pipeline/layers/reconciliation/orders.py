@@ -1,4 +1,4 @@
-"""Orders that three products speak about: the contract, the declaration, and what each claim says."""
+"""Orders with claims of three products: contract, declaration and rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from treaty.contracts import Contract, contract_from
 from treaty.contracts.values import FrozenMap
+from treaty.contracts.versions import Line
 from treaty.pipeline.project.declarations import (
     Agreement,
     Assertion,
     Attribute,
     Claim,
-    Line,
     OnConflict,
     ReasonClass,
     Reconciliation,

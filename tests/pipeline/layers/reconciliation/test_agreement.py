@@ -1,11 +1,11 @@
-"""Whether claims agree: cases by type, tolerance and values, asked of Spark in one row."""
+"""Agreement of claims: cases by type, tolerance and values, evaluated in one Spark row."""
 
 from __future__ import annotations
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.reconciliation.agreement import Kind, agrees, comparable, kind_of, widened
+from treaty.pipeline.layers.reconciliation.agreement import Kind, agrees, comparable, kind_of, widen
 from treaty.pipeline.project.declarations import Agreement
 
 EXACT, CENT, SECONDS, PERCENT = Agreement(), Agreement(0.01), Agreement(1.5), Agreement(0.005, True)
@@ -43,7 +43,7 @@ CASES: list[tuple[str, str, str, Agreement, bool]] = [
 ]
 
 
-def test_claims_agree_as_their_type_and_tolerance_say(any_spark: SparkSession) -> None:
+def test_agreement_by_type_and_tolerance(any_spark: SparkSession) -> None:
     columns = []
     for number, (kind, first, other, _, _) in enumerate(CASES):
         columns += [F.lit(text).cast(kind).alias(f"{side}{number}") for side, text in (("a", first), ("b", other))]
@@ -52,7 +52,7 @@ def test_claims_agree_as_their_type_and_tolerance_say(any_spark: SparkSession) -
     answers = []
     for number, (_, _, _, agreement, _) in enumerate(CASES):
         held = given.schema[f"a{number}"].dataType
-        sides = [widened(F.col(f"{side}{number}"), held) for side in "ab"]
+        sides = [widen(F.col(f"{side}{number}"), held) for side in "ab"]
         answers.append(agrees(sides[0], sides[1], kind_of(held), agreement).alias(f"c{number}"))
 
     row = given.select(*answers).collect()[0]
@@ -60,7 +60,7 @@ def test_claims_agree_as_their_type_and_tolerance_say(any_spark: SparkSession) -
     assert [case[:4] for number, case in enumerate(CASES) if row[f"c{number}"] is not case[4]] == []
 
 
-def test_only_what_is_of_one_kind_can_be_compared(spark: SparkSession) -> None:
+def test_only_values_of_one_kind_can_be_compared(spark: SparkSession) -> None:
     held = spark.sql(
         "SELECT 1 whole, 1.5BD exact, 1.5D rough, 'a' text, date'2026-01-01' day, now() moment, map(1, 2) pairs, "
         "array(1) list, array('a') texts"

@@ -1,4 +1,4 @@
-"""What claims say is settled attribute by attribute; what is in doubt is held, with the reason and its owner."""
+"""Attributes are settled from claims; keys with exceptions are held with reason and owner."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ RESOLVED: dict[str, dict[str, Any]] = {
     },
 }
 EXCEPTIONS = {
-    ("O2", "currency"): ("conflict", "Payments", "order and payment do not agree on currency"),
-    ("O3", "gross"): ("missing", "Order Reconciliation", "gross is required, and order says no value"),
+    ("O2", "currency"): ("conflict", "Payments", "order and payment disagree on currency"),
+    ("O3", "gross"): ("missing", "Order Reconciliation", "gross is required, but order says no value"),
     ("O3", "variance"): (
         "missing",
         "Order Reconciliation",
-        "variance is required, and its expression gives no value",
+        "variance is required, but its expression is null",
     ),
-    ("O4", "email"): ("conflict", "Order Reconciliation", "order and payment do not agree on email"),
+    ("O4", "email"): ("conflict", "Order Reconciliation", "order and payment disagree on email"),
     ("O4", "money_matches"): ("conflict", "Payments", "money received and money owed differ"),
     ("O6", "shipment"): (
         "duplicate",
@@ -51,11 +51,11 @@ EXCEPTIONS = {
         "Order Reconciliation",
         "this does not hold: shipment.shipped_at >= placed_at",
     ),
-    ("O9", "placed_at"): ("conflict", "Order Reconciliation", "order and shipment do not agree on placed_at"),
+    ("O9", "placed_at"): ("conflict", "Order Reconciliation", "order and shipment disagree on placed_at"),
     ("X8", "contract"): (
         "conflict",
         "Order Reconciliation",
-        "the settled row breaks shop.commercial_order 1.0.0: order_id must match ^O[0-9]+$",
+        "the settled row violates shop.commercial_order 1.0.0: order_id must match ^O[0-9]+$",
     ),
 }
 CLAIMS: dict[tuple[str, str], dict[str, Any]] = {
@@ -104,12 +104,12 @@ CLAIMS: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def _whole(reconciled: Reconciled) -> tuple[dict[str, Any], dict[tuple[str, str], Any]]:
-    resolved = {row["order_id"]: row.asDict() for row in reconciled.resolved.collect()}
+    resolved = {row["order_id"]: row.asDict() for row in reconciled.rows.collect()}
     exceptions = {(row["order_id"], row["assertion"]): row for row in reconciled.exceptions.collect()}
     return resolved, exceptions
 
 
-def test_every_key_is_resolved_or_held_with_what_stands_against_it(any_spark: SparkSession) -> None:
+def test_every_key_is_resolved_or_held_with_its_exceptions(any_spark: SparkSession) -> None:
     found = reconcile(claims(any_spark), None, DECLARED, CONTRACT, unique=["order", "payment"])
 
     rows, exceptions = _whole(found)
@@ -128,6 +128,6 @@ def test_every_key_is_resolved_or_held_with_what_stands_against_it(any_spark: Sp
         "shipment": 0,
     }
     table = reconciled_columns(CONTRACT)
-    assert [(one.name, one.dataType) for one in found.resolved.schema] == [
+    assert [(one.name, one.dataType) for one in found.rows.schema] == [
         (one.name, one.dataType) for one in table if one.name != "_run"
     ]

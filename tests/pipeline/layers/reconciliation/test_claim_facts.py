@@ -1,4 +1,4 @@
-"""Contracts and SQL tell beforehand which claims speak once about a key, and which columns must not be shown."""
+"""Facts about claims that follow from contracts and SQL."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.layers.reconciliation.orders import contract_of
-from treaty.pipeline.layers.reconciliation.claim_facts import Foreknown, foreknown
-from treaty.pipeline.project.declarations import Claim, Line, Reconciliation, Sql
+from treaty.contracts.versions import Line
+from treaty.pipeline.layers.reconciliation.claim_facts import ClaimFacts, claim_facts
+from treaty.pipeline.project.declarations import Claim, Reconciliation, Sql
 
 _ORDER = {"name": "order_id", "logicalType": "string"}
 _PAYMENT = {"name": "payment_id", "logicalType": "string"}
@@ -23,9 +24,9 @@ PRODUCTS = {
 }
 
 
-def _known(product: str, sql: str | None) -> Foreknown:
+def _known(product: str, sql: str | None) -> ClaimFacts:
     claim = Claim("claim", product, None if sql is None else Sql(Path("claim.sql"), sql))
-    return foreknown(Reconciliation("r", Line("r", 1), (claim,), ()), CONTRACT, PRODUCTS)
+    return claim_facts(Reconciliation("r", Line("r", 1), (claim,), ()), CONTRACT, PRODUCTS)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,7 @@ def _known(product: str, sql: str | None) -> Foreknown:
         ("payments", "SELECT order_id FROM nothing GROUP BY order_id", False),
     ],
 )
-def test_a_claim_speaks_once_where_its_key_or_its_groups_say_so(
-    product: str, sql: str | None, speaks_once: bool
-) -> None:
+def test_a_claim_is_unique_by_its_key_or_grouping(product: str, sql: str | None, speaks_once: bool) -> None:
     assert ("claim" in _known(product, sql).unique) is speaks_once
 
 

@@ -1,4 +1,4 @@
-"""Exceptions are remembered: when they were first and last seen, and that data settled them."""
+"""History of exceptions: first seen, last seen, resolved."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.pipeline.layers.reconciliation import remembered
+from treaty.pipeline.layers.reconciliation import update_exceptions
 
 
 def _day(number: int) -> datetime:
     return datetime(2026, 3, number, tzinfo=UTC).replace(tzinfo=None)
 
 
-def test_the_first_sight_is_kept_and_what_is_gone_is_resolved_once(any_spark: SparkSession) -> None:
+def test_first_seen_is_kept_and_missing_exceptions_are_resolved_once(any_spark: SparkSession) -> None:
     spark = any_spark
     before = spark.sql(
         """SELECT k, assertion, 'conflict' reason_class, 'old' statement, '{}' claims, 'd0' claims_digest, 'a' owner,
@@ -40,7 +40,7 @@ def test_the_first_sight_is_kept_and_what_is_gone_is_resolved_once(any_spark: Sp
         "SELECT * FROM VALUES ('stays'), ('goes'), ('went'), ('returns'), ('lapses'), ('vanishes'), ('comes') AS t(k)"
     )
 
-    rows = remembered(found, before, keys, F.lit("2026-03-09").cast("timestamp"), 9)
+    rows = update_exceptions(found, before, keys, F.lit("2026-03-09").cast("timestamp"), 9)
 
     assert rows.columns == before.columns
     assert {

@@ -1,7 +1,7 @@
-"""From what arrived to events: parsed by the contract, judged row by row, and each delivered once."""
+"""From raw rows to events: parsed by the contract, checked row by row, with redeliveries marked."""
 
-from treaty.pipeline.layers.events.deduplication import deduplicated, identity_of, known_identities
+from treaty.pipeline.layers.events.deduplication import identity_columns, known_identities, mark_redeliveries
 from treaty.pipeline.layers.events.event_table import Outcome, event_columns
-from treaty.pipeline.layers.events.quarantine import held_to_contract
+from treaty.pipeline.layers.events.quarantine import check_events
 
-__all__ = ["Outcome", "deduplicated", "event_columns", "held_to_contract", "identity_of", "known_identities"]
+__all__ = ["Outcome", "mark_redeliveries", "event_columns", "check_events", "identity_columns", "known_identities"]

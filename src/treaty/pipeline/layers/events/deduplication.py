@@ -1,4 +1,4 @@
-"""Events that were delivered before: in the same batch, or in an earlier one."""
+"""Deduplication: events that were delivered before, in the same run or in an earlier one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from treaty.contracts.model import Contract
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.events.event_table import ARRIVAL, DIGEST, OUTCOME, Outcome, contract_columns
-from treaty.pipeline.layers.events.payloads import PAYLOAD, parsed
-from treaty.pipeline.layers.keys import of_keys, payload_digest
+from treaty.pipeline.layers.events.payloads import PAYLOAD, parse_payloads
+from treaty.pipeline.layers.keys import payload_digest, rows_of_keys
 from treaty.pipeline.project.declarations import Source
 from treaty.spark.columns import INTERNAL_PREFIX, all_of, quoted_col
 from treaty.spark.input_layout import lay_out_input
@@ -25,44 +25,44 @@ _KNOWN_DIGEST = f"{INTERNAL_PREFIX}known_digest"
 _KNOWN_HASH = f"{INTERNAL_PREFIX}known_hash"
 
 
-def deduplicated(held: DataFrame, known: DataFrame | None, identity: Sequence[str]) -> DataFrame:
-    """Return the events with redeliveries marked: the first of an identity is accepted, and no other ever.
+def mark_redeliveries(events: DataFrame, known: DataFrame | None, identity: Sequence[str]) -> DataFrame:
+    """Return the events with redeliveries marked: only the first event of an identity is accepted.
 
-    One with the same content is a duplicate, one with another is conflicting, and shows only in raw. Events that
-    lack a part of the identity are never taken for each other.
+    A later one with the same content is a duplicate; one with other content is conflicting, and its values stay in the
+    raw table only. Events with a null in their identity are never redeliveries of each other.
     """
-    takes_part = (quoted_col(OUTCOME) == F.lit(Outcome.ACCEPTED.value)) & has_complete_key(identity)
-    # others are spread by where they came from, or they would all meet in one place
-    spread = F.when(~takes_part, F.xxhash64(*map(quoted_col, ARRIVAL)))
-    keyed = held.withColumn(KEY_HASH_COLUMN, F.coalesce(spread, key_hash(identity)))
-    joined = keyed.withColumn(_KNOWN_DIGEST, F.lit(None)) if known is None else _beside(keyed, known, identity)
-    together = Window.partitionBy(KEY_HASH_COLUMN, *map(quoted_col, identity)).orderBy(*map(quoted_col, ARRIVAL))
-    is_first = quoted_col(_KNOWN_DIGEST).isNull() & (F.row_number().over(together) == F.lit(1))
-    of_first = F.first(quoted_col(DIGEST)).over(together.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    standing = F.coalesce(quoted_col(_KNOWN_DIGEST), of_first)
-    again = F.when(quoted_col(DIGEST) == standing, F.lit(Outcome.DUPLICATE.value)).otherwise(
+    has_identity = (quoted_col(OUTCOME) == F.lit(Outcome.ACCEPTED.value)) & has_complete_key(identity)
+    # the others are distributed by their origin, since they would all end up in one partition
+    spread = F.when(~has_identity, F.xxhash64(*map(quoted_col, ARRIVAL)))
+    keyed = events.withColumn(KEY_HASH_COLUMN, F.coalesce(spread, key_hash(identity)))
+    joined = keyed.withColumn(_KNOWN_DIGEST, F.lit(None)) if known is None else _join_known(keyed, known, identity)
+    by_identity = Window.partitionBy(KEY_HASH_COLUMN, *map(quoted_col, identity)).orderBy(*map(quoted_col, ARRIVAL))
+    is_first = quoted_col(_KNOWN_DIGEST).isNull() & (F.row_number().over(by_identity) == F.lit(1))
+    of_first = F.first(quoted_col(DIGEST)).over(by_identity.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    first_digest = F.coalesce(quoted_col(_KNOWN_DIGEST), of_first)
+    redelivery = F.when(quoted_col(DIGEST) == first_digest, F.lit(Outcome.DUPLICATE.value)).otherwise(
         F.lit(Outcome.CONFLICTING.value)
     )
-    outcome = F.when(~takes_part | is_first, quoted_col(OUTCOME)).otherwise(again)
+    outcome = F.when(~has_identity | is_first, quoted_col(OUTCOME)).otherwise(redelivery)
     marked = joined.withColumn(OUTCOME, outcome)
     is_conflicting = quoted_col(OUTCOME) == F.lit(Outcome.CONFLICTING.value)
-    fields = {*contract_columns(held.columns), DIGEST}
+    fields = {*contract_columns(events.columns), DIGEST}
     shown = [
         F.when(~is_conflicting, quoted_col(name)).alias(name) if name in fields else quoted_col(name)
-        for name in held.columns
+        for name in events.columns
     ]
     return marked.select(*shown)
 
 
 def known_identities(accepted: DataFrame, raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
-    """Return identity and digest of accepted events that some raw rows may repeat.
+    """Return the identity and digest of accepted events that the raw rows may repeat.
 
     Of the history only these columns are read, and of the raw rows only the identity is parsed.
     """
-    identity = identity_of(source, contract)
-    here = _identities(raw, source, contract, identity)
+    identity = identity_columns(source, contract)
+    arrived = _identities(raw, source, contract, identity)
     columns = dict.fromkeys((*identity, DIGEST))
-    return of_keys(accepted.select(*map(quoted_col, columns)), here, identity)
+    return rows_of_keys(accepted.select(*map(quoted_col, columns)), arrived, identity)
 
 
 def _identities(raw: DataFrame, source: Source, contract: Contract, identity: Sequence[str]) -> DataFrame:
@@ -70,12 +70,12 @@ def _identities(raw: DataFrame, source: Source, contract: Contract, identity: Se
         return raw.select(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
     schema = select_object(contract)
     narrow = replace(schema, properties=tuple(field for field in schema.fields if column_name(field) in identity))
-    read = lay_out_input(parsed(raw, source, schema, identity), narrow, closed=False).frame
+    read = lay_out_input(parse_payloads(raw, source, schema, identity), narrow, closed=False).frame
     return read.select(*map(quoted_col, identity)).where(has_complete_key(identity))
 
 
-def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> DataFrame:
-    """Return the events with the digest that is known of their identity."""
+def _join_known(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> DataFrame:
+    """Return the events with the digest of the known event of their identity, if there is one."""
     places = {name: f"{_KNOWN}{place}" for place, name in enumerate(identity)}
     others = known.select(
         key_hash(identity).alias(_KNOWN_HASH),
@@ -89,30 +89,30 @@ def _beside(keyed: DataFrame, known: DataFrame, identity: Sequence[str]) -> Data
 
 
 BY_PAYLOAD = (DIGEST,)
-"""The identity of events of which nothing else is known: all that was sent."""
+"""The identity of events without key and sequence: the digest of the payload."""
 
 
-def identity_of(source: Source, contract: Contract) -> tuple[str, ...]:
-    """Return the columns of the identity: what the source says, else the key, else the place in the order, else all."""
+def identity_columns(source: Source, contract: Contract) -> tuple[str, ...]:
+    """Return the identity: fields of the source, else the key, else ordering key and sequence, else the payload."""
     fields = {field.name: field for field in select_object(contract).fields}
-    names = source.identity or _said_by(contract)
+    names = source.identity or _contract_identity(contract)
     unknown = [name for name in names if name not in fields]
     if unknown:
         raise InvalidDocument(
-            f"{source.at or source.name}: identity has {unknown[0]!r}, which is no field of {contract.id} "
+            f"{source.at or source.name}: identity names {unknown[0]!r}, which is not a field of {contract.id} "
             f"{contract.version}; it has: {', '.join(map(str, fields))}"
         )
     for name in names:
         kind = spark_type(fields[name])
         if kind is not None and contains_map(kind):
             raise InvalidDocument(
-                f"{source.at or source.name}: identity has {name!r}, which holds a map, and maps cannot be compared; "
-                "name other fields"
+                f"{source.at or source.name}: identity names {name!r}, which has a map in it, and maps cannot be "
+                "compared; name other fields"
             )
     return tuple(column_name(fields[name]) for name in names) or BY_PAYLOAD
 
 
-def _said_by(contract: Contract) -> tuple[str, ...]:
+def _contract_identity(contract: Contract) -> tuple[str, ...]:
     key, ordering = select_object(contract).primary_key, contract.treaty.ordering
     if key or ordering is None or not ordering.key or ordering.sequence is None:
         return key

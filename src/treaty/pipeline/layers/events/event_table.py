@@ -1,4 +1,4 @@
-"""What the table of a source's events holds beside the fields of the contract."""
+"""The table of events: the fields of the contract and the columns that the pipeline adds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FILE, POSITION, ARRIVED_AT, RAW_RUN = "_source_file", "_position", "_arrived_at"
 DIGEST = "_digest"
 RUN = "_run"
 ARRIVAL = (RAW_RUN, FILE, POSITION)
-"""The order in which the events of a source came."""
-_ICEBERG = frozenset(
+"""The columns that give the order of arrival of a source's events."""
+_ICEBERG_COLUMNS = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"}
 )
-"""Columns that every Iceberg table has of itself."""
-_PLATFORM = {
+"""Metadata columns of every Iceberg table."""
+_ADDED_COLUMNS = {
     OUTCOME: spark.StringType(),
     VIOLATIONS_COLUMN: VIOLATIONS_TYPE,
     FILE: spark.StringType(),
@@ -36,7 +36,7 @@ _PLATFORM = {
 
 
 class Outcome(StrEnum):
-    """What became of something that arrived."""
+    """The outcome of a raw row."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"
@@ -45,38 +45,38 @@ class Outcome(StrEnum):
 
 
 def event_columns(contract: Contract) -> spark.StructType:
-    """Return the columns of the table: nothing is required, since a row in quarantine has no values."""
-    fields = optional(struct_type(select_object(contract)))
-    refuse_taken(contract, [item.name for item in fields], {*_PLATFORM, MALFORMED_COLUMN})
-    return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _PLATFORM.items())])
+    """Return the columns of the table; all are nullable, since quarantined rows have no values."""
+    fields = nullable_columns(struct_type(select_object(contract)))
+    refuse_reserved_names(contract, [item.name for item in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
+    return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _ADDED_COLUMNS.items())])
 
 
 def contract_columns(names: Sequence[str]) -> list[str]:
-    """Return which of a table's columns are fields of the contract."""
-    return [name for name in names if name not in _PLATFORM]
+    """Return the columns of a table that are fields of the contract."""
+    return [name for name in names if name not in _ADDED_COLUMNS]
 
 
-def optional(kind: spark.StructType) -> spark.StructType:
-    """Return the same columns with nothing required at any depth."""
-    return spark.StructType([spark.StructField(item.name, _optional(item.dataType)) for item in kind])
+def nullable_columns(kind: spark.StructType) -> spark.StructType:
+    """Return the same columns, nullable at any depth."""
+    return spark.StructType([spark.StructField(item.name, _nullable_type(item.dataType)) for item in kind])
 
 
-def refuse_taken(contract: Contract, names: Sequence[str], taken: set[str]) -> None:
-    """Refuse a contract whose fields are called like columns that the platform adds."""
-    ours = {name.lower() for name in {*taken, *_ICEBERG}}
+def refuse_reserved_names(contract: Contract, names: Sequence[str], taken: set[str]) -> None:
+    """Refuse a contract with a field that is named like a column that the pipeline adds."""
+    ours = {name.lower() for name in {*taken, *_ICEBERG_COLUMNS}}
     clash = [name for name in names if name.lower() in ours]
     if clash:
         raise InvalidDocument(
-            f"contract {contract.id} {contract.version} has a field {clash[0]!r}, which is a column of the pipeline's "
-            "own; give the field another name"
+            f"contract {contract.id} {contract.version} has a field {clash[0]!r}, which is a column that the pipeline "
+            "adds; rename the field"
         )
 
 
-def _optional(kind: spark.DataType) -> spark.DataType:
+def _nullable_type(kind: spark.DataType) -> spark.DataType:
     if isinstance(kind, spark.StructType):
-        return optional(kind)
+        return nullable_columns(kind)
     if isinstance(kind, spark.ArrayType):
-        return spark.ArrayType(_optional(kind.elementType))
+        return spark.ArrayType(_nullable_type(kind.elementType))
     if isinstance(kind, spark.MapType):
-        return spark.MapType(_optional(kind.keyType), _optional(kind.valueType))
+        return spark.MapType(_nullable_type(kind.keyType), _nullable_type(kind.valueType))
     return kind

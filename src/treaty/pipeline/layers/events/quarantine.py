@@ -1,4 +1,4 @@
-"""What arrived, held to the contract of its event: every raw row is accepted or in quarantine, in one pass."""
+"""Check of raw rows against the contract of their events: each is accepted or quarantined, in one pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.contracts.model import Contract
-from treaty.pipeline.layers.events.deduplication import BY_PAYLOAD, identity_of
+from treaty.pipeline.layers.events.deduplication import BY_PAYLOAD, identity_columns
 from treaty.pipeline.layers.events.event_table import (
     ARRIVED_AT,
     DIGEST,
@@ -17,7 +17,7 @@ from treaty.pipeline.layers.events.event_table import (
     Outcome,
     event_columns,
 )
-from treaty.pipeline.layers.events.payloads import PAYLOAD, POINTERS, parsed, unknown_names_in
+from treaty.pipeline.layers.events.payloads import PAYLOAD, POINTERS, parse_payloads, unknown_names
 from treaty.pipeline.layers.keys import content_digest, payload_digest
 from treaty.pipeline.project.declarations import Source
 from treaty.spark.checks import Kind
@@ -28,43 +28,45 @@ from treaty.spark.schema import select_object
 from treaty.spark.violations import Reason, violations_column
 
 _UNKNOWN = "_unknown"
-_UNKNOWN_RULE = Rule(Kind.UNKNOWN_FIELD.value, Kind.UNKNOWN_FIELD, "", "must have no fields the contract does not know")
+_UNKNOWN_RULE = Rule(
+    Kind.UNKNOWN_FIELD.value, Kind.UNKNOWN_FIELD, "", "must have no fields that the contract does not define"
+)
 _POLICY = Policy(unknown_fields=UnknownFields.ALLOWED, scope=Scope.ROWS)
-"""A payload is read by the contract alone, so that names which it does not know are looked for apart."""
+"""Payloads are parsed by the fields of the contract, so that unknown fields are looked for separately."""
 
 
-def held_to_contract(raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
-    """Return an event for each raw row: its fields if the contract is kept, the reasons if not, and where it came from.
+def check_events(raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
+    """Return an event for each raw row: its fields if it conforms to the contract, otherwise the violations.
 
-    Rules on the whole (keys, counts, freshness) are not for what happens to arrive together.
+    Rules on sets of rows (keys, counts, freshness) are left to the audit of the table.
     """
-    event_columns(contract)  # refuses names that are taken
-    held = enforce(_read(raw, source, contract), contract, policy=_POLICY, carry=_carried(source, contract))
-    stays = _stays(held)
-    reasons = _reasons(held)
-    fields = [F.when(stays, quoted_col(name)).alias(name) for name in held.prepared.typed]
-    outcome = F.when(stays, F.lit(Outcome.ACCEPTED.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
-    return held.judged.select(
+    event_columns(contract)  # refuses reserved names
+    enforcement = enforce(_parse(raw, source, contract), contract, policy=_POLICY, carry=_carried(source, contract))
+    conforms = _conforms(enforcement)
+    reasons = _reasons(enforcement)
+    fields = [F.when(conforms, quoted_col(name)).alias(name) for name in enforcement.prepared.typed]
+    outcome = F.when(conforms, F.lit(Outcome.ACCEPTED.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
+    return enforcement.judged.select(
         *fields,
         outcome.alias(OUTCOME),
-        F.when(~stays, reasons).alias(VIOLATIONS_COLUMN),
+        F.when(~conforms, reasons).alias(VIOLATIONS_COLUMN),
         *map(quoted_col, (FILE, POSITION, ARRIVED_AT, RAW_RUN)),
-        F.when(stays, _digest(held)).alias(DIGEST),
+        F.when(conforms, _digest(enforcement)).alias(DIGEST),
     )
 
 
-def _read(raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
+def _parse(raw: DataFrame, source: Source, contract: Contract) -> DataFrame:
     schema = select_object(contract)
-    beside: list[Column] = []
-    if identity_of(source, contract) == BY_PAYLOAD:
-        beside.append(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
+    extra: list[Column] = []
+    if identity_columns(source, contract) == BY_PAYLOAD:
+        extra.append(payload_digest(quoted_col(PAYLOAD)).alias(DIGEST))
     if _is_closed(contract):
-        beside.append(unknown_names_in(source, schema).alias(_UNKNOWN))
-    return parsed(raw, source, schema, beside=tuple(beside))
+        extra.append(unknown_names(source, schema).alias(_UNKNOWN))
+    return parse_payloads(raw, source, schema, beside=tuple(extra))
 
 
 def _carried(source: Source, contract: Contract) -> tuple[str, ...]:
-    digest = BY_PAYLOAD if identity_of(source, contract) == BY_PAYLOAD else ()
+    digest = BY_PAYLOAD if identity_columns(source, contract) == BY_PAYLOAD else ()
     unknown = (_UNKNOWN,) if _is_closed(contract) else ()
     return (*POINTERS, *digest, *unknown)
 
@@ -73,23 +75,27 @@ def _is_closed(contract: Contract) -> bool:
     return contract.treaty.content == "closed"
 
 
-def _stays(held: Enforcement) -> Column:
-    return held.stays & (F.size(_UNKNOWN) == F.lit(0)) if _UNKNOWN in held.prepared.carried else held.stays
-
-
-def _reasons(held: Enforcement) -> Column:
-    """Return why a row is in quarantine; of what cannot be read, nothing else is said."""
-    found = list(held.reasons())
-    if _UNKNOWN in held.prepared.carried:
-        found.append(Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", ")))
-    unread = [reason for reason in found if reason.rule.kind is Kind.MALFORMED]
-    place = dict(held.prepared.inputs)[MALFORMED_COLUMN]
-    return F.when(quoted_col(place).isNotNull(), violations_column(unread, held.origin)).otherwise(
-        violations_column(found, held.origin)
+def _conforms(enforcement: Enforcement) -> Column:
+    return (
+        enforcement.stays & (F.size(_UNKNOWN) == F.lit(0))
+        if _UNKNOWN in enforcement.prepared.carried
+        else enforcement.stays
     )
 
 
-def _digest(held: Enforcement) -> Column:
-    if DIGEST in held.prepared.carried:
+def _reasons(enforcement: Enforcement) -> Column:
+    """Return why a row is quarantined; a payload that cannot be parsed has no other violations."""
+    reasons = list(enforcement.reasons())
+    if _UNKNOWN in enforcement.prepared.carried:
+        reasons.append(Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", ")))
+    parse_errors = [reason for reason in reasons if reason.rule.kind is Kind.MALFORMED]
+    place = dict(enforcement.prepared.inputs)[MALFORMED_COLUMN]
+    return F.when(quoted_col(place).isNotNull(), violations_column(parse_errors, enforcement.origin)).otherwise(
+        violations_column(reasons, enforcement.origin)
+    )
+
+
+def _digest(enforcement: Enforcement) -> Column:
+    if DIGEST in enforcement.prepared.carried:
         return quoted_col(DIGEST)
-    return content_digest(held.judged.select(*map(quoted_col, held.prepared.typed)).schema)
+    return content_digest(enforcement.judged.select(*map(quoted_col, enforcement.prepared.typed)).schema)

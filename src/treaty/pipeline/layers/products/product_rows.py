@@ -1,4 +1,4 @@
-"""The rows of a product: one for each key, from the standing events of that key."""
+"""The rows of a product: one for each key, from the accepted events of that key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from treaty.contracts.model import Contract
 from treaty.pipeline.layers.events import event_table as of_events
-from treaty.pipeline.layers.keys import beside_keys
-from treaty.pipeline.layers.products.late_events import Told, history_of, latest_rows
+from treaty.pipeline.layers.keys import join_by_key
+from treaty.pipeline.layers.products.late_events import SourceEvents, count_deliveries, latest_rows
 from treaty.pipeline.layers.products.product_table import (
     COUNTS,
     GIVEN,
@@ -37,56 +37,57 @@ def build_product(
     keys: Mapping[str, Sequence[str]] | None = None,
     sequences: Mapping[str, DataFrame] | None = None,
 ) -> DataFrame:
-    """Return the rows of the keys whose standing events are given, held to the contract of the product.
+    """Return the rows of the keys whose accepted events are given, checked against the contract of the product.
 
-    `sources` are the contracts of the events, `keys` the columns of each source that hold the product's key, where
-    they are not named like it, `sequences` the standing events of sources along with those of other keys that share a
-    sequence with them. Every row has a whole key: a row without one belongs to nothing.
+    `sources` are the contracts of the events. `keys` are the columns of each source that hold the product's key, if
+    they have other names. `sequences` are the events of sources together with those of other keys that share a
+    sequence with them. Rows with a null in their key are left out.
     """
     key = key_columns(contract)
-    product_columns(contract)  # refuses names that are taken
-    rows = _judged(_derived(inputs, product, contract, sources), contract, key)
-    told = [
-        Told(name, (sequences or inputs).get(name, inputs[name]), sources[name], tuple(columns))
+    product_columns(contract)  # refuses reserved names
+    rows = _check(_query_or_latest(inputs, product, contract, sources), contract, key)
+    events = [
+        SourceEvents(name, (sequences or inputs).get(name, inputs[name]), sources[name], tuple(columns))
         for name in product.sources
         if (columns := _key_in(inputs[name], (keys or {}).get(name, key)))
     ]
-    if len(told) < len(product.sources):
+    if len(events) < len(product.sources):
         return rows.select("*", *[F.lit(None).cast("bigint").alias(name) for name in COUNTS])
-    return beside_keys(rows, history_of(told, key), key)
+    return join_by_key(rows, count_deliveries(events, key), key)
 
 
-def _derived(
+def _query_or_latest(
     inputs: Mapping[str, DataFrame], product: Product, contract: Contract, sources: Mapping[str, Contract]
 ) -> DataFrame:
     if product.sql is None:
         name = product.sources[0]
         return latest_rows(inputs[name], product, contract, sources[name])
-    shown = {name: _shown(frame, is_source=name in product.sources) for name, frame in inputs.items()}
-    return run_sql(next(iter(inputs.values())).sparkSession, product.sql, shown)
+    visible = {name: _visible_columns(frame, is_source=name in product.sources) for name, frame in inputs.items()}
+    return run_sql(next(iter(inputs.values())).sparkSession, product.sql, visible)
 
 
-def _shown(frame: DataFrame, *, is_source: bool) -> DataFrame:
-    """Return what SQL sees of an input: the fields of its contract, and of events when they arrived."""
+def _visible_columns(frame: DataFrame, *, is_source: bool) -> DataFrame:
+    """Return the columns that SQL sees: the fields of the contract, and the arrival time of events."""
     if not is_source:
         return frame.select(*map(quoted_col, contract_columns(frame.columns)))
     return frame.select(*map(quoted_col, [*of_events.contract_columns(frame.columns), of_events.ARRIVED_AT]))
 
 
-def _judged(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:
-    held = enforce(rows, contract, policy=Policy(scope=Scope.ROWS))
-    stays = held.stays
+def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:
+    enforcement = enforce(rows, contract, policy=Policy(scope=Scope.ROWS))
+    conforms = enforcement.stays
     fields = [
-        quoted_col(name) if name in key else F.when(stays, quoted_col(name)).alias(name) for name in held.prepared.typed
+        quoted_col(name) if name in key else F.when(conforms, quoted_col(name)).alias(name)
+        for name in enforcement.prepared.typed
     ]
-    outcome = F.when(stays, F.lit(Outcome.VALID.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
-    judged = held.judged.select(
+    outcome = F.when(conforms, F.lit(Outcome.VALID.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
+    checked = enforcement.judged.select(
         *fields,
         outcome.alias(OUTCOME),
-        F.when(~stays, violations_column(list(held.reasons()), held.origin)).alias(VIOLATIONS_COLUMN),
-        F.when(~stays, F.to_json(F.struct(*held.prepared.given_back()))).alias(GIVEN),
+        F.when(~conforms, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN),
+        F.when(~conforms, F.to_json(F.struct(*enforcement.prepared.given_back()))).alias(GIVEN),
     )
-    return judged.where(has_complete_key(key))
+    return checked.where(has_complete_key(key))
 
 
 def _key_in(events: DataFrame, columns: Sequence[str]) -> Sequence[str]:

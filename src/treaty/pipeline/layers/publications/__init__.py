@@ -1,15 +1,15 @@
-"""Publications: rows chosen, delayed, redacted and laid out by a consumer contract, and judged on the way out."""
+"""Publications: rows selected, delayed, redacted and checked against a consumer contract."""
 
-from treaty.pipeline.layers.publications.publication_check import Outgoing, judged_for_publication, outgoing
-from treaty.pipeline.layers.publications.publication_rows import build_publication, chosen_rows, visible
+from treaty.pipeline.layers.publications.publication_check import Outgoing, check_for_publication, prepare_outgoing
+from treaty.pipeline.layers.publications.publication_rows import build_publication, select_rows, visible_rows
 from treaty.pipeline.layers.publications.redaction import salt_for
 
 __all__ = [
     "Outgoing",
-    "chosen_rows",
-    "judged_for_publication",
-    "outgoing",
+    "select_rows",
+    "check_for_publication",
+    "prepare_outgoing",
     "build_publication",
     "salt_for",
-    "visible",
+    "visible_rows",
 ]

@@ -1,6 +1,6 @@
-"""Values taken out of a publication: hashed with its salt, emptied, or replaced by a constant, at any depth.
+"""Redaction: values of a publication are hashed with its salt, set to null or replaced by a constant, at any depth.
 
-Columns are written as SQL, so that a frame and a view are redacted by the same words.
+Redacted columns are written as SQL, so that tables and views use the same expressions.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from treaty.spark.columns import quoted_col
 from treaty.spark.schema import find_struct_field
 
 _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
-_BETWEEN = "\x1f"
-"""Stands between the salt and the value, so that no two pairs give one text."""
+_SEPARATOR = "\x1f"
+"""Separates the salt from the value, so that no two pairs give the same text."""
 
 
 def salt_for(secret: str, publication: Publication) -> str:
-    """Return a publication's own salt, so that the hashes of two publications cannot be matched with each other.
+    """Return the salt of a publication, so that the hashes of two publications cannot be matched with each other.
 
-    A hash is SHA-256, in hexadecimal digits, of the salt, the character U+001F and the value as text. Whoever has the
-    secret can find values by trying; nobody else can. With another secret all hashes are others.
+    A hash is the SHA-256, in hexadecimal digits, of the salt, the character U+001F and the value as text. Guessing
+    values requires the secret. A new secret changes all hashes.
     """
-    return sha256(f"{publication.line}{_BETWEEN}{publication.table}{_BETWEEN}{secret}".encode()).hexdigest()
+    return sha256(f"{publication.line}{_SEPARATOR}{publication.table}{_SEPARATOR}{secret}".encode()).hexdigest()
 
 
-def redacted(rows: DataFrame, publication: Publication, salt: str | None) -> DataFrame:
-    """Return the rows with every redaction of the publication applied."""
+def redact(rows: DataFrame, publication: Publication, salt: str | None) -> DataFrame:
+    """Return the rows with all redactions of the publication applied."""
     replaced = redactions_sql(rows.schema, publication, salt)
     if not replaced:
         return rows
@@ -44,43 +44,43 @@ def redacted(rows: DataFrame, publication: Publication, salt: str | None) -> Dat
 
 
 def redactions_sql(have: spark.StructType, publication: Publication, salt: str | None) -> dict[str, str]:
-    """Return, for each column that something is taken out of, what stands there instead."""
+    """Return the SQL expression of each redacted column."""
     replaced: dict[str, str] = {}
     for redaction in publication.redacted:
         if redaction.how is Redaction.HASH and not salt:
             raise InvalidDocument(
-                f"{publication.at}: {redaction.field} is to be hashed, but there is no secret to hash with; "
-                "without one, values could be found by trying: set TREATY_HASH_SECRET"
+                f"{publication.at}: {redaction.field} is to be hashed, but no secret is set, without which values "
+                "could be guessed: set TREATY_HASH_SECRET"
             )
         first, *rest = _steps(redaction, publication)
         column = find_struct_field(have, first.text)
         if column is None or first.is_mark:
             raise _unknown(redaction, publication, first, have)
         value = replaced.get(column.name, quote_identifier(column.name))
-        replaced[column.name] = _Path(redaction, publication, salt or "").rewritten(value, column.dataType, rest)
+        replaced[column.name] = _PathRedaction(redaction, publication, salt or "").apply(value, column.dataType, rest)
     return replaced
 
 
 @dataclass(frozen=True)
-class _Path:
-    """One redaction on its way down to the value."""
+class _PathRedaction:
+    """One redaction, applied along its path."""
 
     redaction: Redacted
     publication: Publication
     salt: str
 
-    def rewritten(self, value: str, kind: spark.DataType, steps: list[Step], depth: int = 0) -> str:
-        """Return a value as SQL with the part that the steps lead to taken out."""
+    def apply(self, value: str, kind: spark.DataType, steps: list[Step], depth: int = 0) -> str:
+        """Return a value as SQL with the part at the end of the path redacted."""
         if not steps:
             return _REPLACEMENTS[self.redaction.how](value, kind, self)
         into, rest = steps[0], steps[1:]
         if isinstance(kind, spark.ArrayType):
-            rest = rest if into.text == ITEMS and into.is_mark else steps  # the mark may be left out
-            inner = self.rewritten(f"x{depth}", kind.elementType, rest, depth + 1)
+            rest = rest if into.text == ITEMS and into.is_mark else steps  # the mark is optional
+            inner = self.apply(f"x{depth}", kind.elementType, rest, depth + 1)
             return f"transform({value}, x{depth} -> {inner})"
         if isinstance(kind, spark.MapType) and (not into.is_mark or into.text == MAP_VALUES):
             rest = rest if into.is_mark else steps
-            inner = self.rewritten(f"x{depth}", kind.valueType, rest, depth + 1)
+            inner = self.apply(f"x{depth}", kind.valueType, rest, depth + 1)
             return f"transform_values({value}, (k{depth}, x{depth}) -> {inner})"
         if isinstance(kind, spark.StructType) and not into.is_mark and (part := find_struct_field(kind, into.text)):
             return self._in_struct(value, kind, part, rest, depth)
@@ -91,30 +91,30 @@ class _Path:
     ) -> str:
         parts = [(item, f"{value}.{quote_identifier(item.name)}") for item in kind.fields]
         built = ", ".join(
-            f"{quote_string(item.name)}, {self.rewritten(inner, item.dataType, rest, depth) if item is part else inner}"
+            f"{quote_string(item.name)}, {self.apply(inner, item.dataType, rest, depth) if item is part else inner}"
             for item, inner in parts
         )
         return f"CASE WHEN {value} IS NOT NULL THEN named_struct({built}) END"
 
 
-def _hashed(value: str, kind: spark.DataType, path: _Path) -> str:
+def _hashed(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
     text = f"CAST({value} AS STRING)"
     if isinstance(kind, _STRUCTURES):
         text = f"to_json({value})"
     elif isinstance(kind, spark.BinaryType):
         text = f"base64({value})"
-    return f"sha2(concat({quote_string(path.salt + _BETWEEN)}, {text}), 256)"
+    return f"sha2(concat({quote_string(path.salt + _SEPARATOR)}, {text}), 256)"
 
 
-def _emptied(value: str, kind: spark.DataType, path: _Path) -> str:
-    return f"CASE WHEN FALSE THEN {value} END"  # keeps the type, whatever it is called
+def _nulled(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
+    return f"CASE WHEN FALSE THEN {value} END"  # null of the same type
 
 
-def _constant(value: str, kind: spark.DataType, path: _Path) -> str:
+def _constant(value: str, kind: spark.DataType, path: _PathRedaction) -> str:
     return quote_string(path.redaction.constant or "")
 
 
-_REPLACEMENTS = {Redaction.HASH: _hashed, Redaction.NULL: _emptied, Redaction.CONSTANT: _constant}
+_REPLACEMENTS = {Redaction.HASH: _hashed, Redaction.NULL: _nulled, Redaction.CONSTANT: _constant}
 
 
 def _steps(redaction: Redacted, publication: Publication) -> tuple[Step, ...]:
@@ -126,8 +126,8 @@ def _steps(redaction: Redacted, publication: Publication) -> tuple[Step, ...]:
 
 def _unknown(redaction: Redacted, publication: Publication, step: Step, kind: spark.DataType) -> InvalidDocument:
     names = kind.names if isinstance(kind, spark.StructType) else None
-    there = f"it is in {kind.simpleString()}" if names is None else f"there are: {', '.join(names)}"
+    available = f"it is in {kind.simpleString()}" if names is None else f"there are: {', '.join(names)}"
     return InvalidDocument(
-        f"{publication.at}: {redaction.field} is to be redacted, but there is no {step.text!r}; {there}. "
-        "Nothing is published that should have been taken out"
+        f"{publication.at}: {redaction.field} is to be redacted, but there is no {step.text!r}; {available}. "
+        "Nothing is published without this redaction"
     )

@@ -1,6 +1,6 @@
-"""Reconciliation: what several products say about a key is settled, or held back with an exception and its owner."""
+"""Reconciliation: claims of several products about a key are settled, or the key is held with exceptions."""
 
-from treaty.pipeline.layers.reconciliation.exception_history import remembered
+from treaty.pipeline.layers.reconciliation.exception_history import update_exceptions
 from treaty.pipeline.layers.reconciliation.reconciler import Reconciled, reconcile
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import (
     acceptance_columns,
@@ -14,5 +14,5 @@ __all__ = [
     "exception_columns",
     "reconcile",
     "reconciled_columns",
-    "remembered",
+    "update_exceptions",
 ]

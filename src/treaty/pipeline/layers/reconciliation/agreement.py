@@ -1,4 +1,4 @@
-"""Whether two claims agree: exactly, or within a tolerance, by the kind of value they speak of."""
+"""Agreement of claims: exact or within a tolerance, by the kind of their values."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from treaty.spark.value_checks import contains_map
 
 
 class Kind(StrEnum):
-    """Values that can be compared with each other."""
+    """Kinds of values; values of one kind can be compared."""
 
     NUMBER = "a number"
     FLOAT = "a floating-point number"
     TEXT = "a text"
-    TRUTH = "true or false"
-    DAY = "a date"
-    MOMENT = "a timestamp"
-    LOCAL_MOMENT = "a timestamp without time zone"
+    BOOLEAN = "true or false"
+    DATE = "a date"
+    TIMESTAMP = "a timestamp"
+    LOCAL_TIMESTAMP = "a timestamp without time zone"
     OTHER = "a structure"
 
 
@@ -37,27 +37,27 @@ _KINDS: dict[type[spark.DataType], Kind] = {
     spark.FloatType: Kind.FLOAT,
     spark.DoubleType: Kind.FLOAT,
     spark.StringType: Kind.TEXT,
-    spark.BooleanType: Kind.TRUTH,
-    spark.DateType: Kind.DAY,
-    spark.TimestampType: Kind.MOMENT,
-    spark.TimestampNTZType: Kind.LOCAL_MOMENT,
+    spark.BooleanType: Kind.BOOLEAN,
+    spark.DateType: Kind.DATE,
+    spark.TimestampType: Kind.TIMESTAMP,
+    spark.TimestampNTZType: Kind.LOCAL_TIMESTAMP,
 }
-_ROOM = spark.DecimalType(20, 0)
-_WRITTEN = spark.DecimalType(38, 18)
+_WIDE_INTEGER = spark.DecimalType(20, 0)
+_PRINTED_DECIMAL = spark.DecimalType(38, 18)
 _NUMBERS = frozenset({Kind.NUMBER, Kind.FLOAT})
-SHARES = _NUMBERS
-"""Kinds that can differ by a share of a value."""
-TOLERANT = _NUMBERS | {Kind.DAY, Kind.MOMENT, Kind.LOCAL_MOMENT}
-"""Kinds that can differ by a number: days between dates, seconds between timestamps."""
+RELATIVE_KINDS = _NUMBERS
+"""Kinds that allow a relative tolerance."""
+ABSOLUTE_KINDS = _NUMBERS | {Kind.DATE, Kind.TIMESTAMP, Kind.LOCAL_TIMESTAMP}
+"""Kinds that allow an absolute tolerance: days between dates, seconds between timestamps."""
 
 
-def kind_of(held: spark.DataType) -> Kind:
-    """Return what kind of value a column holds."""
-    return _KINDS.get(type(held), Kind.OTHER)
+def kind_of(data_type: spark.DataType) -> Kind:
+    """Return the kind of the values of a type."""
+    return _KINDS.get(type(data_type), Kind.OTHER)
 
 
 def comparable(one: spark.DataType, other: spark.DataType) -> Kind | None:
-    """Return as what two columns are compared, or None where they cannot be."""
+    """Return the kind as which values of two types are compared, or None if they cannot be."""
     kinds = {kind_of(one), kind_of(other)}
     if kinds <= _NUMBERS:
         return Kind.FLOAT if Kind.FLOAT in kinds else Kind.NUMBER
@@ -67,13 +67,13 @@ def comparable(one: spark.DataType, other: spark.DataType) -> Kind | None:
     return None if kind is Kind.OTHER and (contains_map(one) or one != other) else kind
 
 
-def widened(value: Column, held: spark.DataType) -> Column:
-    """Return a value in a type in which differences of whole numbers have room."""
-    return value.cast(_ROOM) if isinstance(held, spark.IntegralType) else value
+def widen(value: Column, data_type: spark.DataType) -> Column:
+    """Return integers as decimals, so that their difference does not overflow."""
+    return value.cast(_WIDE_INTEGER) if isinstance(data_type, spark.IntegralType) else value
 
 
 def agrees(first: Column, other: Column, kind: Kind, agreement: Agreement) -> Column:
-    """Tell whether another claim agrees with the first; both have a value. What cannot be told does not agree."""
+    """Tell whether another claim agrees with the first; both have a value. An undefined comparison means no."""
     within = Decimal(format(Decimal(str(agreement.within)), "f"))
     if not within:
         return first.eqNullSafe(other)
@@ -91,29 +91,29 @@ def _number_within_share(first: Column, other: Column, share: Decimal) -> Column
 
 def _float_within(first: Column, other: Column, within: Decimal) -> Column:
     near = F.abs(first.cast("double") - other.cast("double")) <= F.lit(float(within))
-    return F.coalesce(_number_within(_as_written(first), _as_written(other), within), near)
+    return F.coalesce(_number_within(_printed_decimal(first), _printed_decimal(other), within), near)
 
 
 def _float_within_share(first: Column, other: Column, share: Decimal) -> Column:
     near = F.abs(first.cast("double") - other.cast("double")) <= F.abs(first.cast("double")) * F.lit(float(share))
-    return F.coalesce(_number_within_share(_as_written(first), _as_written(other), share), near)
+    return F.coalesce(_number_within_share(_printed_decimal(first), _printed_decimal(other), share), near)
 
 
-def _as_written(value: Column) -> Column:
-    """Return the decimal that a floating-point number is written as, if it has room: 1.1 is a tenth more than 1.0."""
-    return value.cast("double").try_cast(_WRITTEN)
+def _printed_decimal(value: Column) -> Column:
+    """Return the decimal that a floating-point number is printed as, if it fits: 1.1 - 1.0 is exactly 0.1."""
+    return value.cast("double").try_cast(_PRINTED_DECIMAL)
 
 
 def _days_within(first: Column, other: Column, within: Decimal) -> Column:
     return F.abs(F.datediff(first, other)) <= F.lit(within)
 
 
-def _moments_within(first: Column, other: Column, within: Decimal) -> Column:
-    # counted from 1970, so that the session's time zone does not matter
+def _timestamps_within(first: Column, other: Column, within: Decimal) -> Column:
+    # compared as microseconds, so that the session's time zone does not matter
     return F.abs(F.unix_micros(first) - F.unix_micros(other)) <= F.lit(int(within * 1_000_000))
 
 
-def _local_moments_within(first: Column, other: Column, within: Decimal) -> Column:
+def _local_timestamps_within(first: Column, other: Column, within: Decimal) -> Column:
     allowed = F.lit(timedelta(microseconds=int(within * 1_000_000)))
     return (first - other).between(F.lit(timedelta()) - allowed, allowed)
 
@@ -123,7 +123,7 @@ _BY_SHARE: dict[Kind, _Near] = {Kind.NUMBER: _number_within_share, Kind.FLOAT: _
 _BY_NUMBER: dict[Kind, _Near] = {
     Kind.NUMBER: _number_within,
     Kind.FLOAT: _float_within,
-    Kind.DAY: _days_within,
-    Kind.MOMENT: _moments_within,
-    Kind.LOCAL_MOMENT: _local_moments_within,
+    Kind.DATE: _days_within,
+    Kind.TIMESTAMP: _timestamps_within,
+    Kind.LOCAL_TIMESTAMP: _local_timestamps_within,
 }

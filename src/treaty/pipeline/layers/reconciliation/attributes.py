@@ -1,4 +1,4 @@
-"""Settling attributes: by the first claim of authority that has a value, or by an expression."""
+"""How each attribute gets its value: by the first claim of authority that has one, by an expression, or by default."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from treaty.pipeline.layers.reconciliation.agreement import SHARES, TOLERANT, Kind, agrees, comparable, widened
-from treaty.pipeline.layers.reconciliation.claims import Spoken
-from treaty.pipeline.layers.reconciliation.evidence import Secrets, Shown
-from treaty.pipeline.layers.reconciliation.expressions import ATTRIBUTES, Formula, formula
+from treaty.pipeline.layers.reconciliation.agreement import (
+    ABSOLUTE_KINDS,
+    RELATIVE_KINDS,
+    Kind,
+    agrees,
+    comparable,
+    widen,
+)
+from treaty.pipeline.layers.reconciliation.claims import ClaimRows
+from treaty.pipeline.layers.reconciliation.evidence import EvidenceColumns, MaskedColumns
+from treaty.pipeline.layers.reconciliation.expressions import ATTRIBUTES, Formula, parse_formula
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, Attribute, OnConflict
 from treaty.spark.columns import INTERNAL_PREFIX, any_of, quoted_col
@@ -25,12 +32,12 @@ from treaty.spark.type_conversion import same_type
 
 @dataclass(frozen=True)
 class Settled:
-    """One attribute: where its value comes from, and what may be wrong with it."""
+    """One attribute: where its value comes from, and which exceptions it can have."""
 
     attribute: Attribute
     column: str
     number: int
-    says: tuple[tuple[str, str], ...] = ()
+    claimed: tuple[tuple[str, str], ...] = ()
     """The claims of authority, each with its column."""
     kind: Kind | None = None
     formula: Formula | None = None
@@ -39,13 +46,13 @@ class Settled:
 
     @property
     def conflict(self) -> str:
-        """The column that tells whether claims disagree."""
+        """The column with the flag that claims disagree."""
         return f"{INTERNAL_PREFIX}conflict_{self.number}"
 
     @property
     def compares(self) -> bool:
         """Whether claims are compared."""
-        return self.attribute.agreement is not None and len(self.says) > 1
+        return self.attribute.agreement is not None and len(self.claimed) > 1
 
     @property
     def may_conflict(self) -> bool:
@@ -58,79 +65,87 @@ class Settled:
         return self.is_required and self.default is None
 
 
-def settled_by(
-    subject: Subject, attribute: Attribute, number: int, claims: Mapping[str, Spoken], formula: Formula | None
+def settle_attribute(
+    subject: Subject, attribute: Attribute, number: int, claims: Mapping[str, ClaimRows], formula: Formula | None
 ) -> Settled:
-    """Return how an attribute is settled; columns that are not there, or cannot be compared, are said so."""
+    """Return how an attribute is settled; raise an error if columns are missing or cannot be compared."""
     column = subject.column(attribute)
-    says = tuple(_columns(subject, attribute, claims))
+    claimed = tuple(_columns(subject, attribute, claims))
     return Settled(
         attribute,
         column,
         number,
-        says,
-        _kind(subject, attribute, {claim: claims[claim].columns[name].dataType for claim, name in says}),
+        claimed,
+        _kind(subject, attribute, {claim: claims[claim].columns[name].dataType for claim, name in claimed}),
         formula,
-        default_of(subject, attribute, column),
+        default_value(subject, attribute, column),
         subject.fields[column].is_required,
     )
 
 
-def columns_of(item: Settled, claims: Mapping[str, Spoken]) -> Iterator[Column]:
-    """Yield the columns that settle an attribute: its value, and whether claims disagree."""
+def attribute_columns(item: Settled, claims: Mapping[str, ClaimRows]) -> Iterator[Column]:
+    """Yield the columns of an attribute: its value, and whether claims disagree."""
     conflict = _conflict(item, claims) if item.compares else None
-    found = F.expr(item.formula.sql) if item.formula else F.coalesce(*[_said(*one) for one in item.says])
+    value = F.expr(item.formula.sql) if item.formula else F.coalesce(*[_claimed_value(*pair) for pair in item.claimed])
     if conflict is not None and item.attribute.on_conflict is OnConflict.NULL:
-        found = F.when(~conflict, found)
-    yield (found if item.default is None else F.coalesce(found, item.default)).alias(item.column)
+        value = F.when(~conflict, value)
+    yield (value if item.default is None else F.coalesce(value, item.default)).alias(item.column)
     if conflict is not None and item.may_conflict:
         yield conflict.alias(item.conflict)
 
 
-def _said(claim: str, column: str) -> Column:
+def _claimed_value(claim: str, column: str) -> Column:
     return quoted_col(claim).getField(column)
 
 
-def _conflict(item: Settled, claims: Mapping[str, Spoken]) -> Column:
-    """Tell whether a claim that has a value disagrees with the first that has one."""
+def _conflict(item: Settled, claims: Mapping[str, ClaimRows]) -> Column:
+    """Tell whether a claim with a value disagrees with the first claim that has one."""
     agreement, kind = item.attribute.agreement, item.kind
     if agreement is None or kind is None:
         return F.lit(False)
-    values = [widened(_said(claim, column), claims[claim].columns[column].dataType) for claim, column in item.says]
+    values = [
+        widen(_claimed_value(claim, column), claims[claim].columns[column].dataType) for claim, column in item.claimed
+    ]
     first = F.coalesce(*values)
     apart = [value.isNotNull() & ~agrees(first, value, kind, agreement) for value in values[1:]]
     return any_of(apart)
 
 
-def _columns(subject: Subject, attribute: Attribute, claims: Mapping[str, Spoken]) -> Iterator[tuple[str, str]]:
+def _columns(subject: Subject, attribute: Attribute, claims: Mapping[str, ClaimRows]) -> Iterator[tuple[str, str]]:
     for claim in attribute.authority:
         if claim not in claims:
-            raise subject.wrong(f"{attribute.name} names the claim {claim!r}; there are: {', '.join(claims)}")
-        asked = attribute.columns.get(claim, attribute.name)
-        found = claims[claim].find(asked)
-        if found is None:
-            has = ", ".join(claims[claim].columns.names)
-            raise subject.wrong(f"claim {claim!r} has no column {asked!r} to settle {attribute.name}; it has: {has}")
-        yield claim, found.name
+            raise subject.error(f"{attribute.name} names the unknown claim {claim!r}; there are: {', '.join(claims)}")
+        column = attribute.columns.get(claim, attribute.name)
+        field = claims[claim].find(column)
+        if field is None:
+            available = ", ".join(claims[claim].columns.names)
+            raise subject.error(f"claim {claim!r} has no column {column!r} for {attribute.name}; it has: {available}")
+        yield claim, field.name
 
 
 def _kind(subject: Subject, attribute: Attribute, types: Mapping[str, spark.DataType]) -> Kind | None:
-    """Return as what the claims are compared with each other; None where nothing is compared."""
-    asked, held = attribute.agreement, list(types.values())
-    kinds = [comparable(held[0], other) for other in held[1:]]
-    unlike = any(kind is None for kind in kinds)
-    if unlike and (asked is not None or any(not same_type(held[0], other) for other in held)):
-        words = ", ".join(f"{kind.simpleString()} in {claim}" for claim, kind in types.items())
-        raise subject.wrong(f"{attribute.name} is {words}: these cannot be compared; cast them in the claims' sql")
-    found = Kind.FLOAT if Kind.FLOAT in kinds else next(iter(kinds), None)
-    if asked is not None and asked.within and found not in (None, *(SHARES if asked.is_share else TOLERANT)):
-        how = "by a share" if asked.is_share else "by a number"
-        raise subject.wrong(f"{attribute.name} is {found}, which cannot differ {how}; write agree: exact")
-    return found
+    """Return the kind as which the claims are compared; None if nothing is compared."""
+    agreement, data_types = attribute.agreement, list(types.values())
+    kinds = [comparable(data_types[0], other) for other in data_types[1:]]
+    is_mixed = any(kind is None for kind in kinds)
+    if is_mixed and (agreement is not None or any(not same_type(data_types[0], other) for other in data_types)):
+        described = ", ".join(f"{kind.simpleString()} in {claim}" for claim, kind in types.items())
+        raise subject.error(
+            f"{attribute.name} is {described}, which cannot be compared; cast them in the sql of the claims"
+        )
+    compared = Kind.FLOAT if Kind.FLOAT in kinds else next(iter(kinds), None)
+    if agreement is not None and agreement.within:
+        allowed = RELATIVE_KINDS if agreement.is_share else ABSOLUTE_KINDS
+        if compared not in (None, *allowed):
+            tolerance = "relative" if agreement.is_share else "absolute"
+            raise subject.error(
+                f"{attribute.name} is {compared}, which has no {tolerance} tolerance; write agree: exact"
+            )
+    return compared
 
 
-def default_of(subject: Subject, attribute: Attribute, column: str) -> Column | None:
-    """Return the default as a value of the field, or say why it is none."""
+def default_value(subject: Subject, attribute: Attribute, column: str) -> Column | None:
+    """Return the default as a value of the field; raise an error if it does not fit the type."""
     value, want = attribute.default, subject.type_of(column)
     if value is None:
         return None
@@ -140,12 +155,12 @@ def default_of(subject: Subject, attribute: Attribute, column: str) -> Column | 
             raise ValueError
         return F.lit(reads(value)).cast(want)
     except (ValueError, ArithmeticError):
-        raise subject.wrong(
-            f"the default of {attribute.name} is {value!r}, and the field is {want.simpleString()}"
+        raise subject.error(
+            f"the default of {attribute.name} is {value!r}, but the field is {want.simpleString()}"
         ) from None
 
 
-def _truth(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError
     return value
@@ -157,7 +172,7 @@ def _number(value: Any) -> Decimal:
     return Decimal(format(Decimal(str(value)), "f"))
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     number = _number(value)
     if number != int(number):
         raise ValueError
@@ -170,19 +185,19 @@ def _text(value: Any) -> str:
     return value
 
 
-def _moment(value: Any) -> str:
+def _timestamp(value: Any) -> str:
     return datetime.fromisoformat(_text(value)).isoformat()
 
 
 _DEFAULTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (spark.BooleanType, _truth),
-    (spark.IntegralType, _whole),
+    (spark.BooleanType, _boolean),
+    (spark.IntegralType, _integer),
     (spark.DecimalType, _number),
     ((spark.FloatType, spark.DoubleType), lambda value: float(_number(value))),
     (spark.StringType, _text),
-    ((spark.DateType, spark.TimestampType, spark.TimestampNTZType), _moment),
+    ((spark.DateType, spark.TimestampType, spark.TimestampNTZType), _timestamp),
 )
-"""How a default is read, by the type of its field."""
+"""How a default is parsed, by the type of its field."""
 
 
 _Uses = Iterable[tuple[str, str]]
@@ -190,70 +205,71 @@ _Uses = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Formulas:
-    """Every attribute in its turn, and every assertion with what it reads."""
+    """All attributes in order, and all assertions with what they read."""
 
     subject: Subject
     settled: tuple[Settled, ...]
     assertions: tuple[tuple[Assertion, Formula], ...]
 
     def used(self, subject: Subject) -> dict[str, tuple[str, ...]]:
-        """Return the columns of each claim that anything needs."""
-        needed = {pair for item in self.settled for pair in _direct(item)}
+        """Return the columns of each claim that attributes or assertions use."""
+        needed = {pair for item in self.settled for pair in _direct_claims(item)}
         needed |= {pair for _, read in self.assertions for pair in read.claims}
         return {claim: tuple(sorted(column for name, column in needed if name == claim)) for claim in subject.claims}
 
-    def shown_of(self, item: Settled) -> Shown:
-        """Return what is shown of a doubt about an attribute."""
-        return self.shown_by(item.formula) if item.formula else self._shown(item.says, ())
+    def evidence_of_attribute(self, item: Settled) -> EvidenceColumns:
+        """Return the evidence for an exception about an attribute."""
+        return self.evidence_of_expression(item.formula) if item.formula else self._evidence(item.claimed, ())
 
-    def shown_by(self, read: Formula) -> Shown:
-        """Return what is shown of an expression: the attributes that it reads, and the claims behind all of it."""
-        behind = {*read.claims, *(pair for column in read.attributes for pair in self._behind(column))}
-        return self._shown(behind, [name for name in read.attributes if name not in self.subject.key])
+    def evidence_of_expression(self, read: Formula) -> EvidenceColumns:
+        """Return the evidence for an expression: the attributes that it reads, and the claims behind them."""
+        behind = {*read.claims, *(pair for column in read.attributes for pair in self._claims_behind(column))}
+        return self._evidence(behind, [name for name in read.attributes if name not in self.subject.key])
 
-    def secrets(self, classified: Mapping[str, Collection[str]]) -> Secrets:
-        """Return what must not be shown: classified fields and columns, and what they are settled by."""
+    def masked(self, classified: Mapping[str, Collection[str]]) -> MaskedColumns:
+        """Return what must be masked: classified fields and columns, and what they are settled from."""
         hidden = {item.column for item in self.settled if is_classified(self.subject.fields[item.column])}
         pairs = {(claim, column) for claim, columns in classified.items() for column in columns}
-        hidden |= {item.column for item in self.settled if set(item.says) & pairs}
-        pairs |= {pair for item in self.settled if item.column in hidden for pair in item.says}
+        hidden |= {item.column for item in self.settled if set(item.claimed) & pairs}
+        pairs |= {pair for item in self.settled if item.column in hidden for pair in item.claimed}
         claims = {claim: {column for name, column in pairs if name == claim} for claim in self.subject.claims}
-        return Secrets(claims, hidden)
+        return MaskedColumns(claims, hidden)
 
-    def _behind(self, column: str) -> set[tuple[str, str]]:
-        """Return the columns of claims that an attribute rests on, through other attributes."""
-        item = next((one for one in self.settled if one.column == column), None)
+    def _claims_behind(self, column: str) -> set[tuple[str, str]]:
+        """Return the columns of claims that an attribute depends on, also through other attributes."""
+        item = next((other for other in self.settled if other.column == column), None)
         if item is None:
             return set()
         further = item.formula.attributes if item.formula else ()
-        return {*_direct(item), *(pair for name in further for pair in self._behind(name))}
+        return {*_direct_claims(item), *(pair for name in further for pair in self._claims_behind(name))}
 
-    def _shown(self, pairs: _Uses, attributes: Iterable[str]) -> Shown:
+    def _evidence(self, pairs: _Uses, attributes: Iterable[str]) -> EvidenceColumns:
         each = {
             claim: tuple(sorted(column for name, column in pairs if name == claim)) for claim in self.subject.claims
         }
-        return Shown({claim: columns for claim, columns in each.items() if columns}, tuple(attributes))
+        return EvidenceColumns({claim: columns for claim, columns in each.items() if columns}, tuple(attributes))
 
 
-def read_formulas(subject: Subject, claims: Mapping[str, Spoken]) -> Formulas:
-    """Read how everything is settled; an expression sees claims, the key and the attributes before it."""
-    rows = {name: said.columns for name, said in claims.items()}
+def parse_formulas(subject: Subject, claims: Mapping[str, ClaimRows]) -> Formulas:
+    """Parse all attributes and assertions; an expression can use claims, the key and the attributes before it."""
+    rows = {name: claim_rows.columns for name, claim_rows in claims.items()}
     known = [spark.StructField(column, subject.type_of(column)) for column in subject.key]
     settled = []
     for number, attribute in enumerate(subject.declared.attributes):
         read = None
         if attribute.derived is not None:
             where = subject.place(attribute.name)
-            read = formula(attribute.derived, where, {**rows, ATTRIBUTES: spark.StructType(known)})
-        item = settled_by(subject, attribute, number, claims, read)
+            read = parse_formula(attribute.derived, where, {**rows, ATTRIBUTES: spark.StructType(known)})
+        item = settle_attribute(subject, attribute, number, claims, read)
         settled.append(item)
         known = [*known, spark.StructField(item.column, subject.type_of(item.column))]
     everything = {**rows, ATTRIBUTES: spark.StructType(known)}
     assertions = tuple(
-        (one, formula(one.holds, subject.place(one.name), everything)) for one in subject.declared.assertions
+        (assertion, parse_formula(assertion.holds, subject.place(assertion.name), everything))
+        for assertion in subject.declared.assertions
     )
     return Formulas(subject, tuple(settled), assertions)
 
 
-def _direct(item: Settled) -> _Uses:
-    return item.formula.claims if item.formula else item.says
+def _direct_claims(item: Settled) -> _Uses:
+    return item.formula.claims if item.formula else item.claimed

@@ -1,4 +1,4 @@
-"""What is known of claims before they speak: which have one row for each key, and which columns are classified."""
+"""Facts about claims that follow from contracts and SQL: one row per key or not, and which columns are classified."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _GENERATORS = frozenset(
 
 
 @dataclass(frozen=True)
-class Foreknown:
-    """The claims that speak once about each key by construction, and the classified columns of each claim."""
+class ClaimFacts:
+    """The claims that have one row per key by construction, and the classified columns of each claim."""
 
     unique: frozenset[str]
     classified: Mapping[str, frozenset[str]]
 
 
-def foreknown(declared: Reconciliation, contract: Contract, products: Mapping[str, Contract]) -> Foreknown:
-    """Return what the contracts of products, by product, and the SQL of claims tell."""
+def claim_facts(declared: Reconciliation, contract: Contract, products: Mapping[str, Contract]) -> ClaimFacts:
+    """Derive the facts from the contracts of the products, by product, and the SQL of the claims."""
     key = key_columns(contract)
     queries = {claim.name: _query(claim, products[claim.product]) for claim in declared.claims}
-    return Foreknown(
+    return ClaimFacts(
         frozenset(
             claim.name
             for claim in declared.claims
-            if _speaks_once(claim, queries[claim.name], key, products[claim.product])
+            if _has_one_row_per_key(claim, queries[claim.name], key, products[claim.product])
         ),
         {claim.name: _classified(queries[claim.name], products[claim.product]) for claim in declared.claims},
     )
@@ -53,10 +53,10 @@ def _query(claim: Claim, product: Contract) -> Query | None:
     try:
         return parse_query(claim.sql, {claim.product: struct_type(select_object(product))})
     except InvalidDocument:
-        return None  # whoever runs it says so
+        return None  # the error is raised when the claim is read
 
 
-def _speaks_once(claim: Claim, query: Query | None, key: tuple[str, ...], product: Contract) -> bool:
+def _has_one_row_per_key(claim: Claim, query: Query | None, key: tuple[str, ...], product: Contract) -> bool:
     if claim.sql is None:
         own = key_columns(product)
         return bool(own) and set(own) <= set(key)
@@ -64,25 +64,25 @@ def _speaks_once(claim: Claim, query: Query | None, key: tuple[str, ...], produc
 
 
 def _groups_by(query: Query, key: tuple[str, ...]) -> bool:
-    """Tell whether a query gives one row for each value of the key: it groups by nothing else."""
+    """Tell whether a query has one row for each key: it groups by columns of the key only."""
     root = query.root
     if not isinstance(root, Select) or not root.groups or _multiplies(root):
         return False
     meaning = ColumnMeanings(query.names)
     wanted = {name.lower() for name in key}
-    held = [meaning.first_of(output) for output in root.outputs if output.column.name.lower() in wanted]
-    return all((place := meaning.first_of(group)) is not None and place in held for group in root.groups)
+    key_places = [meaning.first_of(output) for output in root.outputs if output.column.name.lower() in wanted]
+    return all((place := meaning.first_of(group)) is not None and place in key_places for group in root.groups)
 
 
 def _multiplies(select: Select) -> bool:
-    """Tell whether a group may give several rows: by grouping sets, or by a function that makes rows."""
+    """Tell whether a group may give several rows: by grouping sets or a generator function."""
     others = any(value for part, value in select.node.args["group"].args.items() if part != "expressions")
     called = {node.name.lower() for node in own_nodes(select) if isinstance(node, exp.Anonymous)}
     return others or bool(called & _GENERATORS)
 
 
 def _classified(query: Query | None, product: Contract) -> frozenset[str]:
-    """Return the columns that show classified values; a query may give them under other names."""
+    """Return the columns with classified values; a query may rename them."""
     fields = select_object(product).fields
     own = frozenset(column_name(field) for field in fields if is_classified(field))
     if query is None:
@@ -91,5 +91,5 @@ def _classified(query: Query | None, product: Contract) -> frozenset[str]:
     return own | {
         column
         for column, origins in lineage(query).items()
-        if any(one.column.partition(".")[0].partition("[")[0].lower() in tops for one in origins)
+        if any(origin.column.partition(".")[0].partition("[")[0].lower() in tops for origin in origins)
     }

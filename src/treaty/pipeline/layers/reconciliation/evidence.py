@@ -1,6 +1,6 @@
-"""What the parties say, side by side: as JSON for people, and as a digest that changes when any of it does.
+"""Evidence of an exception: the values of the claims as JSON, and a digest that changes when any of them does.
 
-It is written as SQL: a text is handed to Spark at once, where columns would be built in thousands of calls.
+It is written as SQL text, which is passed to Spark at once; building the same columns would take thousands of calls.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.spark.violations import MASKED_VALUE
 
-_EXACT = {
+_LOSSLESS_JSON = {
     "ignoreNullFields": "false",
     "timeZone": "UTC",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
-"""Every value in full, the same whatever the session's settings."""
+"""JSON options that lose nothing and do not depend on the settings of the session."""
 
 
-def as_json(value: str) -> str:
-    """Write a structure, given in SQL, as JSON with nothing left out or rounded."""
-    options = ", ".join(f"{quote_string(name)}, {quote_string(said)}" for name, said in _EXACT.items())
-    return f"to_json({value}, map({options}))"
+def as_json(struct_sql: str) -> str:
+    """Return SQL that turns a struct into JSON, with nothing left out or rounded."""
+    options = ", ".join(f"{quote_string(name)}, {quote_string(value)}" for name, value in _LOSSLESS_JSON.items())
+    return f"to_json({struct_sql}, map({options}))"
 
 
 def struct(parts: Mapping[str, str]) -> str:
-    """Write a structure of expressions."""
+    """Return SQL for a struct of expressions."""
     return f"named_struct({', '.join(f'{quote_string(name)}, {part}' for name, part in parts.items())})"
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """The columns in which the rows of a claim that may speak twice about a key are counted and summed up."""
+class RepeatedColumns:
+    """The columns that summarize the rows of a claim that may have several rows for a key."""
 
     rows: str
     least: str
@@ -41,53 +41,53 @@ class Repeated:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The columns of claims, by claim, and the attributes that a doubt is about."""
+class EvidenceColumns:
+    """The columns of claims, by claim, and the attributes that an exception is about."""
 
     claims: Mapping[str, tuple[str, ...]]
     attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Secrets:
-    """The columns of claims, by claim, and the attributes whose values must not be shown."""
+class MaskedColumns:
+    """The columns of claims, by claim, and the attributes whose values are masked."""
 
     claims: Mapping[str, Collection[str]]
     attributes: Collection[str]
 
-    def touch(self, shown: Shown) -> bool:
-        """Tell whether any of what is shown is secret."""
+    def overlap(self, shown: EvidenceColumns) -> bool:
+        """Tell whether any column of the evidence is masked."""
         return any(set(columns) & set(self.claims.get(claim, ())) for claim, columns in shown.claims.items()) or bool(
             set(shown.attributes) & set(self.attributes)
         )
 
 
-_NONE = Secrets({}, ())
+_NOTHING_MASKED = MaskedColumns({}, ())
 
 
-def evidence(shown: Shown, products: Mapping[str, str], secrets: Secrets) -> tuple[str, str]:
-    """Return, in SQL, what the claims say as JSON with secrets masked, and the digest of all they say."""
-    masked = _written(shown, products, secrets)
-    whole = _written(shown, products, _NONE) if secrets.touch(shown) else masked
-    return masked, f"sha2({whole}, 256)"
+def evidence(shown: EvidenceColumns, products: Mapping[str, str], masked: MaskedColumns) -> tuple[str, str]:
+    """Return SQL for the claims as JSON with masked values, and for the digest of the unmasked claims."""
+    masked_json = _claims_json(shown, products, masked)
+    full_json = _claims_json(shown, products, _NOTHING_MASKED) if masked.overlap(shown) else masked_json
+    return masked_json, f"sha2({full_json}, 256)"
 
 
-def _written(shown: Shown, products: Mapping[str, str], secrets: Secrets) -> str:
+def _claims_json(shown: EvidenceColumns, products: Mapping[str, str], masked: MaskedColumns) -> str:
     claims = {}
     for claim, columns in shown.claims.items():
-        values = _values(claim, columns, secrets.claims.get(claim, ()))
-        says = f"CASE WHEN {quote_identifier(claim)} IS NOT NULL THEN {values} END"
-        claims[claim] = struct({"product": quote_string(products[claim]), "values": says})
-    attributes = {name: _value(quote_identifier(name), name in secrets.attributes) for name in shown.attributes}
+        values = _values(claim, columns, masked.claims.get(claim, ()))
+        values_or_null = f"CASE WHEN {quote_identifier(claim)} IS NOT NULL THEN {values} END"
+        claims[claim] = struct({"product": quote_string(products[claim]), "values": values_or_null})
+    attributes = {name: _value(quote_identifier(name), name in masked.attributes) for name in shown.attributes}
     parts = {"claims": claims, "attributes": attributes}
     return as_json(struct({name: struct(part) for name, part in parts.items() if part}))
 
 
 def _values(row: str, columns: Collection[str], hidden: Collection[str]) -> str:
-    found = {
+    values = {
         column: _value(f"{quote_identifier(row)}.{quote_identifier(column)}", column in hidden) for column in columns
     }
-    return struct(found) if found else "NULL"
+    return struct(values) if values else "NULL"
 
 
 def _value(value: str, hidden: bool) -> str:
@@ -95,16 +95,16 @@ def _value(value: str, hidden: bool) -> str:
 
 
 def repeated_evidence(
-    claim: str, product: str, rows: Repeated, columns: tuple[str, ...], secrets: Secrets
+    claim: str, product: str, rows: RepeatedColumns, columns: tuple[str, ...], masked: MaskedColumns
 ) -> tuple[str, str]:
-    """Return what a claim that speaks more than once says, how often, and the digest of all its rows in any order."""
-    hidden = secrets.claims.get(claim, ())
+    """Return SQL for two of the rows of a repeated claim with their number, and for the digest of all its rows."""
+    hidden = masked.claims.get(claim, ())
     number, content = f"{quote_identifier(rows.rows)}", f"{quote_identifier(rows.content)}"
-    said = {
+    summary = {
         "product": quote_string(product),
         "rows": number,
         "values": _values(claim, columns, hidden),
         "other_values": _values(rows.least, columns, hidden),
     }
-    whole = f"concat_ws(' ', {quote_string(claim)}, {quote_string(product)}, {number}, {content})"
-    return as_json(struct({"claims": struct({claim: struct(said)})})), f"sha2({whole}, 256)"
+    content_text = f"concat_ws(' ', {quote_string(claim)}, {quote_string(product)}, {number}, {content})"
+    return as_json(struct({"claims": struct({claim: struct(summary)})})), f"sha2({content_text}, 256)"

@@ -1,4 +1,4 @@
-"""Doubts: everything that can stand against settling a key, and the exceptions of a row that has any."""
+"""Exceptions: what can prevent a key from being resolved, and which exceptions people have accepted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pyspark.sql import functions as F
 
 from treaty.contracts.sql_quoting import quote_identifier, quote_string
 from treaty.pipeline.layers.reconciliation.attributes import Settled
-from treaty.pipeline.layers.reconciliation.claims import Spoken, repeated
+from treaty.pipeline.layers.reconciliation.claims import ClaimRows, repeated_columns
 from treaty.pipeline.layers.reconciliation.evidence import (
-    Secrets,
-    Shown,
+    EvidenceColumns,
+    MaskedColumns,
     evidence,
     repeated_evidence,
     struct,
 )
-from treaty.pipeline.layers.reconciliation.reconciliation_tables import FOUND, State
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import EXCEPTION_FIELDS, State
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, ReasonClass
 from treaty.spark.columns import INTERNAL_PREFIX, evaluate_once, quoted_col
@@ -27,22 +27,22 @@ EXCEPTIONS = "_exceptions"
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """One thing that can stand against a key: when it does, what is said of it, and who owns it."""
+class ExceptionRule:
+    """A possible exception of a key: its condition, statement and owner."""
 
     assertion: str
     reason_class: ReasonClass
     statement: str
     owner: str | None
-    stands: str
-    """When it stands, in SQL; so in the next two."""
+    condition: str
+    """The condition in SQL; `claims` and `digest` are SQL too."""
     claims: str
     digest: str
     can_be_accepted: bool = True
 
     def entry(self) -> str:
-        """Return the exception."""
-        said = {
+        """Return SQL for the exception, null if the condition does not hold."""
+        fields = {
             "assertion": quote_string(self.assertion),
             "reason_class": quote_string(self.reason_class.value),
             "statement": quote_string(self.statement),
@@ -51,78 +51,81 @@ class Doubt:
             "owner": "CAST(NULL AS STRING)" if self.owner is None else quote_string(self.owner),
             "can_be_accepted": str(self.can_be_accepted).lower(),
         }
-        return f"CASE WHEN {self.stands} THEN {struct(said)} END"
+        return f"CASE WHEN {self.condition} THEN {struct(fields)} END"
 
 
-_NONE = (
+_NO_EXCEPTIONS = (
     "CAST(NULL AS ARRAY<STRUCT<assertion: STRING, reason_class: STRING, statement: STRING, claims: STRING, "
     "claims_digest: STRING, owner: STRING, can_be_accepted: BOOLEAN>>)"
 )
 
 
-def doubted(frame: DataFrame, columns: Sequence[str], doubts: Sequence[Doubt]) -> DataFrame:
-    """Return some columns of the rows with their exceptions, or null where there are none."""
-    entries = ", ".join(doubt.entry() for doubt in doubts)
-    any_stands = " OR ".join(doubt.stands for doubt in doubts)
-    # the list is built for few rows, though every row is asked
-    found = f"CASE WHEN {any_stands} THEN array_compact(array({entries})) END" if doubts else _NONE
-    return frame.select(*map(quoted_col, columns), evaluate_once(F.expr(found)).alias(EXCEPTIONS))
+def with_exceptions(frame: DataFrame, columns: Sequence[str], rules: Sequence[ExceptionRule]) -> DataFrame:
+    """Return some columns of the rows with their exceptions; null if there are none."""
+    entries = ", ".join(rule.entry() for rule in rules)
+    any_condition = " OR ".join(rule.condition for rule in rules)
+    # the array is only built for the few rows that have an exception
+    exceptions = f"CASE WHEN {any_condition} THEN array_compact(array({entries})) END" if rules else _NO_EXCEPTIONS
+    return frame.select(*map(quoted_col, columns), evaluate_once(F.expr(exceptions)).alias(EXCEPTIONS))
 
 
 @dataclass(frozen=True)
-class Speakers:
-    """Who speaks, with what, and which of it must not be shown."""
+class ClaimContext:
+    """The claims of a reconciliation, their used columns, and which of them are masked."""
 
     subject: Subject
-    claims: Mapping[str, Spoken]
+    claims: Mapping[str, ClaimRows]
     used: Mapping[str, tuple[str, ...]]
-    secrets: Secrets
+    masked: MaskedColumns
 
     @property
     def products(self) -> dict[str, str]:
         """The product of each claim."""
-        return {name: said.claim.product for name, said in self.claims.items()}
+        return {name: rows.claim.product for name, rows in self.claims.items()}
 
-    def evidence(self, shown: Shown) -> tuple[str, str]:
-        """Return what the claims say, and its digest."""
-        return evidence(shown, self.products, self.secrets)
+    def evidence(self, shown: EvidenceColumns) -> tuple[str, str]:
+        """Return SQL for the evidence and its digest."""
+        return evidence(shown, self.products, self.masked)
 
 
-def doubts_of_claims(speakers: Speakers) -> Iterator[Doubt]:
-    """Yield that a claim speaks more than once about a key."""
-    for number, (name, said) in enumerate(speakers.claims.items()):
-        if said.is_unique:
+def claim_exceptions(context: ClaimContext) -> Iterator[ExceptionRule]:
+    """Yield the exceptions of claims with several rows for a key."""
+    for number, (name, claim_rows) in enumerate(context.claims.items()):
+        if claim_rows.is_unique:
             continue
-        rows, product = repeated(number), said.claim.product
-        claims, digest = repeated_evidence(name, product, rows, speakers.used[name], speakers.secrets)
+        columns, product = repeated_columns(number), claim_rows.claim.product
+        claims, digest = repeated_evidence(name, product, columns, context.used[name], context.masked)
         statement = f"claim {name} has several rows of {product} for one key"
-        owner = speakers.subject.owner(None)
-        yield Doubt(name, ReasonClass.DUPLICATE, statement, owner, f"{quote_identifier(rows.rows)} > 1", claims, digest)
+        condition = f"{quote_identifier(columns.rows)} > 1"
+        owner = context.subject.owner(None)
+        yield ExceptionRule(name, ReasonClass.DUPLICATE, statement, owner, condition, claims, digest)
 
 
-def doubts_of_attribute(speakers: Speakers, item: Settled, shown: Shown) -> Iterator[Doubt]:
-    """Yield that claims disagree on an attribute, and that a required one has no value."""
-    claims, digest = speakers.evidence(shown)
-    name, owner = item.attribute.name, speakers.subject.owner(item.attribute.owner)
+def attribute_exceptions(context: ClaimContext, item: Settled, shown: EvidenceColumns) -> Iterator[ExceptionRule]:
+    """Yield the exceptions of an attribute: claims disagree, or a required value is missing."""
+    claims, digest = context.evidence(shown)
+    name, owner = item.attribute.name, context.subject.owner(item.attribute.owner)
     authority = " and ".join(item.attribute.authority)
     if item.may_conflict:
-        statement = f"{authority} do not agree on {name}"
+        statement = f"{authority} disagree on {name}"
         conflict = quote_identifier(item.conflict)
-        yield Doubt(name, ReasonClass.CONFLICT, statement, owner, conflict, claims, digest)
+        yield ExceptionRule(name, ReasonClass.CONFLICT, statement, owner, conflict, claims, digest)
     if item.may_be_missing:
-        says = "its expression gives no value" if item.formula else f"{authority} says no value"
-        statement = f"{name} is required, and {says}"
+        cause = "its expression is null" if item.formula else f"has no value in {authority}"
+        statement = f"{name} is required, but {cause}"
         missing = f"{quote_identifier(item.column)} IS NULL"
-        # nobody can accept a row that its contract refuses
-        yield Doubt(name, ReasonClass.MISSING, statement, owner, missing, claims, digest, can_be_accepted=False)
+        # a row that violates its contract cannot be accepted
+        yield ExceptionRule(name, ReasonClass.MISSING, statement, owner, missing, claims, digest, can_be_accepted=False)
 
 
-def doubt_of_assertion(speakers: Speakers, assertion: Assertion, flag: str, shown: Shown) -> Doubt:
-    """Return that an assertion does not hold."""
-    claims, digest = speakers.evidence(shown)
+def assertion_exception(
+    context: ClaimContext, assertion: Assertion, flag: str, shown: EvidenceColumns
+) -> ExceptionRule:
+    """Return the exception of an assertion that does not hold."""
+    claims, digest = context.evidence(shown)
     statement = assertion.statement or f"this does not hold: {assertion.holds}"
-    owner = speakers.subject.owner(assertion.owner)
-    return Doubt(assertion.name, assertion.otherwise, statement, owner, quote_identifier(flag), claims, digest)
+    owner = context.subject.owner(assertion.owner)
+    return ExceptionRule(assertion.name, assertion.otherwise, statement, owner, quote_identifier(flag), claims, digest)
 
 
 _ACCEPTED = f"{INTERNAL_PREFIX}accepted"
@@ -130,45 +133,45 @@ _KEY = f"{INTERNAL_PREFIX}accepted_key_"
 
 
 def with_acceptances(frame: DataFrame, acceptances: DataFrame | None, key: Sequence[str]) -> DataFrame:
-    """Return the rows with the state of each exception: open, or accepted by whom and why."""
+    """Return the rows with the state of each exception; an accepted one has who accepted it and why."""
     if acceptances is None:
-        return frame.withColumn(EXCEPTIONS, _stated(None))
-    keys = [f"{_KEY}{place}" for place in range(len(key))]
+        return frame.withColumn(EXCEPTIONS, _with_states(None))
+    keys = [f"{_KEY}{position}" for position in range(len(key))]
     own = [quoted_col(column).alias(name) for column, name in zip(key, keys, strict=True)]
-    # the first acceptance stands, so they are compared by when they were given
-    one = F.struct("accepted_at", "actor", "reason", "assertion", "claims_digest")
-    given = acceptances.groupBy(*own).agg(F.collect_set(one).alias(_ACCEPTED))
-    same = F.lit(True)
+    # the first acceptance counts, so that they are compared by time
+    acceptance = F.struct("accepted_at", "actor", "reason", "assertion", "claims_digest")
+    by_key = acceptances.groupBy(*own).agg(F.collect_set(acceptance).alias(_ACCEPTED))
+    has_same_key = F.lit(True)
     for column, name in zip(key, keys, strict=True):
-        same = same & (quoted_col(column) == quoted_col(name))
-    joined = frame.join(given, same, "left")
-    return joined.withColumn(EXCEPTIONS, _stated(quoted_col(_ACCEPTED))).drop(*keys, _ACCEPTED)
+        has_same_key = has_same_key & (quoted_col(column) == quoted_col(name))
+    joined = frame.join(by_key, has_same_key, "left")
+    return joined.withColumn(EXCEPTIONS, _with_states(quoted_col(_ACCEPTED))).drop(*keys, _ACCEPTED)
 
 
 def is_open(exceptions: Column) -> Column:
-    """Tell whether any exception still stands against the key."""
-    return F.coalesce(F.exists(exceptions, lambda one: one["state"] == State.OPEN.value), F.lit(False))
+    """Tell whether a key has an open exception."""
+    return F.coalesce(F.exists(exceptions, lambda item: item["state"] == State.OPEN.value), F.lit(False))
 
 
-def _stated(accepted: Column | None) -> Column:
+def _with_states(accepted: Column | None) -> Column:
     """Return the exceptions with their states."""
 
-    def stated(one: Column) -> Column:
+    def with_state(item: Column) -> Column:
         by = F.lit(None).cast("struct<accepted_at: timestamp, actor: string, reason: string>")
         if accepted is not None:
-            by = F.array_min(F.filter(accepted, lambda given: _is_about(given, one)))
-        return exception(one, by)
+            by = F.array_min(F.filter(accepted, lambda acceptance: _accepts(acceptance, item)))
+        return exception_with_state(item, by)
 
-    return F.when(quoted_col(EXCEPTIONS).isNotNull(), F.transform(quoted_col(EXCEPTIONS), stated))
-
-
-def _is_about(given: Column, one: Column) -> Column:
-    same = (given["assertion"] == one["assertion"]) & (given["claims_digest"] == one["claims_digest"])
-    return same & one["can_be_accepted"]
+    return F.when(quoted_col(EXCEPTIONS).isNotNull(), F.transform(quoted_col(EXCEPTIONS), with_state))
 
 
-def exception(one: Column, by: Column) -> Column:
+def _accepts(acceptance: Column, item: Column) -> Column:
+    is_same = (acceptance["assertion"] == item["assertion"]) & (acceptance["claims_digest"] == item["claims_digest"])
+    return is_same & item["can_be_accepted"]
+
+
+def exception_with_state(item: Column, by: Column) -> Column:
     """Return an exception with its state."""
     state = F.when(by.isNull(), F.lit(State.OPEN.value)).otherwise(F.lit(State.ACCEPTED.value))
     more = {"state": state, "accepted_by": by["actor"], "accepted_reason": by["reason"]}
-    return F.struct(*[more.get(name, one[name]).alias(name) for name in FOUND])
+    return F.struct(*[more.get(name, item[name]).alias(name) for name in EXCEPTION_FIELDS])

@@ -1,4 +1,4 @@
-"""The SQL in a declaration: one expression over claims and attributes, the same for the same values in every run."""
+"""SQL expressions in a reconciliation: over claims and attributes of one key, with the same result in every run."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from treaty.sql.relations import Reference
 from treaty.sql.repeatability import find_unrepeatable
 
 ATTRIBUTES = ""
-"""The name under which attributes stand among rows: they need none."""
+"""The name of the rows with the attributes; attributes are used without a prefix."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression that was understood, and what it reads."""
+    """A parsed expression, and the columns that it reads."""
 
     sql: str
     attributes: tuple[str, ...]
     claims: tuple[tuple[str, str], ...]
-    """The columns of claims, each with its claim."""
+    """Pairs of claim and column."""
 
 
-def formula(sql: str, where: str, rows: Mapping[str, spark.StructType]) -> Formula:
-    """Read an expression over claims by their names, and attributes without one."""
+def parse_formula(sql: str, where: str, rows: Mapping[str, spark.StructType]) -> Formula:
+    """Parse an expression over the columns of claims, with the claim as prefix, and over attributes."""
     read = parse_expression(sql, where, rows)
-    _refuse_beyond_a_key(read)
-    lasting = [one for one in find_unrepeatable(read) if one.severity is Severity.ERROR]
-    if lasting:
-        raise error_from_findings(*lasting)
+    _refuse_other_rows(read)
+    errors = [finding for finding in find_unrepeatable(read) if finding.severity is Severity.ERROR]
+    if errors:
+        raise error_from_findings(*errors)
     known = {name.lower(): name for name in rows}
     used = sorted(
         {
@@ -50,19 +50,19 @@ def formula(sql: str, where: str, rows: Mapping[str, spark.StructType]) -> Formu
     return Formula(sql, attributes, tuple((name, column) for name, column in used if name != ATTRIBUTES))
 
 
-def _refuse_beyond_a_key(read: Expression) -> None:
-    """Refuse what looks at more than the values of one key."""
+def _refuse_other_rows(read: Expression) -> None:
+    """Refuse expressions that read more than the values of one key."""
     for node in read.tree.walk():
         called = node.name.lower() if isinstance(node, exp.Anonymous) else ""
         if isinstance(node, exp.Query | exp.Exists):
-            what = "a query stands in an expression"
+            problem = "an expression cannot contain a query"
         elif isinstance(node, exp.Window) or called in WINDOWS:
-            what = "a window stands in an expression"
+            problem = "an expression cannot contain a window function"
         elif called in AGGREGATES:
-            what = f"{called} looks at more than one row"
+            problem = f"{called} is an aggregate function, which reads several rows"
         elif isinstance(node, exp.Star):
-            what = "* stands for columns"
+            problem = "an expression cannot contain *"
         else:
             continue
-        hint = "an expression sees the values of one key; aggregate in the claim's sql"
-        raise error_from_findings(read.text.error("sql-expression", what, hint, node))
+        hint = "an expression sees the values of one key; aggregate in the sql of the claim"
+        raise error_from_findings(read.text.error("sql-expression", problem, hint, node))

@@ -1,4 +1,4 @@
-"""Reconciling: claims beside each other, attributes settled, doubts told, the contract held, in one pass."""
+"""Reconciling claims: join them by key, settle attributes, find exceptions and check the contract, in one pass."""
 
 from __future__ import annotations
 
@@ -11,51 +11,53 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract
 from treaty.contracts.values import EMPTY
-from treaty.pipeline.layers.reconciliation.attributes import Formulas, Settled, columns_of, read_formulas
-from treaty.pipeline.layers.reconciliation.claims import Spoken, joined, spoken, without_key
-from treaty.pipeline.layers.reconciliation.contract_check import held_or_resolved
+from treaty.pipeline.layers.reconciliation.attributes import Formulas, Settled, attribute_columns, parse_formulas
+from treaty.pipeline.layers.reconciliation.claims import ClaimRows, count_without_key, join_claims, read_claims
+from treaty.pipeline.layers.reconciliation.contract_check import check_contract
 from treaty.pipeline.layers.reconciliation.exceptions import (
     EXCEPTIONS,
-    Doubt,
-    Speakers,
-    doubt_of_assertion,
-    doubted,
-    doubts_of_attribute,
-    doubts_of_claims,
+    ClaimContext,
+    ExceptionRule,
+    assertion_exception,
+    attribute_exceptions,
+    claim_exceptions,
     with_acceptances,
+    with_exceptions,
 )
-from treaty.pipeline.layers.reconciliation.reconciliation_tables import FOUND
+from treaty.pipeline.layers.reconciliation.reconciliation_tables import EXCEPTION_FIELDS
 from treaty.pipeline.layers.reconciliation.subject import Subject, subject_of
-from treaty.pipeline.layers.sql_queries import understood
+from treaty.pipeline.layers.sql_queries import located_sql_errors
 from treaty.pipeline.project.declarations import Reconciliation
 from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 
 
 @dataclass(frozen=True)
 class Reconciled:
-    """Every key that any claim speaks about, resolved or held, and the exceptions; nothing runs until one is used."""
+    """All keys of all claims, resolved or held, and their exceptions. Nothing runs until a frame is used."""
 
-    judged: DataFrame
-    """The reconciled keys, each with the list of its exceptions: both other frames are made from it."""
+    checked: DataFrame
+    """The reconciled keys, each with its exceptions; the other frames are derived from it."""
     key: tuple[str, ...]
     without_key: DataFrame
-    """How many rows of each claim have no key."""
+    """Number of rows of each claim that have a null in their key."""
 
     @property
-    def resolved(self) -> DataFrame:
-        """The contract's columns and `_outcome`; a held key has no values beside the key."""
-        return self.judged.drop(EXCEPTIONS)
+    def rows(self) -> DataFrame:
+        """The columns of the contract and `_outcome`; a held key has no other values."""
+        return self.checked.drop(EXCEPTIONS)
 
     @property
     def exceptions(self) -> DataFrame:
-        """One row for each key and assertion that is in doubt, accepted or not."""
-        one = f"{INTERNAL_PREFIX}one"
-        each = self.judged.select(*map(quoted_col, self.key), F.explode(quoted_col(EXCEPTIONS)).alias(one))
-        return each.select(*map(quoted_col, self.key), *[quoted_col(one).getField(name).alias(name) for name in FOUND])
+        """One row for each exception, open or accepted."""
+        item = f"{INTERNAL_PREFIX}exception"
+        each = self.checked.select(*map(quoted_col, self.key), F.explode(quoted_col(EXCEPTIONS)).alias(item))
+        return each.select(
+            *map(quoted_col, self.key), *[quoted_col(item).getField(name).alias(name) for name in EXCEPTION_FIELDS]
+        )
 
-    def over(self, judged: DataFrame) -> Reconciled:
-        """Return the same over rows that were kept somewhere, so that they are worked out once."""
-        return replace(self, judged=judged)
+    def with_rows(self, checked: DataFrame) -> Reconciled:
+        """Return the same result over materialized rows."""
+        return replace(self, checked=checked)
 
 
 def reconcile(
@@ -67,58 +69,61 @@ def reconcile(
     unique: Collection[str] = (),
     classified: Mapping[str, Collection[str]] = EMPTY,
 ) -> Reconciled:
-    """Settle every key: `claims` are, by the claim's name, the standing rows of its product.
+    """Reconcile all keys. `claims` are the current rows of the products, by the name of the claim.
 
-    `unique` names claims that have one row for each key by construction, so that nobody looks for a second one.
-    `classified` names the columns of claims whose values are masked where claims are shown.
+    `unique` names the claims with one row per key by construction, which need not be checked for duplicates.
+    `classified` has the columns of each claim whose values are masked in exceptions.
     """
     subject = subject_of(reconciliation, contract)
-    said = spoken(subject, claims, unique)
-    formulas = read_formulas(subject, said)
-    speakers = Speakers(subject, said, formulas.used(subject), formulas.secrets(classified))
-    beside = joined(subject, said, speakers.used)
-    settled, doubts = _settled(beside, speakers, formulas)
+    claim_rows = read_claims(subject, claims, unique)
+    formulas = parse_formulas(subject, claim_rows)
+    context = ClaimContext(subject, claim_rows, formulas.used(subject), formulas.masked(classified))
+    joined = join_claims(subject, claim_rows, context.used)
+    settled, rules = _settle(joined, context, formulas)
     columns = [*subject.key, *[item.column for item in formulas.settled]]
-    told = with_acceptances(doubted(settled, columns, doubts), acceptances, subject.key)
-    return Reconciled(held_or_resolved(told, subject), subject.key, without_key(subject, said))
+    rows = with_acceptances(with_exceptions(settled, columns, rules), acceptances, subject.key)
+    return Reconciled(check_contract(rows, subject), subject.key, count_without_key(subject, claim_rows))
 
 
-def _settled(frame: DataFrame, speakers: Speakers, formulas: Formulas) -> tuple[DataFrame, list[Doubt]]:
-    """Return the rows with every attribute and the answer of every assertion, and what may stand against them."""
-    subject, doubts = speakers.subject, list(doubts_of_claims(speakers))
-    for group in _in_turn(formulas.settled):
-        frame = _with_columns(frame, group, subject, speakers.claims)
+def _settle(frame: DataFrame, context: ClaimContext, formulas: Formulas) -> tuple[DataFrame, list[ExceptionRule]]:
+    """Return the rows with all attributes and a flag for each assertion, and the exceptions they can have."""
+    subject, rules = context.subject, list(claim_exceptions(context))
+    for group in _independent_groups(formulas.settled):
+        frame = _with_columns(frame, group, subject, context.claims)
         for item in group:
-            doubts += doubts_of_attribute(speakers, item, formulas.shown_of(item))
+            rules += attribute_exceptions(context, item, formulas.evidence_of_attribute(item))
     flags = []
     for number, (assertion, formula) in enumerate(formulas.assertions):
         flag = f"{INTERNAL_PREFIX}fails_{number}"
-        with understood(subject.place(assertion.name)):
+        with located_sql_errors(subject.place(assertion.name)):
             answer = frame.select(F.expr(formula.sql).alias(flag)).schema[flag].dataType
         if not isinstance(answer, spark.BooleanType | spark.NullType):
-            raise subject.wrong(f"{assertion.name} must hold or not, and gives {answer.simpleString()}; compare it")
+            raise subject.error(
+                f"{assertion.name} must be a condition, but is {answer.simpleString()}; add a comparison"
+            )
         flags.append((~F.expr(formula.sql)).alias(flag))
-        doubts.append(doubt_of_assertion(speakers, assertion, flag, formulas.shown_by(formula)))
-    return (frame.select("*", *flags) if flags else frame), doubts
+        shown = formulas.evidence_of_expression(formula)
+        rules.append(assertion_exception(context, assertion, flag, shown))
+    return (frame.select("*", *flags) if flags else frame), rules
 
 
 def _with_columns(
-    frame: DataFrame, group: Sequence[Settled], subject: Subject, claims: Mapping[str, Spoken]
+    frame: DataFrame, group: Sequence[Settled], subject: Subject, claims: Mapping[str, ClaimRows]
 ) -> DataFrame:
-    """Add attributes that do not need each other; where Spark does not understand one, it is found and named."""
+    """Add attributes that do not use each other; an error in an expression names its attribute."""
     for item in group:
         if item.formula is not None:
-            with understood(subject.place(item.attribute.name)):
-                frame.select(F.expr(item.formula.sql)).schema  # noqa: B018  over Connect, asked when it is needed
-    return frame.select("*", *[column for item in group for column in columns_of(item, claims)])
+            with located_sql_errors(subject.place(item.attribute.name)):
+                frame.select(F.expr(item.formula.sql)).schema  # noqa: B018  Spark Connect analyses it only now
+    return frame.select("*", *[column for item in group for column in attribute_columns(item, claims)])
 
 
-def _in_turn(settled: Sequence[Settled]) -> Iterator[list[Settled]]:
-    """Yield attributes in groups: none needs another of its group, so that the plan stays as flat as it can."""
+def _independent_groups(settled: Sequence[Settled]) -> Iterator[list[Settled]]:
+    """Yield attributes in groups within which none uses another, so that the query plan stays flat."""
     group: list[Settled] = []
     for item in settled:
-        inside = {one.column for one in group}
-        if item.formula is not None and inside & set(item.formula.attributes):
+        columns = {member.column for member in group}
+        if item.formula is not None and columns & set(item.formula.attributes):
             yield group
             group = []
         group.append(item)

@@ -1,4 +1,4 @@
-"""The columns of the tables that a reconciliation writes."""
+"""The tables of a reconciliation: reconciled keys, exceptions and acceptances."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from enum import StrEnum
 from pyspark.sql import types as spark
 
 from treaty.contracts.model import Contract, Field
-from treaty.pipeline.layers.events.event_table import optional
+from treaty.pipeline.layers.events.event_table import nullable_columns
 from treaty.spark.schema import column_name, select_object, spark_type
 
 CONTRACT = "contract"
-"""The assertion that a settled row keeps its contract."""
+"""The name of the assertion that a settled row conforms to its contract."""
 
 _TEXT = spark.StringType()
-_MOMENT = spark.TimestampType()
-_FOUND = {
+_TIMESTAMP = spark.TimestampType()
+_EXCEPTION_TYPES = {
     "assertion": _TEXT,
     "reason_class": _TEXT,
     "statement": _TEXT,
@@ -26,28 +26,32 @@ _FOUND = {
     "accepted_by": _TEXT,
     "accepted_reason": _TEXT,
 }
-FOUND = tuple(_FOUND)
-"""What is said of an exception beside its key, when it is found."""
-_SEEN: dict[str, spark.DataType] = {"first_seen": _MOMENT, "last_seen": _MOMENT, "_run": spark.LongType()}
-_ACCEPTED: dict[str, spark.DataType] = {
+EXCEPTION_FIELDS = tuple(_EXCEPTION_TYPES)
+"""The fields of an exception besides its key, when it is found."""
+_HISTORY_TYPES: dict[str, spark.DataType] = {
+    "first_seen": _TIMESTAMP,
+    "last_seen": _TIMESTAMP,
+    "_run": spark.LongType(),
+}
+_ACCEPTANCE_TYPES: dict[str, spark.DataType] = {
     "assertion": _TEXT,
     "claims_digest": _TEXT,
     "reason": _TEXT,
     "actor": _TEXT,
-    "accepted_at": _MOMENT,
+    "accepted_at": _TIMESTAMP,
     "_run": spark.LongType(),
 }
 
 
 class Outcome(StrEnum):
-    """What became of a key."""
+    """The outcome of a key."""
 
     RESOLVED = "resolved"
     HELD = "held"
 
 
 class State(StrEnum):
-    """How an exception stands."""
+    """The state of an exception."""
 
     OPEN = "open"
     RESOLVED = "resolved"
@@ -55,49 +59,51 @@ class State(StrEnum):
 
 
 def key_fields(contract: Contract) -> tuple[Field, ...]:
-    """Return the fields that hold the key, in its order."""
+    """Return the key fields in the order of the key."""
     schema = select_object(contract)
     by_name = {field.name: field for field in schema.fields}
     return tuple(by_name[name] for name in schema.primary_key)
 
 
 def key_columns(contract: Contract) -> tuple[str, ...]:
-    """Return the columns that hold the key, in its order."""
+    """Return the key columns in the order of the key."""
     return tuple(map(column_name, key_fields(contract)))
 
 
 def reconciled_columns(contract: Contract) -> spark.StructType:
-    """Return the columns of the table of reconciled keys; only keys are always filled."""
+    """Return the columns of the table of reconciled keys; all but the key are nullable."""
     key = key_columns(contract)
-    parts = [_part(field, nullable=column_name(field) not in key) for field in select_object(contract).fields]
-    return _with(parts, {"_outcome": _TEXT, "_run": spark.LongType()})
+    columns = [_field_column(field, nullable=column_name(field) not in key) for field in select_object(contract).fields]
+    return _struct_type(columns, {"_outcome": _TEXT, "_run": spark.LongType()})
 
 
 def exception_columns(contract: Contract) -> spark.StructType:
     """Return the columns of the table of exceptions."""
-    return _with([_part(field) for field in key_fields(contract)], {**_FOUND, **_SEEN})
+    return _struct_type(
+        [_field_column(field) for field in key_fields(contract)], {**_EXCEPTION_TYPES, **_HISTORY_TYPES}
+    )
 
 
 def acceptance_columns(contract: Contract) -> spark.StructType:
-    """Return the columns of the table in which people accept exceptions."""
-    return _with([_part(field) for field in key_fields(contract)], _ACCEPTED)
+    """Return the columns of the table of acceptances."""
+    return _struct_type([_field_column(field) for field in key_fields(contract)], _ACCEPTANCE_TYPES)
 
 
-def key_of_exceptions(columns: spark.StructType) -> spark.StructType:
-    """Return the columns of a table of exceptions that hold the key."""
-    return spark.StructType([item for item in columns if item.name not in {**_FOUND, **_SEEN}])
+def exception_key_columns(columns: spark.StructType) -> spark.StructType:
+    """Return the key columns of a table of exceptions."""
+    return spark.StructType([item for item in columns if item.name not in {**_EXCEPTION_TYPES, **_HISTORY_TYPES}])
 
 
-def acceptances_of(key: spark.StructType) -> spark.StructType:
-    """Return the columns of a table of acceptances whose key is known."""
-    return _with(list(key), _ACCEPTED)
+def acceptance_columns_for_key(key: spark.StructType) -> spark.StructType:
+    """Return the columns of the table of acceptances for a key."""
+    return _struct_type(list(key), _ACCEPTANCE_TYPES)
 
 
-def _part(field: Field, *, nullable: bool = True) -> spark.StructField:
-    """Return the column of a field; what is inside may be missing, since a held key has no values."""
-    (inside,) = optional(spark.StructType([spark.StructField(column_name(field), spark_type(field) or _TEXT)]))
+def _field_column(field: Field, *, nullable: bool = True) -> spark.StructField:
+    """Return the column of a field; nested fields are nullable, since held keys have no values."""
+    (inside,) = nullable_columns(spark.StructType([spark.StructField(column_name(field), spark_type(field) or _TEXT)]))
     return spark.StructField(inside.name, inside.dataType, nullable)
 
 
-def _with(parts: list[spark.StructField], more: dict[str, spark.DataType]) -> spark.StructType:
-    return spark.StructType([*parts, *[spark.StructField(name, kind) for name, kind in more.items()]])
+def _struct_type(columns: list[spark.StructField], more: dict[str, spark.DataType]) -> spark.StructType:
+    return spark.StructType([*columns, *[spark.StructField(name, kind) for name, kind in more.items()]])

@@ -1,4 +1,4 @@
-"""What is reconciled: a declaration beside the contract that it fills, checked against each other."""
+"""The subject of a reconciliation: its declaration together with its contract, checked against each other."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ class Subject:
         """Return the type of a column of the contract."""
         return spark_type(self.fields[column]) or spark.StringType()
 
-    def owner(self, asked: str | None) -> str | None:
-        """Return who owns a doubt: who is named, else the reconciliation's owner, else the contract's first."""
+    def owner(self, named: str | None) -> str | None:
+        """Return the owner of an exception: the given one, else the reconciliation's, else the contract's first."""
         owners = self.contract.owners
-        return asked or self.declared.owner or (owners[0].team if owners else None)
+        return named or self.declared.owner or (owners[0].team if owners else None)
 
     def place(self, name: str) -> str:
-        """Say where an attribute or assertion is declared."""
+        """Return where an attribute or assertion is declared, for messages."""
         return f"{self.declared.at or self.declared.name}: {name}"
 
-    def wrong(self, what: str) -> InvalidDocument:
-        """Return the error that says where the declaration is wrong."""
-        return InvalidDocument(f"{self.declared.at or self.declared.name}: {what}")
+    def error(self, problem: str) -> InvalidDocument:
+        """Return an error with the place of the declaration."""
+        return InvalidDocument(f"{self.declared.at or self.declared.name}: {problem}")
 
 
 def subject_of(declared: Reconciliation, contract: Contract) -> Subject:
-    """Return what is reconciled, or say what in the declaration does not fit the contract."""
+    """Return the subject; raise an error if the declaration does not fit the contract."""
     subject = Subject(declared, contract)
     problem = next(_problems(subject), None)
     if problem is not None:
-        raise subject.wrong(problem)
+        raise subject.error(problem)
     return subject
 
 
@@ -79,24 +79,24 @@ def _problems(subject: Subject) -> Iterator[str]:
             yield f"{contract} has no field {attribute.name!r}; it has: {', '.join(subject.fields)}"
             return
         if subject.column(attribute) in subject.key:
-            yield f"{attribute.name!r} is of the key, which settles itself; leave it out"
+            yield f"{attribute.name!r} is part of the key, which needs no attribute; remove it"
     settled = {subject.column(attribute) for attribute in subject.declared.attributes}
     for column, field in subject.fields.items():
         if field.is_required and column not in settled and column not in subject.key:
-            yield f"{contract} requires {column!r}, and nothing settles it; add it to attributes"
+            yield f"{contract} requires {column!r}, but no attribute provides it; add it to attributes"
     yield from _shared_names(subject)
 
 
 def _shared_names(subject: Subject) -> Iterator[str]:
-    """Find names that stand for two things: exceptions and SQL go by them."""
-    taken: dict[str, str] = {CONTRACT: "the contract's own rules"}
+    """Find names that are used twice, since exceptions and SQL refer to them."""
+    taken: dict[str, str] = {CONTRACT: "the rules of the contract"}
     for what, names in (
         ("the key", subject.key),
-        ("an attribute", [subject.column(one) for one in subject.declared.attributes]),
-        ("an assertion", [one.name for one in subject.declared.assertions]),
+        ("an attribute", [subject.column(attribute) for attribute in subject.declared.attributes]),
+        ("an assertion", [assertion.name for assertion in subject.declared.assertions]),
         ("a claim", subject.claims),
     ):
         for name in names:
             before = taken.setdefault(name.lower(), what)
             if before != what:
-                yield f"{name!r} is the name of {before} and of {what}; rename one"
+                yield f"{name!r} is the name of both {before} and {what}; rename one"

@@ -1,4 +1,4 @@
-"""Runs that die: whatever boundary it is at, the next run neither loses nor doubles a row."""
+"""Interrupted runs: at any phase, the next run completes without losing or duplicating rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.run.kiosk import NOW, Killed, Kiosk, open_kiosk, ordered, paid
 from treaty.errors import Conflict
-from treaty.pipeline.run import Wish
-from treaty.pipeline.run.run_lock import here, locked
+from treaty.pipeline.run import RunOptions
+from treaty.pipeline.run.run_lock import current_holder, hold_run_lock
 
 _STEPS = ("+books",)
 
@@ -21,21 +21,21 @@ def _feed(kiosk: Kiosk, wave: int) -> None:
     kiosk.deliver("paid", [paid(10 * wave + n, f"{'ABCDEF'[n]}", 10) for n in range(1, 4)])
 
 
-def test_a_run_that_dies_at_any_boundary_is_made_up_for_by_the_next(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path / "dying", "dying")
     wave, boundary = 0, 1
     while True:
         wave += 1
         _feed(kiosk, wave)
         try:
-            kiosk.run(Wish(_STEPS, at_once=1), stop_at=boundary)
+            kiosk.run(RunOptions(_STEPS, max_parallel_steps=1), stop_at=boundary)
             break
         except Killed:
             boundary += 19  # every wave dies at another boundary, and the next one finds the ruins of the last
     survived = kiosk.everything()
     assert boundary > 20, "no run died after its first steps"
 
-    kiosk.run(Wish(anew=True, from_raw=True, at_once=1))
+    kiosk.run(RunOptions(rebuild=True, from_raw=True, max_parallel_steps=1))
 
     assert kiosk.everything() == survived
     lines = sum(len(path.read_text().splitlines()) for path in (tmp_path / "dying" / "landing").rglob("*.jsonl"))
@@ -43,7 +43,10 @@ def test_a_run_that_dies_at_any_boundary_is_made_up_for_by_the_next(spark: Spark
     assert len(kiosk.rows("events.ordered")) == len(kiosk.rows("raw.ordered"))
 
 
-def test_two_runs_at_once_do_not_meet(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_second_run_of_the_project_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path, "alone")
-    with locked(tmp_path, here(1, NOW)), pytest.raises(Conflict, match="this project is being run already: run 1"):
+    with (
+        hold_run_lock(tmp_path, current_holder(1, NOW)),
+        pytest.raises(Conflict, match="this project is already running: run 1"),
+    ):
         kiosk.run()

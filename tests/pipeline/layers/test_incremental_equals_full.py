@@ -1,4 +1,4 @@
-"""The law of the layers: however events are cut into runs, late, twice or out of order, the tables are the same."""
+"""Incremental runs give the same tables as one full run, with late, repeated and unordered events."""
 
 from __future__ import annotations
 
@@ -15,10 +15,17 @@ from pyspark.sql import functions as F
 
 from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
 from tests.spark.laws import LAWS
-from treaty.pipeline.layers.events import deduplicated, event_columns, held_to_contract, identity_of, known_identities
-from treaty.pipeline.layers.keys import affected_keys, of_keys, with_deleted
+from treaty.contracts.versions import Line
+from treaty.pipeline.layers.events import (
+    check_events,
+    event_columns,
+    identity_columns,
+    known_identities,
+    mark_redeliveries,
+)
+from treaty.pipeline.layers.keys import affected_keys, rows_of_keys, with_deleted_keys
 from treaty.pipeline.layers.products import build_product, product_columns
-from treaty.pipeline.project.declarations import Line, Product, Sql
+from treaty.pipeline.project.declarations import Product, Sql
 
 _NUMBER = {"logicalType": "integer", "logicalTypeOptions": {"minimum": 1}}
 _EVENTS = contract(
@@ -27,7 +34,7 @@ _EVENTS = contract(
     ordering={"key": ["id"], "sequence": "seq"},
 )
 _SOURCE = source()
-_IDENTITY = identity_of(_SOURCE, _EVENTS)
+_IDENTITY = identity_columns(_SOURCE, _EVENTS)
 _BOOK = contract(
     "book",
     {
@@ -78,7 +85,7 @@ class _Tables:
         known = None
         if before:
             known = known_identities(before["events"].where("_outcome = 'accepted'"), rows, _SOURCE, _EVENTS)
-        new = deduplicated(held_to_contract(rows, _SOURCE, _EVENTS), known, _IDENTITY)
+        new = mark_redeliveries(check_events(rows, _SOURCE, _EVENTS), known, _IDENTITY)
         whole = new.withColumn("_run", F.lit(number).cast("bigint"))
         assert whole.columns == event_columns(_EVENTS).names
         added = self._written(f"events-{number}", whole)
@@ -88,9 +95,9 @@ class _Tables:
 
     def _book(self, number: int, name: str, added: DataFrame, events: DataFrame, before: DataFrame | None) -> DataFrame:
         keys = affected_keys({"orders": added}, {"orders": ["id"]})
-        standing = of_keys(events.where("_outcome = 'accepted'"), keys, ["id"])
+        standing = rows_of_keys(events.where("_outcome = 'accepted'"), keys, ["id"])
         found = build_product({"orders": standing}, _PRODUCTS[name], _BOOK, {"orders": _EVENTS})
-        now = with_deleted(found, keys, product_columns(_BOOK)).withColumn("_run", F.lit(number))
+        now = with_deleted_keys(found, keys, product_columns(_BOOK)).withColumn("_run", F.lit(number))
         kept = now if before is None else before.join(keys, "id", "left_anti").select(before.columns).unionByName(now)
         return self._written(f"{name}-{number}", kept)
 
@@ -106,7 +113,7 @@ def _content(frame: DataFrame) -> Counter[str]:
 
 @settings(LAWS, max_examples=2)
 @given(seed=st.integers(0, 10**6))
-def test_run_by_run_is_the_same_as_all_at_once(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+def test_incremental_runs_equal_one_full_run(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     history, folder = _history(seed), Path(mkdtemp(prefix="batches-", dir=tmp_path))
     by_run: dict[str, DataFrame] = {}
     for number in sorted({arrival.run for arrival in history}):

@@ -1,4 +1,4 @@
-"""Declarations that cannot work are refused before anything runs, with the file and what to do."""
+"""Invalid reconciliations are refused with file and hint before anything runs."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ REFUSED: list[tuple[Change, str]] = [
     (_holds("gross > (SELECT 1)"), "a query stands in an expression"),
     (_holds("sum(gross) > 1"), "sum looks at more than one row"),
     (_holds("row_number() OVER (ORDER BY gross) = 1"), "a window stands in an expression"),
-    (_holds("rand() < 0.5"), "rand gives a different value in every run"),
-    (_holds("current_timestamp() > placed_at"), "current_timestamp gives the time of the run"),
+    (_holds("rand() < 0.5"), "rand gives something else in every run"),
+    (_holds("current_timestamp() > placed_at"), "current_timestamp gives the moment of the run"),
     (_holds("gros > 1"), "there is no column gros; did you mean gross?"),
     (_holds("order.nothing > 1"), "there is no column order.nothing"),
-    (_holds("gross >"), "this cannot be parsed"),
+    (_holds("gross >"), "this cannot be read"),
     (_holds("gross + 1"), "sound must hold or not, and gives decimal"),
     (_holds("gross > array(1)"), "sound"),
     (_attribute("variance", derived="paid - state"), "there is no column state"),  # it is settled later
@@ -60,7 +60,7 @@ REFUSED: list[tuple[Change, str]] = [
     (_attribute("placed_at", agreement=Agreement(0.5, True)), "which cannot differ by a share"),
     (_attribute("paid", default="none"), "the default of paid is 'none', and the field is decimal(12,2)"),
     (_attribute("gross", name="nett"), "has no field 'nett'"),
-    (_attribute("gross", name="order_id"), "'order_id' is of the key, which settles itself"),
+    (_attribute("gross", name="order_id"), "'order_id' is part of the key, which needs no attribute"),
     (
         lambda declared: replace(declared, attributes=declared.attributes[1:]),
         "requires 'currency', and nothing settles",
@@ -79,7 +79,7 @@ REFUSED: list[tuple[Change, str]] = [
 
 
 @pytest.mark.parametrize(("change", "says"), REFUSED, ids=[says for _, says in REFUSED])
-def test_what_cannot_work_is_refused_with_its_place(spark: SparkSession, change: Change, says: str) -> None:
+def test_an_invalid_reconciliation_is_refused_with_its_place(spark: SparkSession, change: Change, says: str) -> None:
     declared = change(DECLARED)
     rows = {one.name: frame for one, frame in zip(declared.claims, claims(spark).values(), strict=True)}
 
@@ -97,7 +97,7 @@ def test_a_contract_without_a_key_is_refused(spark: SparkSession) -> None:
         reconcile(claims(spark), None, DECLARED, contract)
 
 
-def test_an_attribute_may_use_structures_of_claims_and_the_key(spark: SparkSession) -> None:
+def test_an_attribute_may_use_structs_and_the_key(spark: SparkSession) -> None:
     sql = Sql(Path("o.sql"), "SELECT *, named_struct('low', 1, 'high', 2) AS span FROM orders")
     declared = replace(
         DECLARED,
@@ -113,6 +113,6 @@ def test_an_attribute_may_use_structures_of_claims_and_the_key(spark: SparkSessi
 
     found = reconcile(claims(spark), None, declared, CONTRACT)
 
-    rows = {row["order_id"]: row for row in found.judged.collect()}
+    rows = {row["order_id"]: row for row in found.checked.collect()}
     assert rows["O1"]["state"] == "paid"
     assert "sound" not in {one["assertion"] for row in rows.values() for one in row["_exceptions"] or ()}

@@ -1,4 +1,4 @@
-"""What holds whatever claims say: each key once, each doubt once, in any order, and key by key."""
+"""Properties of a reconciliation for any claims: one outcome per key, independent of order."""
 
 from __future__ import annotations
 
@@ -12,16 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.pipeline.layers.reconciliation.orders import contract_of
 from tests.spark.laws import LAWS
 from treaty.contracts.values import FrozenMap
+from treaty.contracts.versions import Line
 from treaty.pipeline.layers.reconciliation import reconcile
-from treaty.pipeline.project.declarations import (
-    Agreement,
-    Assertion,
-    Attribute,
-    Claim,
-    Line,
-    ReasonClass,
-    Reconciliation,
-)
+from treaty.pipeline.project.declarations import Agreement, Assertion, Attribute, Claim, ReasonClass, Reconciliation
 
 CONTRACT = contract_of(
     [
@@ -67,7 +60,7 @@ def _frames(spark: SparkSession, said: Said) -> dict[str, DataFrame]:
 
 
 def _judged(claims: dict[str, DataFrame]) -> list[Any]:
-    return reconcile(claims, None, DECLARED, CONTRACT).judged.collect()
+    return reconcile(claims, None, DECLARED, CONTRACT).checked.collect()
 
 
 def _keys(said: Said) -> set[tuple[int, str]]:
@@ -76,7 +69,7 @@ def _keys(said: Said) -> set[tuple[int, str]]:
 
 @given(said=_said)
 @FEW
-def test_each_key_is_resolved_or_held_and_each_assertion_settled_or_in_doubt(spark: SparkSession, said: Said) -> None:
+def test_each_key_has_one_outcome_and_each_assertion_at_most_one_exception(spark: SparkSession, said: Said) -> None:
     rows = _judged(_frames(spark, said))
 
     assert Counter((row["shop"], row["day"]) for row in rows) == Counter(_keys(said))
@@ -95,7 +88,7 @@ def test_each_key_is_resolved_or_held_and_each_assertion_settled_or_in_doubt(spa
 
 @given(said=_said, seed=st.randoms(use_true_random=False), some=_some)
 @FEW
-def test_neither_order_nor_place_nor_other_keys_matter(
+def test_the_result_does_not_depend_on_order_or_other_keys(
     spark: SparkSession, said: Said, seed: Any, some: set[tuple[int, str]]
 ) -> None:
     part = {name: [row for row in rows if row[:2] in some] for name, rows in said.items()}

@@ -1,4 +1,4 @@
-"""The same project on a cluster: where Spark runs changes no row."""
+"""The same project on a Spark cluster gives the same tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyspark
 from tests.pipeline.run.processes import WAVES, Premises, open_premises
 
 
-def test_a_cluster_of_processes_gives_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
+def test_a_cluster_computes_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
 
     code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))

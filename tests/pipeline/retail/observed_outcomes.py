@@ -1,4 +1,4 @@
-"""What the tables of the retailer tell about the lines that arrived, in the words of its ledgers."""
+"""Outcomes of the retailer's lines in the tables, in the terms of its ledgers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project's folder is read into values; whatever is wrong is said at once, each with file, line and what next."""
+"""Reading a project; all problems are reported with file, line and hint."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.documents import CASES
 from tests.pipeline.projects import SHOP, laid_out
 from treaty.contracts.text import Limits
 from treaty.contracts.values import FrozenMap
+from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument, NotFound
 from treaty.pipeline.project import read_project
 from treaty.pipeline.project.declarations import (
@@ -25,7 +26,6 @@ from treaty.pipeline.project.declarations import (
     Form,
     Format,
     Jdbc,
-    Line,
     OnConflict,
     Project,
     ReasonClass,
@@ -47,7 +47,7 @@ def shop(folder: Path) -> Project:
     return read_project(folder)
 
 
-def test_everything_is_there_upstream_first_and_in_the_order_of_files(shop: Project) -> None:
+def test_declarations_are_in_layer_and_file_order(shop: Project) -> None:
     assert [one.name for one in shop] == [
         "customer_changed",
         "payments",
@@ -63,7 +63,7 @@ def test_everything_is_there_upstream_first_and_in_the_order_of_files(shop: Proj
     ]
 
 
-def test_a_source_says_where_its_events_come_from(shop: Project, folder: Path) -> None:
+def test_a_source_has_its_origin(shop: Project, folder: Path) -> None:
     origins = {one.name: one.origin for one in shop.sources}
 
     assert origins == {
@@ -78,7 +78,7 @@ def test_a_source_says_where_its_events_come_from(shop: Project, folder: Path) -
     assert {one.line for one in shop.sources} >= {Line("shop.orders.order_cancelled", 2)}
 
 
-def test_a_product_names_what_it_is_made_from(shop: Project, folder: Path) -> None:
+def test_a_product_has_its_sources(shop: Project, folder: Path) -> None:
     customers, captured, _ = shop.products
 
     assert (captured.sources, captured.enrichments) == (("order_placed", "order_cancelled"), ("customers",))
@@ -86,7 +86,7 @@ def test_a_product_names_what_it_is_made_from(shop: Project, folder: Path) -> No
     assert (customers.sql, customers.deleted_when) == (None, "is_deleted")
 
 
-def test_a_reconciliation_says_who_speaks_and_who_is_believed(shop: Project) -> None:
+def test_a_reconciliation_has_claims_attributes_and_assertions(shop: Project) -> None:
     (order,) = shop.reconciliations
     settled = {one.name: one for one in order.attributes}
 
@@ -127,7 +127,7 @@ def test_a_reconciliation_says_who_speaks_and_who_is_believed(shop: Project) -> 
     )
 
 
-def test_a_publication_says_how_it_is_served(shop: Project, folder: Path) -> None:
+def test_a_publication_has_its_form(shop: Project, folder: Path) -> None:
     partner, sales, view = shop.publications
 
     assert (sales.table, view.table, partner.table) == ("recognized_sale_v2", "sales_now", "partner_orders_v1")
@@ -141,12 +141,12 @@ def test_a_publication_says_how_it_is_served(shop: Project, folder: Path) -> Non
     assert partner.feed == Feed(str(folder / "feeds/partner"), Format.CSV, 4)
 
 
-def test_a_declaration_knows_where_it_names_its_contract(shop: Project, folder: Path) -> None:
+def test_a_declaration_has_its_file_and_line(shop: Project, folder: Path) -> None:
     assert shop.sources[0].at == f"{folder / 'sources/customers.yaml'}:2"
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case["name"].replace(" ", "-"))
-def test_all_that_is_wrong_is_said_at_once_with_its_place_and_what_next(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_all_problems_are_reported_with_place_and_hint(tmp_path: Path, case: dict[str, Any]) -> None:
     laid_out(tmp_path, {**SHOP, **case["change"]})
 
     with pytest.raises(InvalidDocument) as caught:
@@ -164,12 +164,12 @@ def _fits(expected: tuple[str, str, str], found: tuple[str, str, str]) -> bool:
     return expected[0] == found[0] and expected[1] in found[1] and expected[2] in found[2]
 
 
-def test_a_folder_that_declares_nothing_is_told_where_to_begin(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"nothing is declared in .*; begin with sources/NAME\.yaml"):
+def test_an_empty_project_is_refused_with_a_first_step(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r".* has no declarations; start with sources/NAME\.yaml"):
         read_project(tmp_path)
 
 
-def test_a_folder_must_be_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no folder .*nowhere"):
         read_project(tmp_path / "nowhere")
 
@@ -181,9 +181,11 @@ def test_a_file_beyond_the_limits_is_refused(tmp_path: Path) -> None:
         read_project(tmp_path, Limits(bytes=100))
 
 
-def test_sql_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_sql_that_is_not_text_is_refused(tmp_path: Path) -> None:
     laid_out(tmp_path, SHOP)
     (tmp_path / "sql" / "sales.sql").write_bytes(b"SELECT '\xff'")
 
-    with pytest.raises(InvalidDocument, match=r"sales\.yaml:3: .*sales\.sql is no UTF-8 text; save it as UTF-8"):
+    with pytest.raises(
+        InvalidDocument, match=r"sales\.yaml:3: .*sales\.sql is not a UTF-8 text file; save it as UTF-8"
+    ):
         read_project(tmp_path)

@@ -1,4 +1,4 @@
-"""kill -9 of a real run with its JVM, anywhere: the next run makes up for it, and no row is lost or doubled."""
+"""kill -9 of a run with its JVM at any time: the next run completes without losing or duplicating rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STRETCHES = ((0.05, 0.5), (0.5, 0.9))
 """How far runs come, as shares of the files that an undisturbed one writes; each dies somewhere in its stretch."""
 
 
-def test_killed_runs_are_made_up_for_by_the_next(undisturbed: Premises, tmp_path: Path) -> None:
+def test_killed_runs_are_completed_by_the_next(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk")
     chance = random.Random(_SEED)  # noqa: S311
     whole = undisturbed.files()

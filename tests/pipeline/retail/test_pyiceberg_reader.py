@@ -1,4 +1,4 @@
-"""The tables are Iceberg tables for anybody: a reader that knows nothing of Spark or Treaty sees the same rows."""
+"""PyIceberg, without Spark or Treaty, reads the same rows."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ def catalog(spark: SparkSession) -> Iterator[SqlCatalog]:
 
 
 @pytest.mark.parametrize("table", _TABLES)
-def test_another_reader_sees_the_rows_that_spark_sees_now_and_then(
-    retailer: Retailer, catalog: SqlCatalog, table: str
-) -> None:
+def test_pyiceberg_reads_the_same_rows_as_spark(retailer: Retailer, catalog: SqlCatalog, table: str) -> None:
     read = catalog.load_table(("retail", *table.split(".")))
     seen = {}
     for wave in (1, 2):

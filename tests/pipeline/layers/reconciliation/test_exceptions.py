@@ -1,4 +1,4 @@
-"""An accepted exception lets its key resolve by authority's word, for as long as the claims stay as they were."""
+"""Acceptances of exceptions: they apply while the claims do not change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _with(said: Mapping[str, tuple[str, ...]], claim: str, before: str, after: s
 
 
 def _judged(reconciled: Reconciled) -> dict[str, Row]:
-    return {row["order_id"]: row for row in reconciled.judged.collect()}
+    return {row["order_id"]: row for row in reconciled.checked.collect()}
 
 
 def _states(judged: dict[str, Row]) -> dict[tuple[str, str], tuple[str, str | None, str | None]]:
@@ -40,7 +40,7 @@ def _states(judged: dict[str, Row]) -> dict[tuple[str, str], tuple[str, str | No
     }
 
 
-def test_what_is_accepted_resolves_and_stays_listed_until_the_claims_change(spark: SparkSession) -> None:
+def test_an_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSession) -> None:
     before = reconcile(claims(spark), None, DECLARED, CONTRACT).exceptions
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (2, 3)]
     acceptances = _accepted(spark, before, ("bo", days[1]), ("ada", days[0]))
@@ -72,7 +72,7 @@ def test_what_is_accepted_resolves_and_stays_listed_until_the_claims_change(spar
     assert states["O9", "placed_at"] == by_ada
 
 
-def test_a_masked_claim_that_changes_ends_an_acceptance(spark: SparkSession) -> None:
+def test_a_changed_masked_claim_ends_an_acceptance(spark: SparkSession) -> None:
     only_email = replace(DECLARED, assertions=(), attributes=tuple(a for a in DECLARED.attributes if a.name != "state"))
     contract = contract_of([field for field in FIELDS if field["name"] != "state"])
 

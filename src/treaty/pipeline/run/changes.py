@@ -1,0 +1,153 @@
+"""What changed for a step: which inputs have new rows, and which of its keys those rows affect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from treaty.pipeline.layers.keys import affected_keys, rows_of_keys
+from treaty.pipeline.plan.reasons import REBUILT
+from treaty.pipeline.plan.steps import Mode
+from treaty.pipeline.run.step_context import StepContext
+from treaty.pipeline.tables import Stamp
+from treaty.spark.uniqueness import has_complete_key
+
+BROADCAST_KEY_LIMIT = 100_000
+"""Up to this many keys are broadcast; more keys are joined by shuffling."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The inputs of a step, pinned to their published stamps, compared with what its table already reflects."""
+
+    published: Stamp | None
+    """The stamp of the step's own table; None if it was never built."""
+    inputs: Mapping[str, Stamp]
+    is_full: bool
+    """Whether all rows are recomputed."""
+    reason: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.reason
+
+    @property
+    def mode(self) -> str:
+        """How the step is computed, for the summary of the run."""
+        return "full" if self.is_full else "incremental"
+
+    def reflected_run(self, table: str) -> int:
+        """Return the last run of an input that the step's table reflects; -1 if all rows of the input are new."""
+        return -1 if self.published is None or self.is_full else self.published.reflects.get(table, -1)
+
+    @property
+    def reflects(self) -> dict[str, int]:
+        """The runs of the inputs that the table reflects once the step is published."""
+        return {table: stamp.run for table, stamp in self.inputs.items()}
+
+    def rebuild_note(self, run: int) -> dict[str, str]:
+        """Return the stamp's record of the last full rebuild, after which readers must recompute everything too."""
+        last = str(run) if self.is_full else (self.published.extra.get(REBUILT, "") if self.published else "")
+        return {REBUILT: last} if last else {}
+
+
+def detect_changes(step: StepContext, published: Stamp | None = None, optional: tuple[str, ...] = ()) -> Changes:
+    """Compare a step's inputs with what its table reflects; `optional` inputs may not exist yet."""
+    run, plan = step.run, step.step
+    published = published or run.stamp(step.table)
+    inputs = {table: stamp for table in (*plan.reads, *optional) if (stamp := run.stamp(table)) is not None}
+    if published is None:
+        return Changes(published, inputs, is_full=True, reason="never built")
+    if step.is_rebuild:
+        return Changes(published, inputs, is_full=True, reason="rebuild requested")
+    if changed := plan.parts.changed_since(published.digest):
+        return Changes(published, inputs, is_full=True, reason=f"changed {', '.join(changed)}")
+    newer = [table for table, stamp in inputs.items() if stamp.run > published.reflects.get(table, -1)]
+    if not newer:
+        return Changes(published, inputs, is_full=False, reason="")
+    rebuilt = [
+        table for table in newer if int(inputs[table].extra.get(REBUILT) or -1) > published.reflects.get(table, -1)
+    ]
+    keyed = set(plan.key.inputs) | set(optional) if plan.key else set(newer)
+    is_full = bool(rebuilt) or plan.mode is Mode.FULL or not set(newer) <= keyed
+    reason = f"{rebuilt[0]} was rebuilt" if rebuilt else f"new in {', '.join(newer)}"
+    return Changes(published, inputs, is_full=is_full, reason=reason)
+
+
+@dataclass(frozen=True)
+class AffectedInputs:
+    """The input rows that a step recomputes, by input name; `keys` is None if these are all rows."""
+
+    frames: Mapping[str, DataFrame]
+    keys: DataFrame | None = None
+    key_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The columns of each input that hold the key."""
+
+
+def restrict_to_affected_keys(
+    step: StepContext, changes: Changes, names: Sequence[str], key: Sequence[str], more_keys: DataFrame | None = None
+) -> AffectedInputs:
+    """Return all rows of the keys that changed rows affect, or all rows of a full rebuild.
+
+    `key` names the key's columns in the step's own table. `more_keys` are recomputed too.
+    """
+    tables, plan_key = step.run.tables, step.key
+    table_of = {name: step.tables_by_name[name] for name in names}
+    frames = {name: tables.current_rows(table, changes.inputs[table]) for name, table in table_of.items()}
+    columns: dict[str, Sequence[str]] = {}
+    if plan_key:
+        columns = {name: plan_key.inputs[table] for name, table in table_of.items() if table in plan_key.inputs}
+    if changes.is_full or not columns:
+        return AffectedInputs(frames, None, columns)
+    changed = {
+        name: tables.changed_rows(table_of[name], changes.reflected_run(table_of[name]), changes.inputs[table_of[name]])
+        for name in columns
+        if changes.inputs[table_of[name]].run > changes.reflected_run(table_of[name])
+    }
+    affected = [affected_keys(changed, columns, key)] if changed else []
+    union = reduce(DataFrame.unionByName, [*affected, *([more_keys] if more_keys is not None else [])])
+    keys = _broadcast_if_few(union.distinct())
+    restricted = {
+        name: rows_of_keys(frame, keys, columns[name]) if name in columns else frame for name, frame in frames.items()
+    }
+    return AffectedInputs(restricted, keys, columns)
+
+
+def with_shared_sequences(
+    step: StepContext, changes: Changes, inputs: AffectedInputs, sequences: Sequence[Mapping[str, Sequence[str]]]
+) -> dict[str, DataFrame]:
+    """Return the events of affected keys together with all events that share a sequence with one of them.
+
+    Each item of `sequences` maps input names to the columns that all events of one sequence have in common.
+    """
+    frames = dict(inputs.frames)
+    if inputs.keys is None:
+        return frames
+    for columns_of in sequences:
+        names = [f"part_{position}" for position in range(len(next(iter(columns_of.values()))))]
+        changed = {name: inputs.frames[name] for name in columns_of}
+        keys = _broadcast_if_few(affected_keys(changed, columns_of, names))
+        for name, columns in columns_of.items():
+            table = step.tables_by_name[name]
+            shared = rows_of_keys(step.run.tables.current_rows(table, changes.inputs[table]), keys, columns)
+            frames[name] = shared.unionByName(inputs.frames[name].where(~has_complete_key(columns)))
+    return frames
+
+
+def materialize(rows: DataFrame) -> DataFrame:
+    """Compute rows once and cut their lineage, so that later queries are planned as if the rows were given.
+
+    Spark plans each query on a cached frame together with everything below it, and again whenever a table below
+    changes. If an executor is lost with these rows, the step fails and the next run repeats it.
+    """
+    return rows.localCheckpoint()
+
+
+def _broadcast_if_few(keys: DataFrame) -> DataFrame:
+    materialized = materialize(keys)
+    return F.broadcast(materialized) if materialized.count() <= BROADCAST_KEY_LIMIT else materialized
