@@ -11,8 +11,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.catalog.town import Town, town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.members_server import Town, town
+from tests.catalog.page_client import Browser, words
 from tests.server.contracts import short
 from tests.server.test_access import ROLES, breaking
 from treaty.catalog.actions import ACTIONS

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalog.moving_town import HOSTILE, PLAN, MovingTown, moving_town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.migration_registry import HOSTILE, PLAN, MovingTown, moving_town
+from tests.catalog.page_client import Browser, words
 from tests.registry.offers import ID, PLAN_FIELD, orders
 from tests.server.conftest import Clock
 from treaty.catalog.links import file_path

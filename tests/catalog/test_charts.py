@@ -1,4 +1,4 @@
-"""Charts have round numbers on their axes, draw the promise, and leave gaps where nothing was measured."""
+"""Charts: round numbers on the axes, promises, gaps."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def drawn(*points: Point) -> str:
         ([0.0], "rows", False, ["0", "1"], "rows"),
     ],
 )
-def test_an_axis_has_round_numbers(
-    values: list[float], unit: str, near_all: bool, labels: list[str], name: str
-) -> None:
+def test_axis_has_round_numbers(values: list[float], unit: str, near_all: bool, labels: list[str], name: str) -> None:
     scale = make_scale(values, unit, near_all)
 
     assert ([scale.label(mark) for mark in scale.marks], scale.unit) == (labels, name)
@@ -46,7 +44,7 @@ def test_an_axis_has_round_numbers(
 
 @pytest.mark.parametrize("value", [1.75e308, -1.75e308, 1e15, 1e-323, 1e-9, 99.999_999_999_999])
 @pytest.mark.parametrize(("unit", "near_all"), [("rows", False), ("s", False), ("%", True)])
-def test_absurd_numbers_have_an_axis_too(value: float, unit: str, near_all: bool) -> None:
+def test_extreme_values_have_an_axis(value: float, unit: str, near_all: bool) -> None:
     scale = make_scale([value], unit, near_all)
 
     assert scale.low < scale.high
@@ -55,32 +53,32 @@ def test_absurd_numbers_have_an_axis_too(value: float, unit: str, near_all: bool
     assert all(map(scale.label, scale.marks))
 
 
-def test_the_line_is_broken_where_nothing_was_measured() -> None:
+def test_line_is_interrupted_at_gaps() -> None:
     whole = drawn(*(point(day, 2) for day in range(29, -1, -1)))
     parted = drawn(*(point(day, 2) for day in range(29, -1, -1) if not 8 <= day < 15))
 
     assert (whole.count('class="line"'), parted.count('class="line"')) == (1, 2)
 
 
-def test_a_promise_that_changed_is_drawn_in_steps_and_the_last_one_is_labelled() -> None:
+def test_changed_promise_is_a_step_line_with_one_label() -> None:
     page = drawn(point(20, 2, promise=24), point(10, 2, promise=4), point(0, 2, promise=4))
 
     assert page.count('class="promise"') == 2
     assert re.findall(r'class="promise-label"[^>]*>([^<]*)<', page) == ["promised ≤ 4 h"]
 
 
-def test_breaches_and_warnings_have_signs_of_their_own() -> None:
+def test_breaches_and_warnings_have_icons() -> None:
     page = drawn(point(20, 2), point(10, 23, state=State.WARNING), point(0, 31, state=State.FAILING))
 
     assert (page.count('class="mark warning"'), page.count('class="mark failing"')) == (1, 1)
 
 
 @pytest.mark.parametrize("points", [[point(0, 0, promise=None)], [point(1, 5), point(1, 5)]])
-def test_few_points_make_a_chart_too(points: list[Point]) -> None:
+def test_chart_of_few_points(points: list[Point]) -> None:
     ElementTree.fromstring(drawn(*points))  # noqa: S314  drawn here
 
 
-def test_what_a_chart_says_is_escaped() -> None:
+def test_chart_text_is_escaped() -> None:
     page = str(render_chart([point(0, 1)], FRESHNESS, "s", WINDOW, '"><script>'))
 
     assert "<script>" not in page

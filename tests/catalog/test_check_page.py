@@ -13,8 +13,8 @@ import httpx2
 import pytest
 import yaml
 
-from tests.catalog.town import Town, town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.members_server import Town, town
+from tests.catalog.page_client import Browser, words
 from tests.server.contracts import USERS, odcs, short, without
 from treaty.server.settings import AccessSettings
 

@@ -13,8 +13,8 @@ from shlex import split
 import pytest
 from typer.testing import CliRunner
 
-from tests.catalog.contract_shop import Shop, field, shop
-from tests.catalog.visitor import Browser, words
+from tests.catalog.contract_registry import Shop, field, shop
+from tests.catalog.page_client import Browser, words
 from tests.documents import document
 from tests.registry.offers import orders
 from treaty.catalog.contacts import safe_address
@@ -138,7 +138,7 @@ def test_breaking_comparison_shows_kinds_consumers_and_migration_path(browser: B
     text = words(answer)
 
     assert "Breaking but allowed: it opens a new line" in text
-    assert "field_removed removed A field is gone. existing data ledger major" in text
+    assert "field_removed removed A field was removed. existing data ledger major" in text
     assert "Required bump major to 2.0.0" in text
     assert "ledger ledgers affected" in text
     assert "notebook notebooks unknown" in text

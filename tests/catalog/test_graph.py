@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.catalog.visitor import Browser
+from tests.catalog.page_client import Browser
 from tests.registry.offers import made_from, orders
 from tests.server.running import running
 from treaty.catalog.pages.graph import GraphOptions, around_page, domain_page, graph_page

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
-from tests.catalog.visitor import Browser
+from tests.catalog.measured_registry import LATE, NEVER, NOW, WELL, contract, open_measured
+from tests.catalog.page_client import Browser
 from tests.server.running import running
 from treaty.catalog.pages.health import HealthFilter, health_page
 from treaty.catalog.rendering import RenderContext, render

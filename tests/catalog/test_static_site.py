@@ -1,4 +1,4 @@
-"""The static site: what it holds, how it is written, and how it follows its registry."""
+"""The static site: content, writing, publishing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.catalog.site_shop import ID as KEY
-from tests.catalog.site_shop import NOTE, PLAN, Clock, files_of, fill, orders, pages_of, revenue
+from tests.catalog.site_registry import ID as KEY
+from tests.catalog.site_registry import NOTE, PLAN, Clock, files_of, fill, orders, pages_of, revenue
 from tests.documents import document
 from treaty.catalog.rendering import Page, RenderContext, render
 from treaty.catalog.site import PublishTarget, build, publish
@@ -65,7 +65,7 @@ def site(published: Path) -> Path:
     return published / "site"
 
 
-def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
+def test_every_link_points_to_a_file(site: Path) -> None:
     broken = []
     for file, page in pages_of(site):
         for tag, link in page.links:
@@ -78,7 +78,7 @@ def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
     assert broken == []
 
 
-def test_anchors_are_there(site: Path) -> None:
+def test_every_anchor_exists(site: Path) -> None:
     ids = {file.resolve(): set(page.ids) for file, page in pages_of(site)}
     missing = []
     for file, page in pages_of(site):
@@ -90,14 +90,14 @@ def test_anchors_are_there(site: Path) -> None:
     assert missing == []
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+def test_pages_load_nothing_from_other_sites(site: Path) -> None:
     for file, page in pages_of(site):
         loaded = [link for tag, link in page.links if tag in ("script", "link", "img", "iframe", "use", "image")]
         assert [link for link in loaded if urlsplit(link).scheme or link.startswith("/")] == [], file
         assert page.scripts == [], file
 
 
-def test_every_page_forbids_what_it_does_not_need(site: Path) -> None:
+def test_every_page_has_a_content_security_policy(site: Path) -> None:
     for file, _ in pages_of(site):
         text = file.read_text()
         assert (
@@ -107,7 +107,7 @@ def test_every_page_forbids_what_it_does_not_need(site: Path) -> None:
         assert text.index("Content-Security-Policy") < text.index("<script")
 
 
-def test_words_of_documents_stay_words(site: Path) -> None:
+def test_text_of_documents_is_escaped(site: Path) -> None:
     assert [path for path, content in files_of(site).items() if b"<script>alert" in content] == []
 
 
@@ -116,7 +116,7 @@ def test_ids_on_a_page_are_unique(site: Path) -> None:
         assert sorted(set(page.ids)) == sorted(page.ids), file
 
 
-def test_contracts_are_found_by_their_fields_and_meanings(site: Path) -> None:
+def test_search_index_has_fields_and_descriptions(site: Path) -> None:
     call = (site / "search" / "1.js").read_text()
     entries = json.loads(call.removeprefix("treatySearch(1,").removesuffix(");\n"))
     (words,) = [entry[0] for entry in entries if "revenue" in entry[-1]]
@@ -125,7 +125,7 @@ def test_contracts_are_found_by_their_fields_and_meanings(site: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_long_list_stands_in_parts(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_list_is_split_into_pages(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 2)
 
     build(shop, folder)
@@ -136,14 +136,14 @@ def test_a_long_list_stands_in_parts(shop: Registry, folder: Path, monkeypatch: 
     assert (folder / "index.html").read_text().count("<tr>") == 1 + 2
 
 
-def test_a_site_of_nothing_shows_the_first_commands(registry: Registry, folder: Path) -> None:
+def test_empty_site_shows_the_first_commands(registry: Registry, folder: Path) -> None:
     built = build(registry, folder)
 
     assert built.contracts == 0
     assert "treaty register" in (folder / "index.html").read_text()
 
 
-def test_a_second_build_writes_nothing(shop: Registry, folder: Path, clock: Clock) -> None:
+def test_second_build_writes_nothing(shop: Registry, folder: Path, clock: Clock) -> None:
     first = build(shop, folder)
     clock.forward(hours=3)
     second = build(shop, folder)
@@ -152,7 +152,7 @@ def test_a_second_build_writes_nothing(shop: Registry, folder: Path, clock: Cloc
     assert (second.written, second.removed, second.unchanged) == (0, 0, first.written)
 
 
-def test_only_pages_that_changed_are_rewritten(shop: Registry, folder: Path) -> None:
+def test_only_changed_pages_are_written(shop: Registry, folder: Path) -> None:
     build(shop, folder)
     before = files_of(folder)
     stamps = {path: (folder / path).stat().st_mtime_ns for path in before}
@@ -167,7 +167,7 @@ def test_only_pages_that_changed_are_rewritten(shop: Registry, folder: Path) -> 
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_page_that_was_meddled_with_is_put_right(shop: Registry, folder: Path) -> None:
+def test_modified_page_is_restored(shop: Registry, folder: Path) -> None:
     build(shop, folder)
     whole = files_of(folder)
     (folder / "index.html").write_text("mine")
@@ -178,9 +178,7 @@ def test_a_page_that_was_meddled_with_is_put_right(shop: Registry, folder: Path)
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_pages_of_what_is_gone_are_removed_and_nothing_else(
-    shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_obsolete_pages_are_removed(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 1)
     build(shop, folder)
     (folder / "search" / "mine.txt").write_text("mine")
@@ -194,7 +192,7 @@ def test_pages_of_what_is_gone_are_removed_and_nothing_else(
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_folder_with_other_files_is_refused(shop: Registry, folder: Path) -> None:
+def test_folder_with_other_files_is_refused(shop: Registry, folder: Path) -> None:
     folder.mkdir()
     (folder / "thesis.txt").write_text("mine")
 
@@ -205,14 +203,14 @@ def test_a_folder_with_other_files_is_refused(shop: Registry, folder: Path) -> N
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_folder_of_a_repository_is_taken(shop: Registry, folder: Path) -> None:
+def test_folder_with_hidden_files_is_accepted(shop: Registry, folder: Path) -> None:
     (folder / ".git").mkdir(parents=True)
 
     assert build(shop, folder).written
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_file_of_somebody_else_is_not_overwritten(shop: Registry, folder: Path) -> None:
+def test_foreign_file_is_not_overwritten(shop: Registry, folder: Path) -> None:
     build(shop, folder)
     (folder / "contracts-2.html").write_text("mine")
     with lock_folder(folder) as it, pytest.raises(Conflict, match="move it, or choose another folder"):
@@ -222,7 +220,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(shop: Registry, folder: Path
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_file_is_no_folder(shop: Registry, folder: Path) -> None:
+def test_file_as_output_folder_is_refused(shop: Registry, folder: Path) -> None:
     folder.write_text("mine")
 
     with pytest.raises(InvalidDocument, match="is not a folder"):
@@ -230,7 +228,7 @@ def test_a_file_is_no_folder(shop: Registry, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_note_that_leads_out_of_the_folder_is_not_believed(shop: Registry, folder: Path, tmp_path: Path) -> None:
+def test_manifest_with_outside_paths_is_refused(shop: Registry, folder: Path, tmp_path: Path) -> None:
     build(shop, folder)
     note = folder / ".treaty-site.json"
     data = json.loads(note.read_text())
@@ -245,14 +243,14 @@ def test_a_note_that_leads_out_of_the_folder_is_not_believed(shop: Registry, fol
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_one_builds_at_a_time(shop: Registry, folder: Path) -> None:
+def test_concurrent_build_is_refused(shop: Registry, folder: Path) -> None:
     with lock_folder(folder), pytest.raises(FolderBusy, match="another build is running"):
         build(shop, folder)
 
 
 @pytest.mark.usefixtures("few_pages")
 @pytest.mark.parametrize("written", [0, 1, 5])
-def test_a_build_that_was_cut_short_is_finished_by_the_next(
+def test_interrupted_build_is_completed_by_the_next(
     shop: Registry, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
 ) -> None:
     whole = tmp_path / "whole"
@@ -300,9 +298,7 @@ _STEPS: dict[str, Callable[[Registry, Clock], object]] = {
 
 
 @pytest.mark.parametrize("step", _STEPS)
-def test_a_site_that_followed_is_the_same_as_a_fresh_one(
-    published: Path, tmp_path: Path, clock: Clock, step: str
-) -> None:
+def test_updated_site_equals_a_fresh_build(published: Path, tmp_path: Path, clock: Clock, step: str) -> None:
     shutil.copytree(published, tmp_path, dirs_exist_ok=True)
     with Registry.open(str(tmp_path / "registry.db"), clock=clock) as registry:
         _STEPS[step](registry, clock)
@@ -314,14 +310,14 @@ def test_a_site_that_followed_is_the_same_as_a_fresh_one(
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_site_that_is_up_to_date_is_left_alone(shop: Registry, folder: Path) -> None:
+def test_current_site_is_not_rebuilt(shop: Registry, folder: Path) -> None:
     publish(shop, PublishTarget(folder))
 
     assert publish(shop, PublishTarget(folder)) is None
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_a_file_that_is_gone_is_published_again(shop: Registry, folder: Path) -> None:
+def test_missing_file_is_published_again(shop: Registry, folder: Path) -> None:
     publish(shop, PublishTarget(folder))
     (folder / "index.html").unlink()
 
@@ -331,7 +327,7 @@ def test_a_file_that_is_gone_is_published_again(shop: Registry, folder: Path) ->
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_another_registry_in_the_same_folder_is_drawn_anew(shop: Registry, folder: Path, tmp_path: Path) -> None:
+def test_another_registry_rebuilds_all_pages(shop: Registry, folder: Path, tmp_path: Path) -> None:
     publish(shop, PublishTarget(folder))
 
     with Registry.open(str(tmp_path / "other.db")) as other:
@@ -343,9 +339,7 @@ def test_another_registry_in_the_same_folder_is_drawn_anew(shop: Registry, folde
     assert files_of(folder) == files_of(tmp_path / "fresh")
 
 
-def test_what_a_change_does_not_touch_is_not_drawn_again(
-    shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unaffected_pages_are_not_rendered(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(shop, PublishTarget(folder))
     drawn: list[tuple[str, ...]] = []
 

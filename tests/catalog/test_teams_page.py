@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.catalog.moving_town import HOSTILE, MovingTown, moving_town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.migration_registry import HOSTILE, MovingTown, moving_town
+from tests.catalog.page_client import Browser, words
 from treaty.catalog.links import encode_name
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import RenderContext, render

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.catalog.retailer import open_retailer
+from tests.catalog.retail_registry import open_retailer
 from tests.server.running import running
 from treaty.catalog.site import build
 from treaty.registry.service import Registry

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retailer import FINANCE, TIMELINE
+from tests.catalog.retail_registry import FINANCE, TIMELINE
 from treaty.catalog import links
 from treaty.catalog.links import Link, LiveUrls, file_path
 from treaty.registry.service import Registry
@@ -70,19 +70,17 @@ def _place(name: str, registry: Registry) -> Link:
     return found if isinstance(found, Link) else found(registry)
 
 
-def test_a_page_is_for_everybody(live_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:
+def test_live_page_is_accessible(live_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:
     name, address = live_page
     _look_at(visit, f"live {name}", address, screenshots)
 
 
-def test_a_page_without_a_server_is_for_everybody(
-    static_page: tuple[str, str], visit: Visit, screenshots: Path | None
-) -> None:
+def test_static_page_is_accessible(static_page: tuple[str, str], visit: Visit, screenshots: Path | None) -> None:
     name, address = static_page
     _look_at(visit, f"static {name}", address, screenshots)
 
 
-def test_a_page_can_be_read_without_script(live_page: tuple[str, str], visit: Visit) -> None:
+def test_page_works_without_javascript(live_page: tuple[str, str], visit: Visit) -> None:
     _, address = live_page
 
     page = visit(address, script=False)

@@ -79,7 +79,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ids=lambda place: "/".join(place.steps),
 )
 @pytest.mark.parametrize("width", [360, 1440])
-def test_nothing_that_a_contract_says_becomes_markup(place: Link, width: int, hostile: str, visit: Visit) -> None:
+def test_contract_text_is_never_markup(place: Link, width: int, hostile: str, visit: Visit) -> None:
     page = visit(hostile + LiveUrls().url(place), width=width)
 
     assert page.evaluate("window.taken") is None
@@ -90,7 +90,7 @@ def test_nothing_that_a_contract_says_becomes_markup(place: Link, width: int, ho
         assert not str(address).lower().startswith("javascript:")
 
 
-def test_a_search_for_markup_finds_words(hostile: str, visit: Visit) -> None:
+def test_search_for_markup_is_escaped(hostile: str, visit: Visit) -> None:
     page = visit(hostile + LiveUrls().url(links.contracts(q="<script>")))
 
     assert page.get_by_label("Search names, fields, owners and descriptions").input_value() == "<script>"

@@ -1,4 +1,4 @@
-"""A browser without a screen: keeps cookies, follows no link by itself, and sends forms as pages have them."""
+"""An HTTP client that behaves like a browser: keeps cookies and submits forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in to the pages: by a token in a cookie that scripts, other sites and the API never see."""
+"""Sign-in with a token in a cookie."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from tests.catalog.town import Town, town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.members_server import Town, town
+from tests.catalog.page_client import Browser, words
 from tests.registry.access.key_server import AUDIENCE, RSA, key_server
 from tests.registry.access.key_server import Clock as IssuerClock
 from tests.server.contracts import USERS, short
@@ -40,7 +40,7 @@ def set_cookies(answer: httpx2.Response) -> dict[str, str]:
     return {one.partition("=")[0]: one for one in answer.headers.get_list("set-cookie")}
 
 
-def test_where_only_members_read_a_page_leads_to_the_sign_in_and_back(members_only: Town, browser: Browser) -> None:
+def test_restricted_page_redirects_to_sign_in_and_back(members_only: Town, browser: Browser) -> None:
     asked = browser.get(f"/catalog/check?contract={USERS}")
     assert (asked.status_code, asked.headers["location"]) == (
         303,
@@ -54,16 +54,14 @@ def test_where_only_members_read_a_page_leads_to_the_sign_in_and_back(members_on
     assert "You are signed in as" not in words(browser.get("/"))  # it is said once
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(members_only: Town, browser: Browser) -> None:
+def test_cookie_is_httponly_and_samesite(members_only: Town, browser: Browser) -> None:
     kept = set_cookies(browser.sign_in(members_only.token()))["treaty_session"].lower()
 
     assert {"httponly", "samesite=lax", "path=/"} <= {part.strip() for part in kept.split(";")}
     assert "domain=" not in kept
 
 
-def test_over_https_the_cookie_is_bound_to_the_host_and_never_sent_in_the_clear(
-    members_only: Town, browser: Browser
-) -> None:
+def test_https_cookie_is_secure_and_bound_to_the_host(members_only: Town, browser: Browser) -> None:
     secure = {"X-Forwarded-Proto": "https"}  # from a proxy on this machine, which the server believes
     page = browser.get("/catalog/sign-in", headers=secure)
 
@@ -73,7 +71,7 @@ def test_over_https_the_cookie_is_bound_to_the_host_and_never_sent_in_the_clear(
     assert {"secure", "path=/"} <= {part.strip() for part in kept.split(";")}
 
 
-def test_a_session_ends_with_its_token_and_after_a_day_of_work(members_only: Town, browser: Browser) -> None:
+def test_session_ends_with_its_token_or_after_12_hours(members_only: Town, browser: Browser) -> None:
     kept = set_cookies(browser.sign_in(members_only.token()))["treaty_session"]
     assert "Max-Age=43200" in kept
 
@@ -83,7 +81,7 @@ def test_a_session_ends_with_its_token_and_after_a_day_of_work(members_only: Tow
         assert "Max-Age=3600" in set_cookies(other.sign_in(ending))["treaty_session"]
 
 
-def test_a_cookie_that_is_no_longer_believed_is_the_same_as_none(members_only: Town, browser: Browser) -> None:
+def test_revoked_session_cookie_is_removed(members_only: Town, browser: Browser) -> None:
     token = members_only.token()
     browser.sign_in(token)
     assert browser.get("/").status_code == 200
@@ -97,14 +95,14 @@ def test_a_cookie_that_is_no_longer_believed_is_the_same_as_none(members_only: T
 
 
 @pytest.mark.parametrize("cookie", ["treaty_0", "x" * 5_000, "treaty_session=\xe4", '"quoted"', "a b c"])
-def test_a_cookie_that_is_none_of_ours_does_no_harm(members_only: Town, cookie: str) -> None:
+def test_unknown_cookies_are_ignored(members_only: Town, cookie: str) -> None:
     with client_of(members_only.address) as client:
         headers = [(b"Accept", b"text/html"), (b"Cookie", f"treaty_session={cookie}".encode("latin-1"))]
 
         assert client.get("/", headers=headers).status_code == 303
 
 
-def test_the_api_never_takes_the_cookie(members_only: Town, browser: Browser) -> None:
+def test_api_ignores_the_session_cookie(members_only: Town, browser: Browser) -> None:
     browser.sign_in(members_only.token("admin", None))
     assert browser.get("/").status_code == 200
 
@@ -115,7 +113,7 @@ def test_the_api_never_takes_the_cookie(members_only: Town, browser: Browser) ->
 
 
 @pytest.mark.parametrize("token", ["treaty_000000000000_" + "0" * 64, "nonsense", "eyJh.eyJh.sig", "tr\u00e4ty"])
-def test_a_token_that_is_not_known_signs_nobody_in(browser: Browser, token: str) -> None:
+def test_unknown_token_is_refused(browser: Browser, token: str) -> None:
     answer = browser.sign_in(token)
 
     assert answer.status_code == 403
@@ -124,12 +122,12 @@ def test_a_token_that_is_not_known_signs_nobody_in(browser: Browser, token: str)
     assert "treaty_session" not in set_cookies(answer)
 
 
-def test_an_empty_or_endless_token_is_refused_in_words(browser: Browser) -> None:
+def test_empty_or_too_long_token_is_refused(browser: Browser) -> None:
     assert "paste a token" in words(browser.sign_in("  "))
     assert "too long for a cookie" in words(browser.sign_in("x" * 3_601))
 
 
-def test_no_token_is_written_to_the_log(members_only: Town, browser: Browser) -> None:
+def test_tokens_are_not_logged(members_only: Town, browser: Browser) -> None:
     token = members_only.token()
     with capture_logs() as logged:
         browser.sign_in(token)
@@ -140,18 +138,18 @@ def test_no_token_is_written_to_the_log(members_only: Town, browser: Browser) ->
     assert token.rpartition("_")[2] not in repr(logged)
 
 
-def test_what_a_browser_tells_a_proxy_before_the_server_is_not_taken_for_a_token(browser: Browser) -> None:
+def test_basic_authorization_is_ignored(browser: Browser) -> None:
     basic = {"Authorization": "Basic YW5hOnNlY3JldA=="}
 
     assert browser.get("/", headers=basic).status_code == 303
     assert browser.get("/catalog/sign-in", headers=basic).status_code == 200
 
 
-def test_a_bearer_token_that_is_not_believed_leads_nowhere_in_circles(browser: Browser) -> None:
+def test_invalid_bearer_token_causes_no_redirect_loop(browser: Browser) -> None:
     assert browser.get("/catalog/sign-in", headers={"Authorization": "Bearer nonsense"}).status_code == 401
 
 
-def test_a_bearer_token_of_an_identity_provider_signs_in_until_it_ends(tmp_path: Path) -> None:
+def test_identity_provider_token_signs_in_until_it_expires(tmp_path: Path) -> None:
     issuer_clock = IssuerClock()
     with ExitStack() as stack:
         issuer = stack.enter_context(key_server())
@@ -167,7 +165,7 @@ def test_a_bearer_token_of_an_identity_provider_signs_in_until_it_ends(tmp_path:
         assert "Sign out" in browser.get("/").text
 
 
-def test_signing_out_takes_the_cookie_away(members_only: Town, browser: Browser) -> None:
+def test_sign_out_removes_the_cookie(members_only: Town, browser: Browser) -> None:
     browser.sign_in(members_only.token())
 
     answer = browser.post("/catalog/sign-out")
@@ -176,7 +174,7 @@ def test_signing_out_takes_the_cookie_away(members_only: Town, browser: Browser)
     assert browser.get("/").status_code == 303
 
 
-def test_nobody_signs_somebody_else_in_from_another_site(members_only: Town, browser: Browser) -> None:
+def test_cross_site_sign_in_is_refused(members_only: Town, browser: Browser) -> None:
     form = browser.form_token("/catalog/sign-in")
     token = members_only.token()
 
@@ -188,7 +186,7 @@ def test_nobody_signs_somebody_else_in_from_another_site(members_only: Town, bro
         assert "treaty_session" not in set_cookies(answer)
 
 
-def test_a_planted_visit_is_left_behind_when_signing_in(members_only: Town, browser: Browser) -> None:
+def test_sign_in_replaces_the_visit_cookie(members_only: Town, browser: Browser) -> None:
     browser.client.cookies.set("treaty_visit", "p" * 43, domain="127.0.0.1")
     before = browser.form_token("/catalog/sign-in")
 
@@ -219,18 +217,18 @@ def test_a_planted_visit_is_left_behind_when_signing_in(members_only: Town, brow
         "/catalog/\u202e",
     ],
 )
-def test_nobody_is_led_elsewhere_after_signing_in(then: str) -> None:
+def test_unsafe_redirect_targets_are_replaced(then: str) -> None:
     assert safe_redirect_path(then) == "/"
 
 
 @pytest.mark.parametrize(
     "then", ["/", "/?q=orders", "/catalog", "/catalog/check?contract=a%2Fb", "/catalog/contracts/a~2fb"]
 )
-def test_the_way_back_is_any_page_of_the_catalog(then: str) -> None:
+def test_catalog_pages_are_valid_redirect_targets(then: str) -> None:
     assert safe_redirect_path(then) == then
 
 
-def test_an_open_server_says_that_nobody_has_to_sign_in(tmp_path: Path) -> None:
+def test_open_server_needs_no_sign_in(tmp_path: Path) -> None:
     with ExitStack() as stack:
         place = town(stack, tmp_path, AccessSettings())
         browser = stack.enter_context(Browser(place.address))
@@ -242,7 +240,7 @@ def test_an_open_server_says_that_nobody_has_to_sign_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "way", ["/?q=users&status=active", "/catalog/health?domain=sales", "/catalog/changes?kind=breach"]
 )
-def test_signing_in_leads_back_to_what_was_asked(tmp_path: Path, way: str) -> None:
+def test_sign_in_link_returns_to_the_page(tmp_path: Path, way: str) -> None:
     with ExitStack() as stack:
         there = town(stack, tmp_path, AccessSettings(required=True, open_reading=True))
         page = stack.enter_context(Browser(there.address)).get(way).text

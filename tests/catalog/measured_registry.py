@@ -1,4 +1,4 @@
-"""A registry with thirty days of measures: one contract that is late today, one that is well, one never measured."""
+"""A registry with thirty days of measures: a late contract, a healthy one, one without measures."""
 
 from __future__ import annotations
 

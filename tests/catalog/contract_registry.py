@@ -1,4 +1,4 @@
-"""A registry with one contract that has a past: versions, two lines, readers of fields, and words that attack."""
+"""A registry with a contract that has several versions, two lines, consumers and hostile text."""
 
 from __future__ import annotations
 

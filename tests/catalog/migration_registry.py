@@ -1,4 +1,4 @@
-"""A registry in which things change: moves under way and proposed, lines that end, a refusal, and hostile words."""
+"""A registry with open and proposed migrations, ending lines, a refusal and hostile text."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from tests.catalog.browser.conftest import Visit
-from tests.catalog.retailer import FINANCE, TIMELINE, open_retailer
+from tests.catalog.retail_registry import FINANCE, TIMELINE, open_retailer
 from tests.server.running import running
 from treaty.catalog import links
 from treaty.catalog.links import LiveUrls
@@ -28,7 +28,7 @@ def own_registry(tmp_path: Path) -> Iterator[Registry]:
         yield registry
 
 
-def test_from_a_search_to_acting_on_what_was_found(own_registry: Registry, visit: Visit) -> None:
+def test_search_compare_check_subscribe_and_deprecate(own_registry: Registry, visit: Visit) -> None:
     with running(create_app(own_registry)) as address:
         page = visit(address)
         _find_a_field(page)
@@ -103,7 +103,7 @@ def _deprecate(page: Page, address: str, registry: Registry) -> None:
     assert {one.status for one in registry.lines(TIMELINE)} == {"deprecated"}
 
 
-def test_the_list_is_searched_without_a_server_too(static_site: Path, visit: Visit) -> None:
+def test_static_list_can_be_searched(static_site: Path, visit: Visit) -> None:
     page = visit((static_site / "index.html").as_uri())
 
     page.get_by_label("Search names, fields, owners and descriptions").fill("quantity_to_pick")
@@ -113,7 +113,7 @@ def test_the_list_is_searched_without_a_server_too(static_site: Path, visit: Vis
     expect(page.get_by_role("heading", level=1)).to_contain_text("Fulfillment order ready")
 
 
-def test_the_theme_that_is_chosen_stays(live: str, visit: Visit) -> None:
+def test_selected_theme_is_remembered(live: str, visit: Visit) -> None:
     page = visit(live)
 
     page.get_by_role("button", name="Dark theme").click()
@@ -122,7 +122,7 @@ def test_the_theme_that_is_chosen_stays(live: str, visit: Visit) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_the_search_is_one_key_away(live: str, visit: Visit) -> None:
+def test_slash_focuses_the_search(live: str, visit: Visit) -> None:
     page = visit(live + _AT(links.contract(FINANCE)))
 
     page.keyboard.press("/")
@@ -130,7 +130,7 @@ def test_the_search_is_one_key_away(live: str, visit: Visit) -> None:
     expect(page.get_by_label("Search contracts, fields, owners")).to_be_focused()
 
 
-def test_a_command_is_copied_with_one_press(live: str, visit: Visit) -> None:
+def test_copy_button_copies_the_command(live: str, visit: Visit) -> None:
     page = visit(live + _AT(links.consumers(FINANCE)))
 
     page.get_by_role("button", name="Copy").first.click()

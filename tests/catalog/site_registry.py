@@ -1,4 +1,4 @@
-"""A shop with a little of everything, for tests of the static site."""
+"""A small registry for tests of the static site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What browsers are shown when something does not work: a page with the right status; programs get their JSON."""
+"""Error pages for browsers; programs get JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import httpx2
 import pytest
 
-from tests.catalog.town import Town, town
-from tests.catalog.visitor import Browser, words
+from tests.catalog.members_server import Town, town
+from tests.catalog.page_client import Browser, words
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError, Unavailable
 from treaty.registry.service import Registry
 from treaty.server.settings import AccessSettings, Limits
@@ -41,33 +41,33 @@ def is_page(answer: httpx2.Response) -> bool:
     )
 
 
-def test_an_address_without_a_page_is_said_to_have_none(browser: Browser) -> None:
+def test_unknown_url_shows_an_error_page(browser: Browser) -> None:
     for path in ("/catalog/nowhere", "/catalog/act/none", "/catalog/assets/none.css", "/catalog/act/"):
         answer = browser.get(path)
         assert (answer.status_code, is_page(answer)) == (404, True), path
 
 
-def test_a_problem_stands_under_the_name_of_the_catalog(browser: Browser) -> None:
+def test_error_page_has_the_name_of_the_catalog(browser: Browser) -> None:
     for path in ("/catalog/nowhere", "/catalog/x%00y"):  # one is said by a page, the other before any is asked
         answer = browser.get(path)
         assert re.search(r"<title>[^<]*Harbour</title>", answer.text), path
 
 
-def test_an_address_is_shown_as_text(browser: Browser) -> None:
+def test_url_is_escaped(browser: Browser) -> None:
     answer = browser.get("/catalog/<script>alert(1)</script>")
 
     assert answer.status_code == 404
     assert "<script>alert" not in answer.text
 
 
-def test_a_way_that_is_not_taken_names_those_that_are(browser: Browser) -> None:
+def test_wrong_method_lists_the_allowed_ones(browser: Browser) -> None:
     answer = browser.client.put("/catalog/check")
 
     assert (answer.status_code, is_page(answer)) == (405, True)
     assert answer.headers["allow"] == "GET, POST"
 
 
-def test_too_much_at_once_is_refused_on_a_page(browser: Browser) -> None:
+def test_too_large_body_shows_an_error_page(browser: Browser) -> None:
     said = browser.post("/catalog/check", {"document": "x" * 30_000})
     drops = (b"document=" + b"x" * 10_000 for _ in range(5))
     kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": browser.address}
@@ -78,7 +78,7 @@ def test_too_much_at_once_is_refused_on_a_page(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("media", ["application/json", "text/plain", "application/yaml"])
-def test_a_body_that_is_no_form_is_refused_on_a_page(browser: Browser, media: str) -> None:
+def test_wrong_content_type_shows_an_error_page(browser: Browser, media: str) -> None:
     headers = {"Content-Type": media, "Origin": browser.address}
     answer = browser.client.post("/catalog/check", content=b"{}", headers=headers)
 
@@ -86,7 +86,7 @@ def test_a_body_that_is_no_form_is_refused_on_a_page(browser: Browser, media: st
 
 
 @pytest.mark.parametrize("media", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
-def test_the_api_takes_no_forms(browser: Browser, media: str) -> None:
+def test_api_refuses_forms(browser: Browser, media: str) -> None:
     for path in ("/contracts", "/contracts/check", "/api/v1/subscriptions"):
         answer = browser.client.post(path, content=b"a=b", headers={"Content-Type": media})
         assert answer.status_code == 415
@@ -94,7 +94,7 @@ def test_the_api_takes_no_forms(browser: Browser, media: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/catalog/x%00y", "/?q=%00", "/?cursor=nonsense", f"/catalog?q={'x' * 300}"])
-def test_what_cannot_be_read_in_an_address_is_said(browser: Browser, path: str) -> None:
+def test_invalid_query_shows_an_error_page(browser: Browser, path: str) -> None:
     answer = browser.get(path)
 
     assert (answer.status_code, is_page(answer)) == (422, True)
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_in_an_address_is_said(browser: Browser, path: str) 
         (NotAllowed("what is wrong"), 403),
     ],
 )
-def test_an_error_of_the_registry_is_said_in_its_words(
+def test_registry_error_is_shown(
     browser: Browser, monkeypatch: pytest.MonkeyPatch, error: TreatyError, status: int
 ) -> None:
     def fail(_: Registry) -> None:
@@ -124,7 +124,7 @@ def test_an_error_of_the_registry_is_said_in_its_words(
     assert "what is wrong" in words(answer)
 
 
-def test_an_outage_is_said_without_its_details(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outage_is_shown_without_details(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Registry) -> None:
         raise Unavailable("cannot reach postgresql://db.internal")
 
@@ -136,7 +136,7 @@ def test_an_outage_is_said_without_its_details(browser: Browser, monkeypatch: py
     assert "db.internal" not in answer.text
 
 
-def test_a_mistake_of_ours_is_said_with_a_number_to_ask_for(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_error_shows_the_request_id(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Registry) -> None:
         raise RuntimeError("the secret of success")
 
@@ -148,7 +148,7 @@ def test_a_mistake_of_ours_is_said_with_a_number_to_ask_for(browser: Browser, mo
     assert "the secret of success" not in answer.text
 
 
-def test_programs_get_json_at_the_same_addresses(browser: Browser) -> None:
+def test_programs_get_json_at_the_same_urls(browser: Browser) -> None:
     for path, status in (("/catalog/nowhere", 404), ("/?q=%00", 422), ("/nowhere", 404)):
         answer = browser.get(path, headers=JSON)
         assert (answer.status_code, list(answer.json())) == (status, ["detail"])
@@ -168,13 +168,13 @@ def test_programs_get_json_at_the_same_addresses(browser: Browser) -> None:
         ("", False),
     ],
 )
-def test_who_likes_json_better_gets_json(browser: Browser, accept: str, is_asked_for: bool) -> None:
+def test_accept_header_selects_json_or_html(browser: Browser, accept: str, is_asked_for: bool) -> None:
     for path in ("/", "/catalog/nowhere", "/catalog/x%00y"):
         answer = browser.get(path, headers={"Accept": accept})
         assert answer.headers["content-type"].startswith("text/html") == is_asked_for, path
 
 
-def test_the_api_answers_browsers_in_json_too(browser: Browser) -> None:
+def test_api_answers_browsers_in_json(browser: Browser) -> None:
     for path in ("/contracts/none/latest", "/api/v1/contracts/none/lines"):
         answer = browser.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")

@@ -1,4 +1,4 @@
-"""The retailer's registry as a catalog shows it: contracts, consumers, a move under way, a line that ends."""
+"""The registry of the retail example: contracts, consumers, an open migration, a deprecated line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that ask people to sign in, and the people."""
+"""Servers that require sign-in."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.catalog.measured import LATE, NEVER, NOW, WELL, contract, open_measured
+from tests.catalog.measured_registry import LATE, NEVER, NOW, WELL, contract, open_measured
 from treaty.catalog.pages.contract.service_levels import Promise, contract_promises, measure_charts
 from treaty.contracts.loader import contract_from
 from treaty.observability import Measure

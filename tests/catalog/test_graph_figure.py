@@ -1,4 +1,4 @@
-"""Graphs are laid out from left to right, no arrow goes through a box, and nothing written reaches the layout."""
+"""Layout and figures of graphs."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def points_on(curve: tuple[Point, ...]) -> list[Point]:
     return found
 
 
-def test_boxes_stand_from_left_to_right() -> None:
+def test_nodes_are_laid_out_from_left_to_right() -> None:
     found = laid(3, (0, 1), (1, 2))
 
     assert found.corners[0].x + BOX.width < found.corners[1].x
     assert found.corners[1].x + BOX.width < found.corners[2].x
 
 
-def test_an_arrow_goes_from_the_right_of_a_box_to_the_left_of_the_other() -> None:
+def test_edge_goes_from_the_right_side_to_the_left_side() -> None:
     found = laid(2, (0, 1))
     first, last = found.curves[0][0], found.curves[0][-1]
 
@@ -58,7 +58,7 @@ def test_an_arrow_goes_from_the_right_of_a_box_to_the_left_of_the_other() -> Non
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_arrow_goes_through_a_box(seed: int) -> None:
+def test_edges_do_not_cross_nodes(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - nothing secret
     arrows = {tuple(sorted(chance.sample(range(25), 2))) for _ in range(45)}
     found = laid(25, *((tail, head) for tail, head in arrows))
@@ -71,7 +71,7 @@ def test_no_arrow_goes_through_a_box(seed: int) -> None:
                 assert not (inside_x and inside_y)
 
 
-def test_boxes_never_overlap() -> None:
+def test_nodes_do_not_overlap() -> None:
     found = laid(9, *((0, head) for head in range(1, 9)))
 
     ordered = sorted(corner.y for corner in found.corners[1:])
@@ -79,18 +79,18 @@ def test_boxes_never_overlap() -> None:
 
 
 @pytest.mark.parametrize("arrows", [((0, 0),), ((0, 1), (1, 0)), ((0, 1), (1, 2), (2, 0), (1, 1))])
-def test_circles_are_drawn(arrows: tuple[tuple[int, int], ...]) -> None:
+def test_cycles_are_laid_out(arrows: tuple[tuple[int, int], ...]) -> None:
     found = laid(3, *arrows)
 
     assert len(found.curves) == len(arrows)
 
 
-def test_a_lone_box_and_none_at_all_are_drawn() -> None:
+def test_single_node_and_empty_graph() -> None:
     assert laid(1).corners == (Point(14, 14),)
     assert laid(0).corners == ()
 
 
-def test_several_threads_may_draw_at_once() -> None:
+def test_layout_is_thread_safe() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda width: compute_layout([Size(width, 40)] * 2, [Arrow(0, 1)]), range(100, 140)))
 
