@@ -87,7 +87,7 @@ def test_breaking_change_for_critical_consumers_is_proposed(browser: Browser) ->
     text = words(check(browser, without(short(version="2.0.0"), "ltv") | PLAN))
 
     assert "Breaking: it would be proposed for approval" in text
-    assert "it waits for the word of ltv-dashboard" in text
+    assert "it waits for acknowledgement by ltv-dashboard" in text
 
 
 def test_registered_document_has_no_changes(browser: Browser) -> None:

@@ -176,7 +176,7 @@ def test_a_version_that_would_only_be_proposed_is_a_no(treaty: Treaty, write: Wr
 
     assert result.code == 3
     assert "be published?  no" in result.output
-    assert "it waits for the word of ledger; register it: it is proposed" in " ".join(result.output.split())
+    assert "it waits for acknowledgement by ledger; register it: it is proposed" in " ".join(result.output.split())
     assert "orders 2.0.0  proposed" in treaty("register", file).output
 
 

@@ -124,7 +124,7 @@ def test_the_plan_of_the_line_before_is_not_asked_for_again_but_for_one_of_its_o
 
     output = treaty("register", write("three.yaml", {**V2, "version": version})).output
 
-    assert ("orders@3 opens with the migration plan of orders@2" in output) is (version == "3.0.0")
+    assert ("orders@3 repeats the migration plan of orders@2" in output) is (version == "3.0.0")
     assert "the migration: block is the one of the previous line; write a new one" in output
     assert "add a migration: block" not in output
     assert ("set version: 3.0.0" in output) is suggested
@@ -197,7 +197,7 @@ def test_a_dry_run_tells_what_would_only_be_proposed(treaty: Treaty, write: Writ
 
     assert result.code == 0
     assert "…  orders 2.0.0  would propose" in result.output
-    assert "it waits for the word of ledger" in result.output
+    assert "it waits for acknowledgement by ledger" in result.output
 
 
 def test_a_dry_run_knows_what_it_cannot_judge_yet(treaty: Treaty, write: Write) -> None:

@@ -150,7 +150,7 @@ def test_an_approval_alone_does_not_do(open_backend: Callable[..., Backend]) -> 
     proposal = ana.register(V2).proposal
     assert proposal is not None
 
-    with pytest.raises(Refused, match="waits for the word of ledger"):
+    with pytest.raises(Refused, match="waits for acknowledgement by ledger"):
         ben.governance.approve(proposal)
     board = backend.local.migrations.acknowledge(only(ana).id, "ledger")
     assert (board.state, versions(ana)) == ("proposed", ["1.0.0"])

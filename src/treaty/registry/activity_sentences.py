@@ -25,7 +25,7 @@ def registered(one: Told) -> str:
     hits = _hits(one.details.get("hits"), "hits")
     if one.details.get("opens_line"):
         beside = f"a new line beside {str(before).partition('.')[0]}" if before else "a new line"
-        return f"{said}: {beside}{hits or '; nobody has to move'}"
+        return f"{said}: {beside}{hits or '; no consumer has to move'}"
     if before is None:
         return f"{said}: {'compatible' if one.details.get('compatible') else 'breaking'}"
     kind = "compatible with" if one.details.get("compatible") else "breaks readers of"
@@ -53,7 +53,7 @@ def approved(one: Told) -> str:
 
 
 def overridden(one: Told) -> str:
-    """Tell of a proposal that was let in without the word of those it waited for."""
+    """Tell of a proposal that was registered without the acknowledgements it waited for."""
     return f"{one.who} let {one.about.version} in by an override{one.because()}"
 
 
@@ -138,7 +138,7 @@ def _unless_plain(one: Told, plain: str) -> str:
 
 
 def move_proposed(one: Told) -> str:
-    """Tell of a move that waits for the word of those it concerns."""
+    """Tell of a move that waits for acknowledgement by those it concerns."""
     return f"{one.who} proposed {_move(one)}, which concerns {_named(one.details.get('consumers'))}"
 
 
@@ -171,7 +171,7 @@ def move_closed(one: Told) -> str:
 
 def proven(one: Told) -> str:
     """Tell of a proof."""
-    kept = "kept their word on rows" if one.details.get("holds") else "did not keep their word on rows"
+    kept = "held on rows" if one.details.get("holds") else "failed on rows"
     return f"{one.who} tried {_move(one)}: the shims {kept}"
 
 

@@ -1,4 +1,4 @@
-"""Owners out of a Decision Card: the buyer, and whoever made the decision."""
+"""Owners from a Decision Card: the buyer and the decision maker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treaty.errors import TreatyError
 
 
 class BadCard(TreatyError):
-    """A Decision Card that lacks what owners are read from."""
+    """A Decision Card without the fields that name the owners."""
 
 
 def owners_from_decision_card(card: Mapping[str, Any]) -> list[Owner]:

@@ -1,4 +1,4 @@
-"""A document before it meets the registry: read, checked, and put into the words it is kept in."""
+"""Contract documents: reading, validation, digests, and the words that searches match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_WORDS = "\n"
 
 @dataclass(frozen=True)
 class Prepared:
-    """A contract that is ready to be judged and kept."""
+    """A contract document that was read and validated."""
 
     contract: Contract
     status: Status
@@ -45,12 +45,12 @@ class Prepared:
 
     @lazy
     def words(self) -> dict[str, str]:
-        """The words that a search finds it by."""
+        """The words that searches match."""
         return searched(self.contract)
 
     @lazy
     def digest(self) -> str:
-        """What tells two documents apart, whatever the order of their keys."""
+        """The digest of the document, independent of the order of keys."""
         return digest_of(self.data)
 
     @property
@@ -73,7 +73,7 @@ Document: TypeAlias = bytes | str | Mapping[str, Json] | Prepared
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A document that somebody handed in, and the mode they ask for."""
+    """A document from a request, and the requested mode."""
 
     document: Prepared
     compatibility: str | None = None
@@ -110,7 +110,7 @@ def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prep
 
 
 def _read(given: bytes, source: str, limits: Limits | None) -> tuple[ParsedDocument, str]:
-    """Read a document, and tell whether it is JSON or YAML, which may begin with a brace too."""
+    """Read a document as JSON or YAML; YAML may begin with a brace, too."""
     if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):
             return read_json(given, source, limits), JSON
@@ -121,7 +121,7 @@ _OF_EACH_LINE = ("searched_fields", "searched_meanings")
 
 
 def searched(contract: Contract) -> dict[str, str]:
-    """Return the words that a search finds the contract by, folded; lists stand between line breaks."""
+    """Return the case-folded words that searches match, separated by line breaks."""
     names, fields = [contract.id, contract.name], list[str | None]()
     meanings: list[str | None] = [str(said) for said in contract.description.values()] if contract.description else []
     for item in contract.schema:
@@ -151,7 +151,7 @@ def together(*lines: Mapping[str, str]) -> dict[str, str]:
 
 
 def summary_of(contract: Contract) -> str | None:
-    """Return what the contract says it is for."""
+    """Return the purpose of the contract."""
     purpose = (contract.description or EMPTY).get("purpose") or next(
         (item.description for item in contract.schema if item.description), None
     )
@@ -189,7 +189,7 @@ def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
 def _check_names(contract: Contract, reading: ParsedDocument) -> None:
     if problem := _problem_with(contract.id):
         raise invalid_document(
-            problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "name it anew"
+            problem, reading.place(("dataset_id" if contract.form is Form.SHORT else "id",)), "choose another id"
         )
 
 

@@ -1,4 +1,4 @@
-"""A registry in memory, for libraries, notebooks and tests: the same judgement, nothing to install."""
+"""A registry in memory for libraries, notebooks and tests, without a database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ContractRegistry:
         self._lock = threading.RLock()
 
     def register(self, contract: DataContract, *, compatibility: str = DEFAULT_MODE) -> CompatibilityReport:
-        """Register a version if it is admissible; the report says what stands against it."""
+        """Register a version if it is admissible; the report lists the issues."""
         with self._lock:
             if any(one.version == contract.version for one in self._history.get(contract.dataset_id, ())):
                 raise Conflict(

@@ -1,4 +1,4 @@
-"""What is not there: said in one way wherever it is asked for, with where to look instead."""
+"""NotFound errors of the registry, with a hint where to look."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from treaty.errors import NotFound
 
 
 def no_contract(contract: str) -> NotFound:
-    """Say that a contract is unknown."""
+    """Return the error for an unknown contract."""
     return NotFound(f"no dataset {contract!r} is registered", "find one with: treaty search")
 
 
 def without(contract: str, what: str) -> NotFound:
-    """Say what a contract does not have."""
+    """Return the error for something that a contract does not have."""
     return NotFound(f"{contract!r} {what}", _history(contract))
 
 
 def no_version(contract: str, version: str) -> NotFound:
-    """Say that a contract has no such version."""
+    """Return the error for an unknown version."""
     return without(contract, f"has no version {version!r}")
 
 
 def no_line(line: Line, version: str | None = None) -> NotFound:
-    """Say that a line is unknown, or a version of it."""
+    """Return the error for an unknown line, or version of a line."""
     what = f"no line {line} is registered" if version is None else f"no version {version} of {line} is registered"
     return NotFound(what, _history(line.contract))
 
@@ -32,7 +32,7 @@ def _history(contract: str) -> str:
 
 
 def not_reading(consumer: str, line: str) -> NotFound:
-    """Say that a consumer does not read a line."""
+    """Return the error for a consumer that does not read a line."""
     return NotFound(
         f"{consumer!r} does not read {line}", f"see what it reads: treaty consumer list --consumer {consumer}"
     )

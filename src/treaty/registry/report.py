@@ -1,4 +1,4 @@
-"""A verdict in the words of the registry's API: compatible or not, and every issue."""
+"""The compatibility report of the API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treaty.contracts.findings import Severity
 
 
 class CompatibilityIssue(BaseModel):
-    """One thing that stands against a version, or that somebody should look at."""
+    """An error that blocks a version, or a warning."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,7 +24,7 @@ class CompatibilityIssue(BaseModel):
 
 
 class CompatibilityReport(BaseModel):
-    """Whether a version is compatible with what is registered, and why not.
+    """Whether a version is compatible with the registered ones, with all issues.
 
     `admissible` says whether it may be registered: compatible, or breaking in a new line with a migration plan.
     Both it and `required_version` stay out of the JSON, whose shape is fixed.
@@ -50,7 +50,7 @@ class CompatibilityReport(BaseModel):
 
 
 def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> CompatibilityReport:
-    """Put a verdict into a report, with whatever else there is to say."""
+    """Return the report of a verdict, with further issues."""
     further = list(more)
     if not further and not verdict.findings:
         return _nothing_to_say(str(verdict.mode), verdict.required_version)

@@ -1,4 +1,4 @@
-"""What a registry asks of everybody: its mode, grades, periods, approvals and limits."""
+"""The rules of a registry: mode, grades, periods, approvals and limits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from treaty.registry.notices.addresses import AddressRule
 
 
 class Approval(StrEnum):
-    """Whether a breaking change waits for somebody other than its proposer."""
+    """Whether a breaking change needs approval by someone other than its proposer."""
 
     OFF = "off"
     REQUIRED = "required"
 
 
 class Acknowledgement(StrEnum):
-    """Whether a breaking change waits for the word of the critical consumers that it hits."""
+    """Whether a breaking change needs acknowledgement by the critical consumers it affects."""
 
     OFF = "off"
     REQUIRED = "required"
@@ -29,7 +29,7 @@ class Acknowledgement(StrEnum):
 
 @dataclass(frozen=True)
 class RegistryRules:
-    """What holds for every contract in a registry."""
+    """The rules for every contract in a registry."""
 
     mode: Mode = DEFAULT_MODE
     grading: Grading = field(default_factory=Grading)

@@ -1,4 +1,4 @@
-"""Names that people give: of consumers, teams, parties and tokens."""
+"""Validation of names and sizes."""
 
 from __future__ import annotations
 

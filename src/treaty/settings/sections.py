@@ -99,7 +99,7 @@ class Migrations:
     acknowledgement: str = _setting(
         "required",
         one_of("required", "off"),
-        "Whether a breaking change waits for the word of the critical consumers that it hits: required or off.",
+        "Whether a breaking change waits for acknowledgement by the critical consumers that it hits: required or off.",
     )
     reminder_days: tuple[int, ...] = _setting(
         (30, 7, 1),

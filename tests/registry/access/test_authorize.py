@@ -134,7 +134,7 @@ def test_an_action_without_a_rule_is_denied_to_everybody() -> None:
 def test_who_proposed_a_change_does_not_approve_it(who: str) -> None:
     assert refusal(ann(who), Action.APPROVE, OWN, "I am sure") == (
         "ann may not approve contract 'orders': ann proposed it; "
-        "ask somebody else: a steward, or an owner of team growth"
+        "ask someone else: a steward, or an owner of team growth"
     )
 
 

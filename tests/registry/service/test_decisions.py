@@ -82,12 +82,12 @@ def critical(registry: AnyRegistry, consumer: str, *fields: str) -> None:
 
 WITHOUT_LTV = orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN)
 AWAITED = (
-    "it waits for the word of ledger; register it: it is proposed, and registered once they acknowledge it: "
+    "it waits for acknowledgement by ledger; register it: it is proposed, and registered once they acknowledge it: "
     "treaty migrate acknowledge"
 )
 UNAPPROVED = (
-    "it breaks consumers, and waits for an approval; register it: it is proposed, and registered once "
-    "somebody else approves it: treaty proposal approve"
+    "it breaks consumers and waits for approval; register it: it is proposed, and registered once "
+    "someone else approves it: treaty proposal approve"
 )
 
 
@@ -132,7 +132,7 @@ def test_the_plan_of_the_line_before_is_told_as_one(registry: AnyRegistry) -> No
 
     assert not answer
     assert ("warning", "migration_missing") in {(severity, kind) for severity, kind, _ in reasons}
-    assert any("orders@3 opens with the migration plan of orders@2" in message for _, _, message in reasons)
+    assert any("orders@3 repeats the migration plan of orders@2" in message for _, _, message in reasons)
 
 
 def test_a_version_that_is_taken_may_not_be_published_again(registry: AnyRegistry) -> None:

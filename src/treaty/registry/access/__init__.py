@@ -1,1 +1,1 @@
-"""Who may do what: actors, the one table of rules, tokens and OIDC."""
+"""Access control: actors, permissions, tokens and OIDC."""

@@ -1,4 +1,4 @@
-"""Who acts: roles, scopes, grants and the actor that holds them."""
+"""Actors, with their roles, scopes and grants."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from treaty.errors import InvalidDocument, NotAllowed
 
 
 class Unknown(NotAllowed):
-    """Nobody signed in, or not so that it can be believed."""
+    """Not signed in, or with credentials that are not valid."""
 
 
 class Role(StrEnum):
-    """What somebody is to the registry, from the least to the most."""
+    """Roles, from the least to the most permissions."""
 
     VIEWER = "viewer"
     CONTRIBUTOR = "contributor"
@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a way of signing in may be used for, whatever the roles would allow."""
+    """Scopes limit what a sign-in may be used for, whatever the roles allow."""
 
     READ = "read"
     WRITE = "write"
@@ -55,25 +55,25 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who asks for something, and how they signed in."""
+    """Who makes a request, and how they signed in."""
 
     name: str
     grants: tuple[Grant, ...]
     scopes: frozenset[Scope]
     via: str
     token: str | None = None
-    """The id of the token they signed in by, which may be taken back."""
+    """The id of the access token, which may be revoked."""
 
 
 ANONYMOUS = Actor("anonymous", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "anonymous")
-"""Nobody in particular, where everybody may read."""
+"""A client that is not signed in, where reading is open."""
 
 NOBODY = Actor("anonymous", (), frozenset(), "anonymous")
-"""Nobody in particular, where only members may read."""
+"""A client that is not signed in, where reading requires sign-in."""
 
 
 def local_actor(name: str) -> Actor:
-    """Return the actor who holds the database itself, and so may do everything."""
+    """Return the actor with direct access to the database, who has every permission."""
     return Actor(name, (Grant(Role.ADMIN),), frozenset(Scope), "local")
 
 

@@ -100,7 +100,7 @@ def load_keys(settings: OidcSettings, fetch: Fetch) -> tuple[Key, ...]:
 
 
 def _discovered(settings: OidcSettings, fetch: Fetch) -> str:
-    """Return where an issuer says its keys are; it must speak for itself, and not lead from https to plain http."""
+    """Return the address of an issuer's keys from its metadata; issuer and scheme must match."""
     url = f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration"
     document = _document(url, fetch)
     if document.get("issuer") != settings.issuer:
@@ -199,7 +199,7 @@ class OidcVerifier:
         self._keys = IssuerKeys(settings, fetch, clock)
 
     def verify(self, token: str) -> Actor:
-        """Return who a bearer token was issued to; one that is not accepted is not allowed."""
+        """Return the actor of a bearer token, or raise Unknown."""
         claims = self._claims(token)
         grants = _grants(claims.get(self._settings.roles_claim))
         return Actor(self._name(claims), grants, scopes_for(grants), "oidc")
@@ -227,7 +227,7 @@ class OidcVerifier:
         except JoseError as error:
             raise Unknown(self._refusal(error)) from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-            # What the parser stumbles on when a token is made to break it.
+            # Errors of the parser on malformed tokens.
             raise Unknown("the bearer token cannot be read; sign in again") from None
         return claims
 
@@ -251,7 +251,7 @@ class OidcVerifier:
 
 
 def expiry_of(token: str) -> datetime | None:
-    """Return when a bearer token ends, as it says itself; whether it is to be believed is another question."""
+    """Return the expiry that a bearer token claims, without verifying it."""
     try:
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -261,7 +261,7 @@ def expiry_of(token: str) -> datetime | None:
 
 
 def _grants(claimed: object) -> tuple[Grant, ...]:
-    """Read the roles that are known here; somebody without any is a viewer."""
+    """Read the known roles; without any, the actor is a viewer."""
     texts = claimed if isinstance(claimed, list) else []
     grants = tuple(grant for text in texts if isinstance(text, str) and (grant := _known(text)))
     return tuple(dict.fromkeys(grants)) or (Grant(Role.VIEWER),)

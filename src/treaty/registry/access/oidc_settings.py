@@ -1,4 +1,4 @@
-"""What is pinned about an issuer of bearer tokens."""
+"""Settings of an OIDC issuer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_LEEWAY = 300
 
 @dataclass(frozen=True, slots=True)
 class OidcSettings:
-    """Whose tokens are accepted, for whom, signed how, and which claims are read."""
+    """Issuer, audience, algorithms and claims of accepted bearer tokens."""
 
     issuer: str
     audience: str

@@ -1,4 +1,4 @@
-"""The one place that says who may do what; what no rule allows is denied."""
+"""Permissions: one table of actions and the roles that may do them. What no rule allows is denied."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.registry.access.actors import Actor, Grant, Role, Scope
 
 
 class Action(StrEnum):
-    """What can be asked of the registry."""
+    """The actions of the registry."""
 
     READ = "read"
     CHECK = "check"
@@ -30,7 +30,7 @@ class Action(StrEnum):
 
 
 class Care(StrEnum):
-    """What an action asks for besides a role and a scope."""
+    """What an action requires besides a role and a scope."""
 
     SOMEBODY_ELSE = "somebody else"  # who proposed it does not approve it
     REASON = "reason"
@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What is acted on: the teams that own it now (of a subscription: the consumer's), and who proposed it."""
+    """The resource of an action: the teams that own it (of a subscription: the consumer's) and its proposer."""
 
     kind: str
     name: str
@@ -77,7 +77,7 @@ RULES: dict[Action, Rule] = {
     Action.AUDIT: Rule(Scope.READ, _STEWARDS),
     Action.MANAGE_TOKENS: Rule(Scope.ADMIN, _ADMINS),
 }
-"""Who may do what."""
+"""The rule of each action."""
 
 _RANK = {role: rank for rank, role in enumerate(Role)}
 _ONE = {
@@ -97,14 +97,14 @@ class _Request(NamedTuple):
 
 
 def authorize(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> None:
-    """Return if the actor may do this to the resource; otherwise say why not, and who may."""
+    """Return if the actor may do this to the resource; raise NotAllowed with the reason otherwise."""
     against = objection(actor, action, resource, reason)
     if against is not None:
         raise NotAllowed(f"{actor.name} may not {action} {resource.kind} {resource.name!r}: {against}")
 
 
 def may(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> bool:
-    """Say whether the actor may do this to the resource."""
+    """Tell whether the actor may do this to the resource."""
     return objection(actor, action, resource, reason) is None
 
 
@@ -123,7 +123,7 @@ def who_may(rule: Rule) -> str:
 
 
 def objection(actor: Actor, action: Action, resource: Resource, reason: str | None = None) -> str | None:
-    """Say why the actor may not do this to the resource, and who may; None where they may."""
+    """Return why the actor may not do this to the resource, and who may; None if they may."""
     rule = RULES.get(action)
     if rule is None:
         return f"no rule allows it; use one of: {', '.join(RULES)}"
@@ -155,7 +155,7 @@ def _scope(request: _Request) -> str | None:
 def _somebody_else(request: _Request) -> str | None:
     if request.rule.care is not Care.SOMEBODY_ELSE or request.actor.name != request.resource.proposer:
         return None
-    return f"{request.actor.name} proposed it; ask somebody else: {_who(request)}"
+    return f"{request.actor.name} proposed it; ask someone else: {_who(request)}"
 
 
 def _reason(request: _Request) -> str | None:

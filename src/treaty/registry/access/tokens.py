@@ -1,4 +1,4 @@
-"""Tokens `treaty_<id>_<secret>`: made once, kept as a digest, compared in constant time."""
+"""Access tokens `treaty_<id>_<secret>`: stored as a digest, compared in constant time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REDACTED = (
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """What is kept of a token; the secret is not."""
+    """The record of a token, without its secret."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class TokenRecord:
 
 @dataclass(frozen=True, slots=True)
 class Minted:
-    """A new token: the text that is shown once, and the record that is kept."""
+    """A new token: the text that is shown once, and the stored record."""
 
     secret_text: str = field(repr=False)
     record: TokenRecord
@@ -92,17 +92,17 @@ def parse_token(text: str) -> tuple[str, str] | None:
 
 
 def matches(record: TokenRecord, secret: str) -> bool:
-    """Say whether the secret is the one of the record, in the same time whether or not."""
+    """Compare a secret with the record in constant time."""
     return hmac.compare_digest(_digest(secret), record.digest)
 
 
 def check_unknown(secret: str) -> bool:
-    """Do the work of `matches` for an id that is not known, so that time does not tell which ids are; always False."""
+    """Take the time of `matches` for an unknown id, so that timing does not reveal ids; always False."""
     return matches(_NO_TOKEN, secret) and False
 
 
 def actor_of(record: TokenRecord, now: datetime) -> Actor:
-    """Return who a token acts for; one that is revoked or expired acts for nobody."""
+    """Return the actor of a token; raise Unknown if it is revoked or expired."""
     check_not_revoked(record)
     if now >= record.expires_at:
         raise Unknown(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
@@ -110,13 +110,13 @@ def actor_of(record: TokenRecord, now: datetime) -> Actor:
 
 
 def check_not_revoked(record: TokenRecord) -> None:
-    """Refuse a token that was taken back."""
+    """Raise Unknown for a revoked token."""
     if record.revoked_at is not None:
         raise Unknown(f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one")
 
 
 def in_force(identity: str) -> str:
-    """Return the name under which it is noted that a token was not taken back; no contract has such a name."""
+    """Return the cache key of a token that is not revoked; no contract has such an id."""
     return f"\ntoken {identity}"
 
 

@@ -1,4 +1,4 @@
-"""The registry over HTTP, for whoever has its address: the same questions and answers as on a database."""
+"""The HTTP client of a registry."""
 
 from treaty.registry.client.registry import RegistryClient
 

@@ -1,4 +1,4 @@
-"""A registry by its address: the same methods, answers and errors as on a database."""
+"""The HTTP client: same methods, results and errors as the local registry."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TIMEOUT = 30.0
 
 
 class RegistryClient(RegistryApi):
-    """A registry that is served somewhere; what is done there is done in the name of the token."""
+    """A registry behind a server; calls act for the owner of the token."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class RegistryClient(RegistryApi):
         self.access = Access(self._wire)
 
     def __repr__(self) -> str:
-        """Say which registry it leads to; never with the token."""
+        """Return the address without the token."""
         return f"RegistryClient({self._wire.address!r})"
 
     def now(self) -> datetime:
@@ -253,7 +253,7 @@ def register(wire: Transport, document: Document, compatibility: str | None) -> 
 
 
 def _arrived(wire: Transport, document: Document) -> Registration | None:
-    """Return what became of a version whose answer was lost; None where another document is registered in its place."""
+    """Return the result of a registration whose response was lost; None if another document has the version."""
     ours = document if isinstance(document, Prepared) else prepare(document)
     contract, version = ours.contract.id, ours.contract.version
     try:
@@ -302,7 +302,7 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def _with_version(wire: Transport, error: Refused, body: Parcel) -> Refused:
-    """Say to a refused version which one it must be, as a local registry does."""
+    """Add the required version to a refusal, as a local registry does."""
     from treaty.registry.service.registration import VersionRefused  # it loads the database's packages
 
     if not isinstance(error, VersionRefused):

@@ -1,4 +1,4 @@
-"""Documents on their way: as they are where nothing else is said, in an envelope beside the mode that is asked for."""
+"""Request bodies and paths: documents as they are, or in an envelope with the requested mode."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parcel:
-    """The body of a request, and what it is."""
+    """The body of a request and its media type."""
 
     content: bytes
     media: str
 
 
 def parcel(document: Document, compatibility: str | None = None) -> Parcel:
-    """Pack a document; a text with a mode beside it travels, and is kept, as JSON."""
+    """Return the body for a document; with a mode, the document is sent and stored as JSON."""
     if isinstance(document, Mapping):
         return _envelope(dict(document), compatibility)
     if isinstance(document, Prepared):
@@ -41,7 +41,7 @@ def parcel(document: Document, compatibility: str | None = None) -> Parcel:
 
 
 def said(values: Mapping[str, Any]) -> Parcel:
-    """Pack what else a request says; what is not said stays out."""
+    """Return a JSON body without the values that are None."""
     return Parcel(_json({name: value for name, value in values.items() if value is not None}), JSON)
 
 
@@ -52,7 +52,7 @@ def _envelope(document: dict[str, Any], compatibility: str | None) -> Parcel:
 
 
 def _is_json(content: bytes) -> bool:
-    """Tell JSON from YAML, which may begin with a brace too."""
+    """Tell JSON from YAML, which may begin with a brace, too."""
     if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
         return False
     try:
@@ -71,7 +71,7 @@ _SCHEMES = ("http", "https")
 
 
 def registry_address(text: str) -> str:
-    """Read the address of a registry; what it must not hold is refused, without repeating it."""
+    """Validate the address of a registry; an error never repeats it, because it may hold a secret."""
     try:
         parts = urlsplit(text.strip())
         usable = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -85,14 +85,14 @@ def registry_address(text: str) -> str:
 
 
 def contract_path(contract: str, *more: str) -> str:
-    """Return the path of a contract; one with a name that no contract can have is not there."""
+    """Return the path of a contract; raise NotFound for a name that no contract can have."""
     if any(part in ("", ".", "..") for part in contract.split("/")):
         raise no_contract(contract)
     return f"{API}/contracts/{_written(contract)}" + "".join(f"/{one}" for one in more)
 
 
 def version_path(contract: str, version: str, *more: str) -> str:
-    """Return the path of a version; `latest` is a word of the path, and no version."""
+    """Return the path of a version; `latest` is part of the path, not a version."""
     path = contract_path(contract, "versions")
     if version in ("", ".", "..", "latest") or "/" in version:
         raise no_version(contract, version)
@@ -108,7 +108,7 @@ def line_path(line: str, step: str) -> str:
 
 
 def _written(name: str) -> str:
-    """Write a name so that nothing in it is a part of the address; slashes lead through paths as they are."""
+    """Quote a name for a path; slashes stay."""
     try:
         return quote(name, safe="/@")
     except UnicodeEncodeError:

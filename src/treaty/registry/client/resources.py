@@ -1,4 +1,4 @@
-"""Consumers, over HTTP: who subscribes, who depends on whom, and what a change would mean for them."""
+"""The parts of the HTTP client: consumers, governance, migrations, measures, notices and access."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ class Notices(NoticesApi):
 
 
 class Access(AccessApi):
-    """Who may come in, and what they did."""
+    """Access tokens and the audit log."""
 
     def __init__(self, wire: Transport) -> None:
         self._wire = wire

@@ -1,4 +1,4 @@
-"""Requests to one registry: what is safe to ask twice is asked again, what changes something never blindly."""
+"""Requests to a registry and its errors: reads are retried, writes are sent once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Parameters = Mapping[str, str | int | None]
 
 PAUSES = (0.2, 0.8)
-"""Seconds before a question is asked again; there are as many tries again."""
+"""Seconds to wait before each retry."""
 
 _NOT_NOW = 503
 _KEPT_OPEN = 3.0
@@ -39,15 +39,15 @@ _KEPT_OPEN = 3.0
 
 
 class NotNow(Unavailable):
-    """The registry cannot be reached now, and nothing was done."""
+    """The registry cannot be reached, and nothing was done."""
 
 
 class Interrupted(NotNow):
-    """No answer came, or one that leaves open whether the request was carried out."""
+    """No response came, so that it is unknown whether the request was carried out."""
 
 
 class Transport:
-    """One registry, as it is spoken to; a token is sent to nobody else, and never shown."""
+    """The connection to one registry; the token is sent only there and never shown."""
 
     def __init__(
         self,
@@ -74,23 +74,23 @@ class Transport:
         )
 
     def __repr__(self) -> str:
-        """Say which registry it leads to, and nothing of who asks."""
+        """Return the address without the token."""
         return f"Wire({self.address!r})"
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._client.close()
 
     def get(self, path: str, answer: type[T], parameters: Parameters | None = None) -> T:
-        """Read something."""
+        """Send a GET request and parse the response."""
         return self.read(self.fetch(path, parameters), answer)
 
     def fetch(self, path: str, parameters: Parameters | None = None) -> httpx2.Response:
-        """Read something, and return the response as it is."""
+        """Send a GET request and return the response."""
         return self._again("GET", path, parameters, None)
 
     def ask(self, path: str, answer: type[T], question: Parcel) -> T:
-        """Have something judged, which changes nothing."""
+        """Send a POST request that changes nothing, and parse the response."""
         return self.read(self._again("POST", path, None, question), answer)
 
     def change(
@@ -101,7 +101,7 @@ class Transport:
         values: Mapping[str, Any] | None = None,
         parameters: Parameters | None = None,
     ) -> T:
-        """Change something, once."""
+        """Send a request that changes something once, and parse the response."""
         body = said(values) if values is not None else None
         return self.read(self.send(method, path, parameters, body), answer)
 
@@ -126,7 +126,7 @@ class Transport:
         raise Interrupted(str(refused)) if response.status_code == _NOT_NOW else refused
 
     def read(self, response: httpx2.Response, answer: type[T]) -> T:
-        """Read an answer; what a later registry adds to it is passed over."""
+        """Parse a response; fields that a later version adds are ignored."""
         try:
             return _adapter(answer).validate_json(response.content, extra="ignore")
         except ValidationError:
@@ -135,7 +135,7 @@ class Transport:
             ) from None
 
     def pauses(self) -> Callable[[], bool]:
-        """Return what waits a little before the next try, and says whether there is one."""
+        """Return a function that waits before the next attempt, and tells whether there is one."""
         left = list(PAUSES)
 
         def wait() -> bool:
@@ -205,7 +205,7 @@ BY_CODE: dict[str, type[TreatyError]] = {
     "not_allowed": NotAllowed,
     "unavailable": Unavailable,
 }
-"""Which error a code stands for; statuses alone do not tell a conflict from a refusal."""
+"""The error of each code; a status alone does not tell a conflict from a refusal."""
 
 BY_STATUS: dict[int, type[TreatyError]] = {
     400: Conflict,  # the first API's word for a version that is registered already
@@ -218,13 +218,13 @@ BY_STATUS: dict[int, type[TreatyError]] = {
     422: InvalidDocument,
     503: Unavailable,
 }
-"""Which error a status stands for on the paths of the first API, which has no codes."""
+"""The error of each status on the paths of the first API, which has no codes."""
 
 _REFUSED = " is refused under "
 
 
 def refusal(address: str, status: int, content: bytes) -> TreatyError:
-    """Return the error that an answer stands for."""
+    """Return the error of a response."""
     if 300 <= status < 400:
         return Unavailable(f"{address} sends its visitors elsewhere, and a token goes nowhere else; use that address")
     said = _said(content)

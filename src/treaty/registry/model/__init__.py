@@ -1,4 +1,4 @@
-"""What the registry answers: the same values from a local registry, over HTTP and on the command line."""
+"""The values that a registry returns, locally, over HTTP and on the command line."""
 
 from treaty.registry.model.consumer_answers import (
     AffectedAnswer,

@@ -1,4 +1,4 @@
-"""Consumers, and what a change means for them, as the registry answers it."""
+"""Answers about consumers, the dependency graph and migrations."""
 
 from __future__ import annotations
 
@@ -191,9 +191,9 @@ class MigrationAnswer(Answer):
     ends_on: date | None = Field(default=None, examples=["2027-02-01"])
     closed_at: datetime | None = None
     proposal: int | None = Field(default=None, description="The proposal that waits for acknowledgements.")
-    proven: bool | None = Field(default=None, description="Whether the shims kept their word on rows; null: not tried.")
+    proven: bool | None = Field(default=None, description="Whether the shims held on rows; null if not tried.")
     counts: dict[str, int] = Field(
-        default={}, description="How many consumers stand where.", examples=[{"acknowledged": 1}]
+        default={}, description="The number of consumers in each state.", examples=[{"acknowledged": 1}]
     )
     missing: list[str] = Field(default=[], description="The critical consumers whose acknowledgement is missing.")
 

@@ -1,4 +1,4 @@
-"""Contracts, versions and lines as the registry answers them."""
+"""Answers about contracts, versions, policies, waivers and proposals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Registration(Answer):
     version: str = Field(examples=["1.1.0"])
     compatibility: CompatibilityReport
     proposal: int | None = Field(
-        default=None, exclude_if=not_, description="Set where the version waits for somebody's word.", examples=[3]
+        default=None,
+        exclude_if=not_,
+        description="Set if the version waits for approval or acknowledgement.",
+        examples=[3],
     )
     waits_for: list[str] = Field(
         default_factory=list,

@@ -1,4 +1,4 @@
-"""What happened lately, what is coming, and for which teams, as the registry answers it."""
+"""Answers about activity, audit, tokens, measures and notices."""
 
 from __future__ import annotations
 

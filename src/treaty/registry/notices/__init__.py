@@ -1,1 +1,1 @@
-"""Notices on their way out: channels, the outbox, and the courier that empties it."""
+"""Notices: channels, messages and senders. The outbox is in store, the delivery worker in service."""

@@ -1,4 +1,4 @@
-"""The guard on where we connect: a host is resolved once, every answer is checked, one checked address is used."""
+"""Addresses of receivers: a host is resolved once, all its addresses are checked, and a checked one is used."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class AddressRule(StrEnum):
 
 
 class AddressRefused(InvalidDocument):
-    """A host that leads to where notices must not go."""
+    """A host with an address that the rule does not allow."""
 
 
 class HostUnknown(InvalidDocument):
-    """A host whose address nobody knows, for now at least."""
+    """A host without a known address."""
 
 
 _NOWHERE: tuple[tuple[Network, str], ...] = tuple(
@@ -147,7 +147,7 @@ def _behind(address: Address) -> Address:
 
 
 def _refusal(host: str, words: str, rule: AddressRule) -> AddressRefused:
-    # The address itself stays unsaid: nobody shall learn an inner network by adding channels.
+    # The address itself is not shown: adding channels must not reveal an internal network.
     if rule is AddressRule.ALLOW_PRIVATE:
         return AddressRefused(f"{host} leads to {words}; give the address of a receiver")
     return AddressRefused(f"{host} leads to {words}; give a public one, or set notices.allow_private")

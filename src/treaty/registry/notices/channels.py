@@ -1,4 +1,4 @@
-"""Where a party wants its notices, and what such a place must look like to be saved."""
+"""Channels of notices and the validation of their targets."""
 
 from __future__ import annotations
 

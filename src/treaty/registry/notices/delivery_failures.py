@@ -1,4 +1,4 @@
-"""How a delivery fails, in words that hold no secret."""
+"""Delivery failures and retry times; messages hold no secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from treaty.errors import Unavailable
 
 
 class DeliveryFailed(Unavailable):
-    """A notice was not taken; it is sent again unless the failure is permanent."""
+    """A notice was not accepted; it is retried unless the failure is permanent."""
 
     def __init__(self, reason: str, *, permanent: bool = False, retry_after: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -18,7 +18,7 @@ class DeliveryFailed(Unavailable):
 
 
 class NoAnswer(DeliveryFailed):
-    """The receiver could not be reached or said nothing: it would keep the next notice waiting as well."""
+    """The receiver could not be reached or did not answer; further notices would wait, too."""
 
 
 FIRST_DELAY = timedelta(seconds=5)

@@ -1,4 +1,4 @@
-"""Hands an e-mail to the mail server of the settings."""
+"""Sends e-mails through the configured mail server."""
 
 from __future__ import annotations
 

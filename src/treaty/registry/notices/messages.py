@@ -134,7 +134,7 @@ def _markdown(text: str) -> dict[str, Any]:
 
 
 def _escaped(text: str, longest: int) -> str:
-    """Escape what Slack reads as markup, and cut what is too long, but never inside an escape."""
+    """Escape Slack markup and truncate long text, never inside an escape."""
     pieces = [_ESCAPES.get(character, character) for character in text]
     lengths = list(accumulate(len(piece) for piece in pieces))
     if not lengths or lengths[-1] <= longest:

@@ -1,4 +1,4 @@
-"""The way to the network: to the checked address only, and within a time that covers the whole exchange."""
+"""HTTP connections to one checked address, with a deadline for the full exchange."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PinnedNetwork(httpcore2.NetworkBackend):
 
 
 class TimedStream(httpcore2.NetworkStream):
-    """A connection on which each step has only what is left of the whole time."""
+    """A connection on which each step gets only the time left until the deadline."""
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream

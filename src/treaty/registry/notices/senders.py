@@ -30,7 +30,7 @@ Sender = Callable[[Notice, Channel, datetime], None]
 
 @dataclass(frozen=True)
 class Outlet:
-    """What sending needs besides the notice and the channel."""
+    """The settings for sending."""
 
     rule: AddressRule = AddressRule.PUBLIC_ONLY
     mail: MailSettings | None = None
@@ -112,7 +112,7 @@ def sign(secret: str, body: bytes, now: datetime) -> str:
 
 
 def verify(secret: str, header: str, body: bytes, now: datetime, tolerance: timedelta = TOLERANCE) -> bool:
-    """Tell whether the header signs exactly this body, at about this time; several v1 let a secret be replaced."""
+    """Verify that the header signs this body at about this time; several v1 values allow secret rotation."""
     parts = header.split(",")
     if not all(_PART.fullmatch(part) for part in parts):
         return False
@@ -136,7 +136,7 @@ _LONGEST_REASON = 200
 def post(
     target: WebTarget, headers: Mapping[str, str], body: bytes, rule: AddressRule, now: datetime, wire: Wire
 ) -> None:
-    """Post the body; anything but a 2xx in time is a failure, told without the path of the URL."""
+    """Post the body; anything but a 2xx in time raises DeliveryFailed, without the path of the URL."""
     deadline = Deadline(wire.seconds() + wire.answer_within, wire.seconds)
     try:
         address = checked_address(target.host, target.port, rule, wire.resolve)

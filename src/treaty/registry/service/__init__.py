@@ -1,4 +1,4 @@
-"""The registry on a database, for whoever has the database at hand: the server, the command line, a notebook."""
+"""The local registry: use cases by noun on a database."""
 
 from treaty.registry.service.registry import Registry
 

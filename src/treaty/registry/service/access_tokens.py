@@ -1,4 +1,4 @@
-"""Access: tokens, and the audit log of who did what."""
+"""Access tokens and the audit log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treaty.registry.validation import check_name
 
 
 class Access(AccessApi):
-    """Who may come in, and what they did."""
+    """Access tokens and the audit log."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Approve or decline what waits: somebody else's breaking change."""
+"""Approve or decline proposed versions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from treaty.registry.store.transaction import Transaction
 def approve(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, reason: str | None, override: bool
 ) -> ProposalAnswer:
-    """Register a proposed version; one's own only by an override with a reason, which is noted."""
+    """Register a proposed version; the proposer needs an override with a reason, which is recorded."""
     row = _open(transaction, identity)
     _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
     silent = _silent(transaction, rules, identity)
     if silent and not override:
         raise Refused(
-            f"{row.contract} {row.version} waits for the word of {', '.join(silent)}: "
+            f"{row.contract} {row.version} waits for acknowledgement by {', '.join(silent)}: "
             "treaty migrate acknowledge; a steward may override it with a reason"
         )
     transaction.record(
@@ -49,7 +49,7 @@ def approve(
 
 
 def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
-    """Turn a proposed version down; who proposed it may take it back."""
+    """Decline a proposed version; the proposer may withdraw it."""
     row = _open(transaction, identity)
     own = actor.name == row.proposed_by
     _check(transaction, actor, row, reason, Action.REGISTER if own else Action.APPROVE)
@@ -71,7 +71,7 @@ def decline(transaction: Transaction, actor: Actor, identity: int, reason: str |
 
 
 def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[str]:
-    """Name the critical consumers whose word a proposal waits for."""
+    """Return the critical consumers that have not acknowledged a proposal."""
     waiting = migration_records.proposed_as(transaction.connection, identity)
     if waiting is None:
         return []

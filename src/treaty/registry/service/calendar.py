@@ -1,4 +1,4 @@
-"""What is coming: the days of lines that are near, and the ends of moves under way."""
+"""Upcoming dates: deprecations, sunsets, retirements and expiries of lines, and ends of migrations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
     Status.DEPRECATED: (("sunset", "sunset_on"), ("retirement", "retire_on")),
     Status.SUNSET: (("retirement", "retire_on"),),
 }
-"""Which days lie ahead of a version; one that may be retired waits for somebody to do so, even after its day."""
+"""The dates that a version still has before it, by status; a retirement that is overdue still counts."""
 
 _WORDS: dict[UpcomingKind, str] = {
     "deprecation": "is deprecated: readers are warned",
@@ -40,7 +40,7 @@ _WORDS: dict[UpcomingKind, str] = {
 
 @dataclass(slots=True)
 class _Day:
-    """One day of a line, with the versions it is about."""
+    """One date of a line, with the versions it concerns."""
 
     line: Line
     kind: UpcomingKind
@@ -52,7 +52,7 @@ class _Day:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Where it stands among all that is coming."""
+        """The sort key: date, line and kind."""
         return self.on.isoformat(), str(self.line), self.kind
 
 
@@ -65,7 +65,7 @@ def upcoming(
     after: tuple[str, str, str],
     limit: int,
 ) -> list[UpcomingAnswer]:
-    """Return what comes within so many days behind a place, the nearest first."""
+    """Return the dates within some days, after a sort key, the nearest first."""
     if not 1 <= days <= LONGEST:
         raise InvalidDocument(f"days must be 1 to {LONGEST:,}, not {days}")
     until = today + timedelta(days=days)
@@ -82,7 +82,7 @@ def _concerns(realm: Realm | None, line: Line) -> bool:
 
 
 def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
-    """Return the days of lines: versions that share one stand together."""
+    """Return the dates of lines; versions with the same date are grouped."""
     found: dict[tuple[Line, UpcomingKind, date], _Day] = {}
     for one in versions.dated(connection, until, _MOST_DATED):
         for kind, on in _days(one, until, today):

@@ -1,4 +1,4 @@
-"""Consumers: who subscribes, who depends on whom, and what a change would mean for them."""
+"""Consumers: subscriptions, the dependency graph, and the impact of a change."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Lin
 
 
 def _state(one: Subscription, team: str | None) -> dict[str, Any]:
-    """Return what a subscription says."""
+    """Return the values of a subscription that the audit log digests."""
     return {
         "class": one.consumer_class,
         "fields": [str(field) for field in one.fields],
@@ -261,7 +261,7 @@ def _state(one: Subscription, team: str | None) -> dict[str, Any]:
 
 
 def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
-    """Return a subscription in the words of the API."""
+    """Return the API model of a subscription."""
     subscription = one.subscription
     return SubscriptionAnswer(
         consumer=subscription.consumer,
@@ -278,7 +278,7 @@ def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
 
 
 def warnings_for(connection: Connection, line: Line) -> list[str]:
-    """Return what somebody who reads a line should know."""
+    """Return the warnings for consumers of a line."""
     members = versions.in_line(connection, line)
     warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not ConsumerAdmission.ALLOWED
     return [_standing(line, members)] if warned else []
@@ -289,7 +289,7 @@ def _resource(consumer: str, team: str) -> Resource:
 
 
 def _teams_of(connection: Connection, consumer: str) -> set[str]:
-    """Return who speaks for a consumer: the teams of what it reads already, by default the one that has its name."""
+    """Return the teams of a consumer: those of its subscriptions, by default the team that has its name."""
     return {one.team or consumer for one in subscriptions.subscriptions_of(connection, consumer)}
 
 
@@ -312,7 +312,7 @@ def _standing(line: Line, members: list[Kept]) -> str:
 
 
 def _check_fields(contract: Contract, subscription: Subscription) -> None:
-    """Refuse a field that the line does not have: the impact of a change could not be told for it."""
+    """Refuse a field that the line does not have, because no impact could be computed for it."""
     for path in subscription.fields:
         if not _has(contract, path):
             raise InvalidDocument(f"{subscription.line} has no field {str(path)!r}; see its fields with: treaty show")
@@ -324,7 +324,7 @@ def _has(contract: Contract, path: FieldPath) -> bool:
 
 
 def _leads(fields: tuple[Field, ...], path: FieldPath) -> bool:
-    """Follow a path; what stands inside a field that does not say what it holds may be there."""
+    """Tell whether a path exists; inside a field without declared properties every path is possible."""
     here: list[Field] = [Field(properties=fields)]
     for step in path.steps:
         if any(one.properties is None and not one.children and _may_hold(one) for one in here):

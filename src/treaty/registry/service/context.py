@@ -1,4 +1,4 @@
-"""Where use cases meet the database: in the name of one actor, under the registry's ground rules."""
+"""The context of a use case: the database, the actor and the rules of the registry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERYTHING = Resource("registry", "contracts")
 
 @dataclass(frozen=True)
 class Context:
-    """One actor's way to the database."""
+    """The database, as one actor may use it."""
 
     database: Database
     rules: RegistryRules
@@ -35,13 +35,13 @@ class Context:
     overviews: Overviews = field(default_factory=Overviews)
 
     def read(self, question: Callable[[Connection], T], action: Action = Action.READ) -> T:
-        """Ask something of the database, if the actor may."""
+        """Run a read-only query if the actor is allowed to."""
         authorize(self.actor, action, EVERYTHING)
         with self.database.read() as connection:
             return question(connection)
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
-        """Change something; the use case itself sees to what the actor may."""
+        """Run a unit of work in a transaction; the use case checks the permissions itself."""
 
         def signed(transaction: Transaction) -> T:
             self.check_in_force(transaction)
@@ -50,7 +50,7 @@ class Context:
         return self.database.write(unit if self.actor.token is None else signed)
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
-        """Hand in a change, for those who do not wait in a thread."""
+        """Queue a unit of work, and return a future."""
         return self.database.submit(unit)
 
     def check_in_force(self, transaction: Transaction) -> None:
@@ -60,19 +60,19 @@ class Context:
             transaction.once(in_force(token), lambda: tokens.check_in_force(transaction.connection, token))
 
     def prepared(self, document: Document) -> Prepared:
-        """Return a document ready to be judged."""
+        """Return the document in prepared form."""
         return document if isinstance(document, Prepared) else prepare(document, limits=self.rules.limits)
 
     def mode(self, asked: str | None) -> Mode:
-        """Return the mode that is asked for, or the registry's."""
+        """Return the requested mode, by default that of the registry."""
         return self.rules.mode if asked is None else parse_mode(asked)
 
     @property
     def now(self) -> datetime:
-        """The moment it is."""
+        """The current time."""
         return self.database.clock()
 
     @property
     def today(self) -> date:
-        """The day it is."""
+        """The current date."""
         return self.now.date()

@@ -22,7 +22,7 @@ from treaty.registry.store import Connection, migration_records, versions
 def can_i_publish(
     connection: Connection, rules: RegistryRules, judgement: Judgement, found: Exposure
 ) -> DecisionAnswer:
-    """Say whether a candidate may be published: admissible, hitting nobody on its line, and waiting for nobody."""
+    """Decide whether a candidate may be published: admissible, no consumer affected, nothing to wait for."""
     contract = judgement.candidate.contract
     affected = impact_answer(judgement, found).affected
     reasons = [*_against_publishing(connection, judgement, struck(found))]
@@ -38,7 +38,7 @@ def can_i_publish(
 
 
 def can_i_retire(connection: Connection, line: Line, version: str | None, today: date) -> DecisionAnswer:
-    """Say whether a line, or one version of it, may be retired today."""
+    """Decide whether a line, or one version of it, may be retired today."""
     members = versions.in_line(connection, line)
     leaving = [one for one in members if one.version == version] if version else members
     if not leaving:
@@ -71,7 +71,7 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
 
 
 def _of_migrations(connection: Connection, line: Line, today: date) -> Iterator[ReasonAnswer]:
-    """Say which migration leads away from a line, until when, and who is excused from it."""
+    """Return warnings about migrations from a line and the consumers they are waived for."""
     for one in migration_records.live_from(connection, line):
         ends = f"; its window ends on {one.ends_on}" if one.ends_on else ""
         said = f"migration {one.id} to {one.to_line} is {one.state}{ends}"
@@ -98,21 +98,19 @@ def _against_publishing(
 
 
 def _waiting(waiting: Waiting) -> Iterator[ReasonAnswer]:
-    """Say whom a version waits for that may be registered otherwise, and what comes next."""
+    """Return what an admissible version still waits for."""
     then = "register it: it is proposed, and registered once"
     if waiting.consumers:
         names = ", ".join(waiting.consumers)
-        said = f"it waits for the word of {names}; {then} they acknowledge it: treaty migrate acknowledge"
+        said = f"it waits for acknowledgement by {names}; {then} they acknowledge it: treaty migrate acknowledge"
         yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=said)
     if waiting.approval:
-        said = (
-            f"it breaks consumers, and waits for an approval; {then} somebody else approves it: treaty proposal approve"
-        )
+        said = f"it breaks consumers and waits for approval; {then} someone else approves it: treaty proposal approve"
         yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=said)
 
 
 def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:
-    """Name who is hit: an obstacle on the same line, something to know where a new line leaves them theirs."""
+    """Return the affected consumers: an error on the same line, a warning where a new line is opened."""
     moves = judgement.verdict.opens_line
     for one in affected:
         if one.effect in ("hit", "unknown"):

@@ -1,4 +1,4 @@
-"""The courier: takes what is due from the outbox, sends it, and writes down what became of it."""
+"""The delivery worker: claims due notices from the outbox, sends them, and records the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class DatabasePort(Protocol):
-    """What the courier needs of a database."""
+    """The database methods that the delivery worker needs."""
 
     def read(self) -> AbstractContextManager[Connection]:
         """Open a snapshot."""
@@ -49,7 +49,7 @@ class DatabasePort(Protocol):
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the deliveries that were tried."""
+    """Counts of delivered, failed and given-up notices."""
 
     delivered: int = 0
     failed: int = 0
@@ -84,13 +84,13 @@ class DeliveryWorker:
         self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in ROOM}
 
     def run_once(self) -> Tally:
-        """Deliver what is due now, one turn for each channel, and wait for it."""
+        """Deliver what is due now, one batch per channel, and wait for it."""
         with ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices") as pool:
             flights = self._depart(pool, threading.Event())
         return sum((flight.result() for flight in flights), Tally())
 
     def run(self, stop: threading.Event) -> None:
-        """Deliver until told to stop; what is on its way then has two seconds to end."""
+        """Deliver until stopped; deliveries under way then get two seconds to finish."""
         pool = ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices")
         try:
             while not stop.is_set():
@@ -105,7 +105,7 @@ class DeliveryWorker:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def wake(self) -> None:
-        """Look at the outbox now: there may be something new."""
+        """Check the outbox now."""
         self._woken.set()
 
     def _pause(self, stop: threading.Event) -> None:
@@ -114,7 +114,7 @@ class DeliveryWorker:
                 return
 
     def _depart(self, pool: ThreadPoolExecutor, stop: threading.Event) -> list[Future[Tally]]:
-        """Begin one flight for each channel that has something due, as far as there is room."""
+        """Start one task for each channel with due notices, up to the limits."""
         room: dict[Lane, int] = {}
         for lane, size in ROOM.items():
             self._flights[lane] = {flight for flight in self._flights[lane] if not flight.done()}
@@ -146,7 +146,7 @@ class DeliveryWorker:
         return self._database.change(unit)
 
     def _serve(self, dues: Sequence[Due], stop: threading.Event) -> Tally:
-        """Send what one channel has due, one after the other; once it is silent, the rest waits."""
+        """Send the due notices of one channel in order; stop at the first that gets no answer."""
         tally = Tally()
         try:
             for position, due in enumerate(dues):
@@ -205,26 +205,26 @@ class _Trouble:
 
 
 class CircuitBreaker:
-    """Lets a channel that does not answer rest, longer each time, until it answers again."""
+    """Skips a channel that does not answer, for longer each time, until it answers again."""
 
     def __init__(self) -> None:
         self._troubles: dict[int, _Trouble] = {}
         self._lock = threading.Lock()
 
     def answered(self, channel: int) -> None:
-        """Forget the trouble with a channel."""
+        """Record that a channel answered."""
         with self._lock:
             self._troubles.pop(channel, None)
 
     def silent(self, channel: int, now: datetime) -> None:
-        """Note that a channel did not answer."""
+        """Record that a channel did not answer."""
         with self._lock:
             times = self._troubles[channel].times + 1 if channel in self._troubles else 1
             rest = min(FIRST_REST * (1 << min(times - 1, 10)), LONGEST_REST)
             self._troubles[channel] = _Trouble(times, now + rest)
 
     def asked(self, channel: int, until: datetime) -> None:
-        """Note that a receiver answered, and asked to be left alone for a while."""
+        """Record that a receiver asked to retry later."""
         with self._lock:
             self._troubles[channel] = _Trouble(1, until)
 
@@ -234,6 +234,6 @@ class CircuitBreaker:
             return frozenset(self._troubles)
 
     def resting(self, now: datetime) -> frozenset[int]:
-        """Return the channels that are not tried yet."""
+        """Return the channels that are skipped for now."""
         with self._lock:
             return frozenset(channel for channel, one in self._troubles.items() if one.rests_until > now)

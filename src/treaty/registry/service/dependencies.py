@@ -1,4 +1,4 @@
-"""Who depends on what: the graph, kept up to date change by change, and whom a candidate hits."""
+"""The dependency graph, updated incrementally, and the impact of a candidate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NODES = 1_000
 
 
 class Dependencies:
-    """The graph of one registry; each question first takes in what changed since the last one."""
+    """The dependency graph of one registry; each query first applies the changes since the last one."""
 
     def __init__(self) -> None:
         self._graph = DependencyGraph()
@@ -30,13 +30,13 @@ class Dependencies:
         self._lock = threading.Lock()
 
     def ask(self, connection: Connection, question: Callable[[DependencyGraph], T]) -> T:
-        """Ask something of the graph, while nobody changes it."""
+        """Run a query on the graph under its lock."""
         with self._lock:
             self._catch_up(connection)
             return question(self._graph)
 
     def reach(self, connection: Connection, node: Node, direction: str, depth: int | None) -> Reach:
-        """Return what a node rests on, or who rests on it."""
+        """Return what a node depends on, or what depends on it."""
         with self._lock:
             self._catch_up(connection)
             if node not in self._graph:
@@ -46,7 +46,7 @@ class Dependencies:
             return self._graph.downstream_of(node, depth)
 
     def exposure(self, connection: Connection, verdict: Verdict, line: Line) -> Exposure:
-        """Return whom a change of a line reaches."""
+        """Return the consumers and lines that a change of a line reaches."""
         with self._lock:
             self._catch_up(connection)
             if line not in self._graph:
@@ -76,7 +76,7 @@ class Dependencies:
 
 
 def node_named(connection: Connection, name: str) -> Node:
-    """Read a node by its name: a line, a contract (its highest line), or a consumer."""
+    """Find a node by name: a line, a contract (its highest line), or a consumer."""
     try:
         line = parse_line(name)
     except InvalidDocument:
@@ -92,7 +92,7 @@ def node_named(connection: Connection, name: str) -> Node:
 
 
 def graph_answer(reach: Reach, direction: str) -> GraphAnswer:
-    """Return a reach in the words of the API."""
+    """Return the API model of a reach."""
     nodes = [
         NodeAnswer(
             name=str(one.node),
@@ -111,7 +111,7 @@ def graph_answer(reach: Reach, direction: str) -> GraphAnswer:
 
 
 def impact_answer(judgement: Judgement, found: Exposure) -> ImpactAnswer:
-    """Return whom a candidate hits, by field, in the words of the API."""
+    """Return the API model of the impact of a candidate."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     return ImpactAnswer(
         contract=contract.id,
@@ -126,18 +126,18 @@ def impact_answer(judgement: Judgement, found: Exposure) -> ImpactAnswer:
 
 
 def exposure_of(connection: Connection, dependencies: Dependencies, judgement: Judgement) -> Exposure:
-    """Return whom a candidate reaches: those who rest on the line that it follows."""
+    """Return what a candidate reaches: the dependents of the line that it follows."""
     line = judgement.before.line if judgement.before else judgement.candidate.line
     return dependencies.exposure(connection, judgement.verdict, line)
 
 
 def impact_of(connection: Connection, dependencies: Dependencies, judgement: Judgement) -> ImpactAnswer:
-    """Return whom a candidate hits, by field."""
+    """Return the impact of a candidate, by field."""
     return impact_answer(judgement, exposure_of(connection, dependencies, judgement))
 
 
 def struck(found: Exposure) -> list[AffectedAnswer]:
-    """Return everybody whom a change hits or may hit directly, however many."""
+    """Return all consumers and lines that a change affects, or may affect, directly."""
     consumers = [_consumer(one) for one in found.consumers if one.effect is not Effect.SAFE]
     return consumers + [_line(one) for one in found.lines if one.effect is not Effect.SAFE]
 

@@ -1,4 +1,4 @@
-"""The graph as it is drawn: who depends on whom around a node, in a domain, or everywhere."""
+"""Parts of the dependency graph for display: around a node, of a domain, or all of it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST_DOMAINS = 200
 def map_around(
     connection: Connection, dependencies: Dependencies, name: str, hops: int | None, direction: str, most: int
 ) -> MapAnswer:
-    """Return what a line, contract or consumer rests on, and who rests on it."""
+    """Return the graph around a line, contract or consumer."""
     origins = _origins(connection, dependencies, name)
     part = dependencies.ask(connection, lambda it: graph.neighbourhood(it, origins, hops, WAYS[direction], most))
     return map_answer(connection, part, origins)
 
 
 def map_of(connection: Connection, dependencies: Dependencies, domain: str | None, most: int) -> MapAnswer:
-    """Return the whole graph, or the lines of a domain (empty: of none) with those one step away."""
+    """Return the full graph, or the lines of a domain (empty: without one) with their neighbours."""
     known = search.lines_by_domain(connection)
     if domain is None:
         part = dependencies.ask(connection, lambda it: graph.full_graph(it, known, most))
@@ -40,7 +40,7 @@ def map_of(connection: Connection, dependencies: Dependencies, domain: str | Non
 
 
 def domains_of(connection: Connection, dependencies: Dependencies) -> DomainsAnswer:
-    """Return the graph from far away: the largest domains, and what goes between them."""
+    """Return the largest domains and the number of dependencies between them."""
     known = search.lines_by_domain(connection)
     sizes = Counter(known.values())
     names = sorted(sizes, key=lambda name: (-sizes[name], name or ""))[:_MOST_DOMAINS]
@@ -69,7 +69,7 @@ def _all_dependences(graph: DependencyGraph) -> tuple[Dependency, ...]:
 
 
 def _origins(connection: Connection, dependencies: Dependencies, name: str) -> list[Node]:
-    """Find what a name means: a line, all lines of a contract, or a consumer; else a line others merely speak of."""
+    """Find the nodes of a name: a line, the lines of a contract, a consumer, or a line that is only referred to."""
     if lines := search.lines_of(connection, name):
         return list(lines)
     try:
@@ -82,7 +82,7 @@ def _origins(connection: Connection, dependencies: Dependencies, name: str) -> l
 
 
 def map_answer(connection: Connection, part: Subgraph, origins: Iterable[Node] = ()) -> MapAnswer:
-    """Return a part of the graph in the words of the API."""
+    """Return the API model of a part of the graph."""
     lines = search.describe_lines(connection, {node.contract for node in part.nodes if isinstance(node, Line)})
     teams = subscriptions.teams_of(connection, {node.name for node in part.nodes if isinstance(node, Consumer)})
     return MapAnswer(

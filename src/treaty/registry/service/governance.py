@@ -1,4 +1,4 @@
-"""Governance: policies and what they find, waivers, and breaking changes that wait for approval."""
+"""Governance: policies, waivers, and breaking changes that wait for approval."""
 
 from __future__ import annotations
 

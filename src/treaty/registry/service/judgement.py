@@ -1,4 +1,4 @@
-"""Judging a candidate against what is registered: its history, its policies, its life."""
+"""Judge a candidate against its history, its policies and its life cycle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEFT = _ENDED | {Status.ARCHIVED}
 
 @dataclass(frozen=True)
 class Judgement:
-    """Everything the registry has to say to a candidate."""
+    """The result of judging a candidate."""
 
     candidate: Prepared
     before: Kept | None
@@ -49,12 +49,12 @@ class Judgement:
 
     @property
     def breaks_consumers(self) -> bool:
-        """Whether it asks consumers to act, whatever the mode or a migration plan allows."""
+        """Whether consumers must act, whatever the mode or a migration plan allows."""
         return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
 
     @lazy
     def report(self) -> CompatibilityReport:
-        """The judgement in the words of the API."""
+        """The judgement as a report of the API."""
         return report_on(self.verdict, self._more_issues())
 
     def _more_issues(self) -> Iterator[CompatibilityIssue]:
@@ -77,7 +77,7 @@ class Judgement:
 
 
 def judge(connection: Connection, rules: RegistryRules, candidate: Prepared, mode: Mode, today: date) -> Judgement:
-    """Judge a candidate as registering it would, and keep nothing."""
+    """Judge a candidate as registration does, without storing anything."""
     contract = candidate.contract
     version = contract.semantic_version
     before = versions.predecessor(connection, contract.id, version.major if version else -1)
@@ -91,7 +91,7 @@ def judge(connection: Connection, rules: RegistryRules, candidate: Prepared, mod
 
 
 def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:
-    """Return the contracts that the candidate is judged against: its predecessor, or the whole line before it."""
+    """Return the contracts to judge the candidate against: its predecessor, or all versions of the line."""
     if before is None:
         return []
     predecessor = versions.contract_of(connection, before)
@@ -101,7 +101,7 @@ def _history(connection: Connection, candidate: Prepared, before: Kept | None, m
 
 
 def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> str | None:
-    """Say that a line is on its way out or gone: consumers were told that nothing follows in it."""
+    """Return why a line takes no new versions: it is in sunset or retired."""
     if before is None or before.status not in _LEFT or before.line != candidate.line:
         return None
     status = line_status([one.status for one in versions.in_line(connection, before.line)])
@@ -109,7 +109,7 @@ def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> 
 
 
 def _days(candidate: Prepared, rules: RegistryRules, today: date) -> tuple[Timetable | None, str | None]:
-    """Work out the days of a deprecation that comes with the document; nobody was told before today."""
+    """Compute the dates of a deprecation that the document declares, announced today at the earliest."""
     notice = candidate.contract.treaty.deprecation
     announces = notice is not None and (notice.announced or notice.sunset_date)
     if candidate.status not in _LEAVING and not announces:
@@ -123,7 +123,7 @@ def _days(candidate: Prepared, rules: RegistryRules, today: date) -> tuple[Timet
 
 
 def diff_answer(verdict: Verdict) -> DiffAnswer:
-    """Return a verdict in the words of the API."""
+    """Return the API model of a verdict."""
     data = verdict_as_data(verdict, ())
     return DiffAnswer(
         contract=verdict.after.id,

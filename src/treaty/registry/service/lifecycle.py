@@ -1,4 +1,4 @@
-"""The steps of a version's life: activate, deprecate, sunset, retire, archive; by hand, or by the calendar."""
+"""The life cycle of versions: activate, deprecate, sunset, retire, archive; by request or by date."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import Kept
 
 SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
-"""The statuses in which a version is still there to be read."""
+"""The statuses in which a version can be read."""
 
 _LONGEST_URI = 2048
 _CLOCK = "calendar"
@@ -32,12 +32,12 @@ _REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: 
 
 
 def standing(members: list[Kept]) -> Status:
-    """Return where a line stands: as its best version does."""
+    """Return the status of a line: that of its best version."""
     return line_status([one.status for one in members])
 
 
 def activate(transaction: Transaction, actor: Actor, rules: RegistryRules, contract: str, version: str) -> Kept:
-    """Let a draft be read, or take a deprecation back."""
+    """Activate a draft, or take back a deprecation."""
     before = _own(transaction, actor, contract, version)
     if before.status is Status.ACTIVE:
         return before
@@ -60,28 +60,29 @@ def deprecate(
     uri: str,
     sunset: date | None = None,
 ) -> Kept:
-    """Announce that a version goes away, with the address of the migration plan; consumers get the least period."""
+    """Deprecate a version, with the address of the migration plan; consumers get at least the minimum period."""
     if not uri.strip() or len(uri) > _LONGEST_URI:
         raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
     before = _own(transaction, actor, contract, version)
     if before.status is Status.DEPRECATED:
         _refuse_if_sooner(transaction, rules.periods, before, sunset)
         days = _days(rules.periods, before.announced_on or transaction.now.date(), sunset or before.sunset_on)
-        return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated anew", deprecation_uri=uri, **days)
+        reason = "deprecated again"
+        return _step(transaction, actor.name, before, Status.DEPRECATED, reason, deprecation_uri=uri, **days)
     check_step(before.status, Status.DEPRECATED, f"{contract} {version}")
     days = _days(rules.periods, transaction.now.date(), sunset)
     return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated", deprecation_uri=uri, **days)
 
 
 def _refuse_if_sooner(transaction: Transaction, periods: Periods, before: Kept, sunset: date | None) -> None:
-    """Refuse to bring an announced sunset forward to where consumers would have less than the least period from now."""
+    """Refuse to move an announced sunset to less than the minimum period from now."""
     earliest = transaction.now.date() + periods.deprecation
     if sunset and before.sunset_on and sunset < min(before.sunset_on, earliest):
         raise Refused(f"the sunset was announced for {before.sunset_on}; use {earliest} or later")
 
 
 def archive(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
-    """Take a version out of use for good; history stays. It is refused where consumers would be left with nothing."""
+    """Take a version out of use permanently; refused if consumers of the line would have no version left."""
     before = _own(transaction, actor, contract, version)
     if before.status is Status.ARCHIVED:
         return before
@@ -91,7 +92,7 @@ def archive(transaction: Transaction, actor: Actor, contract: str, version: str,
 
 
 def retire(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
-    """End a version once its day has come and nobody reads it any more."""
+    """Retire a version whose retirement is due and that no consumer reads."""
     before = _own(transaction, actor, contract, version)
     if before.status is Status.RETIRED:
         return before
@@ -108,7 +109,7 @@ def retire(transaction: Transaction, actor: Actor, contract: str, version: str, 
 
 
 def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[Kept]:
-    """End every version of a line that is not gone, together or not at all; all that stands against it is named."""
+    """Retire all versions of a line that are in use, in one transaction; a refusal names every obstacle."""
     leaving = step_line(transaction, line, SERVING | {Status.DRAFT})
     _authorize_step(transaction.connection, actor, leaving[0])
     obstacles = list(obstacles_to_retiring(transaction.connection, leaving, transaction.now.date()))
@@ -118,7 +119,7 @@ def retire_line(transaction: Transaction, actor: Actor, line: Line, override: st
 
 
 def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
-    """Return the versions of a line that a step is meant for; a line without any is refused."""
+    """Return the versions of a line with one of the given statuses; raise Refused if there is none."""
     members = versions.in_line(transaction.connection, line)
     if not members:
         raise no_line(line)
@@ -129,14 +130,14 @@ def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> li
 
 
 def tick(transaction: Transaction, rules: RegistryRules, limit: int = 500) -> list[StepAnswer]:
-    """Advance versions whose day has come, so many at once that nobody waits for long; none is left when none moved."""
+    """Advance a batch of versions whose date has come; an empty result means that none is left."""
     today = transaction.now.date()
     due = versions.due(transaction.connection, today, limit=limit)
     return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
 
 
 def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
-    """Say what stands in the way of retiring versions of a line: their status, their day, and who still reads it."""
+    """Return the obstacles to retiring versions of a line: status, dates, and consumers."""
     for one in members:
         if due := _due(one, today):
             step, since = due
@@ -156,7 +157,7 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
 
 
 def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptConsumer]:
-    """Return the consumers that a migration from a line goes on without, for now."""
+    """Return the consumers that are waived in a migration from a line."""
     found: dict[str, KeptConsumer] = {}
     for one in migration_records.live_from(connection, line):
         for name, it in migration_records.consumers_of(connection, one.id).items():
@@ -166,14 +167,14 @@ def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptCon
 
 
 def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
-    """Return who would be left with nothing to read if these versions of a line went away."""
+    """Return the subscriptions that would have no version left without these versions."""
     if _is_served_without(connection, leaving):
         return []
     return [one.subscription for one in subscriptions.subscribers(connection, leaving[0].line)]
 
 
 def stranded_lines(connection: Connection, leaving: list[Kept]) -> list[Line]:
-    """Return which lines in use would be left without what they are made from if these versions went away."""
+    """Return the lines in use whose upstream line would have no version left without these versions."""
     if _is_served_without(connection, leaving):
         return []
     made = [line for line, _ in subscriptions.made_from(connection, leaving[0].line) if line != leaving[0].line]
@@ -201,7 +202,7 @@ def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done
 
 
 def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
-    """Move a version on, day by day that has come: what expired is announced today."""
+    """Advance a version through every date that has come; an expired version is deprecated today."""
     if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
         days, reason = _days(periods, today, None), f"expired on {one.expires_on}"
         one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **days)
@@ -216,7 +217,7 @@ def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date)
 
 
 def _due(one: Kept, today: date) -> tuple[str, date] | None:
-    """Return the step of the calendar that a version has still to take, and since when."""
+    """Return the step that is due for a version, and since when."""
     if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
         return "end", one.expires_on
     if not (one.announced_on and one.sunset_on and one.retire_on):
@@ -246,7 +247,7 @@ def _own(transaction: Transaction, actor: Actor, contract: str, version: str) ->
 
 
 def _authorize_step(connection: Connection, actor: Actor, one: Kept) -> None:
-    """Refuse a step that is not the actor's; the life of a policy is led by those who govern."""
+    """Check the permission for a step; policies need the permission to govern."""
     action = Action.GOVERN if is_policy(versions.contract_of(connection, one)) else Action.ADVANCE
     authorize(actor, action, _resource(one))
 
@@ -256,7 +257,7 @@ def _resource(one: Kept) -> Resource:
 
 
 def _step(transaction: Transaction, actor: str, before: Kept, status: Status, reason: str, **values: Any) -> Kept:
-    """Move a version to a status, with its audit entry and a notice to the owners and everybody who reads the line."""
+    """Set the status of a version, with an audit entry and a notice to owners and consumers of the line."""
     after = replace(before, status=status, **values)
     transaction.record(
         actor,
@@ -291,13 +292,13 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
 
 
 def _life(one: Kept) -> dict[str, Any]:
-    """Return how a version stands in its life: all of it that ever changes, and what never does by its digest."""
+    """Return the state of a version for the audit log: the columns that change, and its digest."""
     named = ("digest", "status", "deprecation_uri", "announced_on", "sunset_on", "retire_on", "expires_on")
     return {name: getattr(one, name) for name in named}
 
 
 def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
-    """End the migrations from a line that nobody can read any more."""
+    """Close the migrations from a line that is no longer served."""
     if _is_served_without(transaction.connection, [gone]):
         return
     for one in migration_records.live_from(transaction.connection, gone.line):

@@ -1,4 +1,4 @@
-"""Measures: how promises are kept, now and over time."""
+"""Measures, judged against what the contracts promise."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ class Measures(MeasuresApi):
 
 LARGEST_BATCH = 1_000
 KEPT = timedelta(days=400)
-"""How long measures are kept: a year to compare with, and some weeks."""
+"""How long measures are stored: a year to compare with, and some weeks."""
 
 _AHEAD = timedelta(hours=1)
-"""How far the clock of whoever measures may be ahead of ours."""
+"""How far the clock of a sender may be ahead of ours."""
 
 _LARGEST = 1e15
-"""Numbers beyond it are no measures, and floats no longer count one by one there."""
+"""Larger numbers are refused; floats are no longer exact there."""
 
 _LONGEST_UNIT = 40
 _DEEPEST = 8
@@ -96,7 +96,7 @@ _LARGEST_DETAILS = 4_000
 
 
 def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> RecordedAnswer:
-    """Keep measures; one that is known already is not kept twice, so that a batch can be sent again."""
+    """Store measures; a measure that is stored already is skipped, so that a batch can be sent again."""
     if len(found) > LARGEST_BATCH:
         raise InvalidDocument(
             f"{len(found):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
@@ -121,13 +121,13 @@ def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> 
 
 
 def measure_of(said: Mapping[str, Any]) -> Measure:
-    """Read a measure as a request says it."""
+    """Read a measure from a request."""
     state = said.get("state")
     return Measure(**{**said, "state": State(state) if state else None})
 
 
 def measure_answer(one: Measure) -> MeasureAnswer:
-    """Return a measure in the words of the API."""
+    """Return the API model of a measure."""
     return MeasureAnswer(
         contract=one.contract,
         name=one.name,
@@ -141,7 +141,7 @@ def measure_answer(one: Measure) -> MeasureAnswer:
 
 
 def row_answer(row: GridRow) -> GridRowAnswer:
-    """Return a row of the grid in the words of the API."""
+    """Return the API model of a row of the grid."""
     health = state_for_rank(row.rank)
     days = [DayAnswer(day=one.day, state=one.state.value, by=list(one.by)) for one in row.days if one.state]
     return GridRowAnswer(
@@ -154,12 +154,12 @@ def row_answer(row: GridRow) -> GridRowAnswer:
 
 
 def first_day(today: date, since: date | None, days: int = 30) -> date:
-    """Return where a grid begins: where it is asked to, at most as far back as measures are kept."""
+    """Return the first day of a grid, not before the oldest measures."""
     return max(today - timedelta(days=days - 1) if since is None else since, today - KEPT)
 
 
 def _checked(one: Measure, now: datetime) -> Measure:
-    """Refuse what cannot be kept, or would stand before everything that is measured later."""
+    """Validate a measure: finite, in range, with a time zone and a plausible time."""
     check_name(one.name, "measure")
     if not math.isfinite(one.value) or not math.isfinite(one.promise or 0.0):
         raise InvalidDocument(f"{one.name} of {one.contract[:80]} is no finite number; leave it out")
@@ -187,7 +187,7 @@ def _checked(one: Measure, now: datetime) -> Measure:
 
 
 def _check_unit(one: Measure) -> None:
-    """Refuse a known measure in another unit than its own: nobody converts it, so it would be judged wrongly."""
+    """Refuse a known measure in another unit: units are not converted."""
     kind = KNOWN_MEASURES.get(one.name)
     if kind is not None and one.unit not in (None, kind.unit):
         due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"

@@ -1,4 +1,4 @@
-"""A migration begins: with a version that opens a line, while somebody reads the one before it."""
+"""The start of a migration, acknowledgements, windows and reminders."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who reads the line that is left, and what the change means for them."""
+    """A consumer of the old line, and the impact of the change on it."""
 
     subscribed: Subscribed
     impact: Impact
 
     @property
     def name(self) -> str:
-        """What the consumer is called."""
+        """The name of the consumer."""
         return self.subscribed.subscription.consumer
 
     @property
     def must_acknowledge(self) -> bool:
-        """Whether the change waits for their word."""
+        """Whether the change needs its acknowledgement."""
         critical = self.subscribed.subscription.consumer_class.is_critical
         return critical and self.impact.effect is not Effect.SAFE
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a version waits for before it is registered: the word of critical consumers, and an approval."""
+    """What a version waits for: acknowledgements of critical consumers, and an approval."""
 
     consumers: tuple[str, ...]
     approval: bool
 
     def __bool__(self) -> bool:
-        """Whether it is proposed first."""
+        """Whether the version must be proposed first."""
         return bool(self.consumers) or self.approval
 
 
 def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
-    """Return who reads the line before a version that breaks them and opens the next line; else nobody."""
+    """Return the consumers of the old line if the version breaks consumers and opens a line; otherwise none."""
     moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
     if not moves or judgement.before is None:
         return []
@@ -62,7 +62,7 @@ def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
 
 
 def waits(rules: RegistryRules, judgement: Judgement, found: Sequence[Reader]) -> Waiting:
-    """Return what an admissible version waits for, given who reads the line before it."""
+    """Return what an admissible version waits for, given the consumers of the old line."""
     required = rules.acknowledgement is Acknowledgement.REQUIRED
     return Waiting(
         tuple(one.name for one in found if required and one.must_acknowledge),
@@ -71,7 +71,7 @@ def waits(rules: RegistryRules, judgement: Judgement, found: Sequence[Reader]) -
 
 
 def propose(transaction: Transaction, actor: str, judgement: Judgement, found: Sequence[Reader], proposal: int) -> int:
-    """Begin a migration that waits for acknowledgements, and ask for them; once for each proposal."""
+    """Start a migration that waits for acknowledgements, and request them; once for each proposal."""
     known = migration_records.proposed_as(transaction.connection, proposal)
     if known is not None:
         return known.id
@@ -81,7 +81,7 @@ def propose(transaction: Transaction, actor: str, judgement: Judgement, found: S
     transaction.notify(
         "migration.proposed",
         contract.id,
-        f"{contract.id} {contract.version} waits for the word of {', '.join(one.name for one in asked)}",
+        f"{contract.id} {contract.version} waits for acknowledgement by {', '.join(one.name for one in asked)}",
         version=contract.version,
         details={
             "migration": identity,
@@ -94,7 +94,7 @@ def propose(transaction: Transaction, actor: str, judgement: Judgement, found: S
 
 
 def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
-    """Let the window of a migration run, now that its version is registered."""
+    """Start the window of a migration when its version is registered."""
     if judgement.before is None or not judgement.verdict.opens_line:
         return
     contract = judgement.candidate.contract
@@ -119,13 +119,13 @@ def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement:
 
 
 def window_end(start: date, window: str | None) -> date | None:
-    """Return the day a window ends, where it says how long it is."""
+    """Return the day a window ends; None without a length."""
     length = parse_seconds(window) if window else None
     return None if length is None else start + timedelta(days=min(math.ceil(length / _DAY), 36_500))
 
 
 def next_reminder(ends: date | None, days_before: Sequence[int], after: date) -> date | None:
-    """Return the next day to remind consumers: so many days before the end, and the day after it."""
+    """Return the next day to remind consumers: some days before the end, and the day after it."""
     if ends is None:
         return None
     days = sorted({ends - timedelta(days=days) for days in days_before} | {ends + timedelta(days=1)})
@@ -185,7 +185,7 @@ _CLOCK = "calendar"
 
 
 def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> list[StepAnswer]:
-    """Remind those who are still to move, as often as the settings say, and once after the window has ended."""
+    """Remind consumers that have not moved, on the configured days and once after the window has ended."""
     today = transaction.now.date()
     return [
         _reminded(transaction, rules, one, today) for one in migration_records.due(transaction.connection, today, limit)

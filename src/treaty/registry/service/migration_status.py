@@ -1,4 +1,4 @@
-"""Where everybody stands in a migration."""
+"""The status of migrations and of each consumer in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treaty.registry.store.subscriptions import Subscribed
 
 @dataclass(frozen=True)
 class Standing:
-    """Where one consumer stands; without a subscription it no longer reads the line that is left."""
+    """The status of one consumer; without a subscription it no longer reads the old line."""
 
     consumer: str
     state: ConsumerState
@@ -33,7 +33,7 @@ class Standing:
 
     @property
     def is_missing(self) -> bool:
-        """Whether a change waits for its word."""
+        """Whether its acknowledgement is missing."""
         critical = self.consumer_class.is_critical and self.effect is not Effect.SAFE
         return critical and self.state is ConsumerState.WAITING
 
@@ -44,7 +44,7 @@ class Standing:
 
 
 def standings(connection: Connection, rules: RegistryRules, one: KeptMigration, today: date) -> list[Standing]:
-    """Return where everybody stands: who read the line when it began, and who came since."""
+    """Return the status of each consumer: those at the start, and those that subscribed since."""
     known = migration_records.consumers_of(connection, one.id)
     reading = {it.subscription.consumer: it for it in subscriptions.subscribers(connection, one.line)}
     newcomers = reading.keys() - known.keys()
@@ -67,14 +67,14 @@ def standings(connection: Connection, rules: RegistryRules, one: KeptMigration, 
 
 
 def missing(rules: RegistryRules, found: list[Standing]) -> list[str]:
-    """Name those whose word a change waits for."""
+    """Return the consumers whose acknowledgement is missing."""
     if rules.acknowledgement is Acknowledgement.OFF:
         return []
     return [one.consumer for one in found if one.is_missing]
 
 
 def contracts_of(connection: Connection, rules: RegistryRules, one: KeptMigration) -> tuple[Contract, Contract]:
-    """Return the contracts that a migration lies between; the new one may still be a proposal."""
+    """Return the old and the new contract of a migration; the new one may still be a proposal."""
     old = versions.contract_of(connection, versions.version_of(connection, one.contract, one.version))
     if one.state is MigrationState.PROPOSED and one.proposal is not None:
         proposal = governance_records.find_proposal(connection, one.proposal)
@@ -83,12 +83,12 @@ def contracts_of(connection: Connection, rules: RegistryRules, one: KeptMigratio
 
 
 def migration_answer(connection: Connection, rules: RegistryRules, one: KeptMigration, today: date) -> MigrationAnswer:
-    """Return a migration in the words of the API."""
+    """Return the API model of a migration."""
     return MigrationAnswer(**_told(rules, one, standings(connection, rules, one, today) if one.is_live else []))
 
 
 def board_answer(connection: Connection, rules: RegistryRules, one: KeptMigration, today: date) -> BoardAnswer:
-    """Return a migration with where each consumer stands."""
+    """Return the API model of a migration with the status of each consumer."""
     found = standings(connection, rules, one, today)
     return BoardAnswer(**_told(rules, one, found), consumers=[_row(it) for it in found], proof=one.proof)
 
@@ -135,7 +135,7 @@ def _row(one: Standing) -> MigrationConsumerAnswer:
 
 
 def _state(row: KeptConsumer, subscribed: Subscribed | None, today: date) -> ConsumerState:
-    """Work out where a consumer stands today: who no longer reads the line has moved, and a waiver ends."""
+    """Compute the state of a consumer today: without a subscription it has moved, and waivers end."""
     if subscribed is None:
         return ConsumerState.MOVED
     if row.state is ConsumerState.WAIVED and row.until is not None and row.until < today:

@@ -1,4 +1,4 @@
-"""Migrations: where consumers stand on their way to the next line, and the way over itself."""
+"""Migrations: acknowledge, move, waive, prove, and the migration path between two versions."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _check_text(text: str | None) -> None:
 def acknowledge(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, note: str | None
 ) -> BoardAnswer:
-    """Note that a consumer knows of the change; the last word that was waited for lets the version in."""
+    """Acknowledge the change for a consumer; the last missing acknowledgement registers the version."""
     one, standing = _found(transaction, rules, identity, consumer)
     authorize(actor, Action.SUBSCRIBE, _resource(standing))
     if standing.state in (ConsumerState.WAITING, ConsumerState.WAIVED):
@@ -127,7 +127,7 @@ def acknowledge(
 def waive(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, reason: str, until: date
 ) -> BoardAnswer:
-    """Go on without a consumer, for a reason, until a day."""
+    """Continue without a consumer, for a reason, until a day."""
     one, standing = _found(transaction, rules, identity, consumer)
     authorize(actor, Action.WAIVE, Resource("migration", str(one.line)))
     if not reason.strip():
@@ -142,7 +142,7 @@ def waive(
 def move(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, fields: list[str] | None
 ) -> BoardAnswer:
-    """Let a consumer read the new line instead of the old one; its fields follow the way over unless it names them."""
+    """Move the subscription of a consumer to the new line; its fields follow the migration path unless given."""
     one, standing = _found(transaction, rules, identity, consumer)
     authorize(actor, Action.SUBSCRIBE, _resource(standing))
     if one.state is not MigrationState.OPEN:
@@ -165,7 +165,7 @@ def move(
 def record_proof(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, proof: dict[str, Any]
 ) -> BoardAnswer:
-    """Keep a proof with the migration it is about, in place of an earlier one."""
+    """Store the proof of a migration, replacing an earlier one."""
     one = migration_records.find(transaction.connection, identity)
     teams = versions.owners_of(transaction.connection, one.line)
     authorize(actor, Action.REGISTER, Resource("contract", one.contract, teams))
@@ -261,7 +261,7 @@ def _put(
 
 
 def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration) -> BoardAnswer:
-    """Register a version that waited for nothing but the word that was given now."""
+    """Register the version if nothing else is missing."""
     today = transaction.now.date()
     connection = transaction.connection
     open_still = one.state is MigrationState.PROPOSED and one.proposal is not None
@@ -280,11 +280,11 @@ def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: K
             transaction, row.proposed_by, rules, prepare(row.document, row.media, rules.limits), Mode(row.mode)
         )
     except (Refused, Conflict, InvalidDocument) as error:
-        # the word that was given stays given; the owners learn that the version needs another look
+        # the acknowledgement stays valid; the owners are notified
         transaction.notify(
             "migration.stuck",
             one.contract,
-            f"{one.contract} {one.to_version} has every word it waited for, and cannot be registered",
+            f"{one.contract} {one.to_version} has every acknowledgement, but cannot be registered",
             version=one.to_version,
             details={"migration": one.id, "proposal": proposal, "reason": str(error)},
             parties=versions.owners_of(transaction.connection, one.line),
@@ -300,7 +300,7 @@ _MOST_GUIDES = 500
 def path_answer(
     connection: Connection, rules: RegistryRules, contract: str, before: str, after: str, today: date
 ) -> MigrationPathAnswer:
-    """Work out the way over between two versions."""
+    """Compute the migration path between two versions."""
     old, new = (versions.version_of(connection, contract, one) for one in (before, after))
     path = migration_path(versions.contract_of(connection, old), versions.contract_of(connection, new), rules.guard)
     readers = [one.subscription for one in subscriptions.subscribers(connection, old.line)]
@@ -319,7 +319,7 @@ def path_answer(
 def followed(
     contracts: tuple[Contract, Contract], rules: RegistryRules, fields: tuple[FieldPath, ...]
 ) -> tuple[FieldPath, ...]:
-    """Return the fields of the new line that fields of the old one became."""
+    """Return the fields of the new line that fields of the old line became."""
     path = migration_path(*contracts, rules.guard)
     found: set[FieldPath] = set()
     for step in (one for item in path.objects for one in item.back.walk() if not one.inside):

@@ -1,4 +1,4 @@
-"""Notices: where they go, what was told, and promises that were not kept."""
+"""Channels, notices, and reports of broken promises."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _LARGEST_DETAILS = 16_000
 
 
 def check_target(rules: RegistryRules, kind: str, target: str, secret: str | None) -> ChannelKind:
-    """Refuse a channel that leads nowhere, or to where it may not; it looks up host names."""
+    """Validate the kind, target and secret of a channel; resolves host names."""
     parsed = parse_channel_kind(kind)
     check_channel(parsed, target, rules.addresses)
     check_secret(secret)
@@ -125,7 +125,7 @@ def remove_channel(transaction: Transaction, actor: Actor, identity: int) -> Cha
 def report_breach(
     transaction: Transaction, actor: Actor, contract: str, kind: str, message: str, details: Mapping[str, Any]
 ) -> NoticeAnswer:
-    """Tell the owners and everybody who reads a contract that a promise was not kept."""
+    """Notify owners and consumers of a contract of a broken promise."""
     if kind not in BREACHES:
         raise InvalidDocument(f"unknown kind of breach {kind[:40]!r}; use one of: {', '.join(BREACHES)}")
     if not message.strip() or len(message) > _LONGEST_TEXT:
@@ -159,7 +159,7 @@ def report_breach(
 
 
 def retry(transaction: Transaction, actor: Actor, channel: int | None) -> int:
-    """Try again to deliver what was given up."""
+    """Retry deliveries that were given up."""
     party = EVERYBODY
     if channel is not None:
         party = notice_records.find_channel(transaction.connection, channel).channel.party
@@ -170,5 +170,5 @@ def retry(transaction: Transaction, actor: Actor, channel: int | None) -> int:
 
 
 def party_resource(name: str) -> Resource:
-    """Return what is acted on where a party's channels are."""
+    """Return the resource to authorize for the channels of a party."""
     return Resource("channel of", name, frozenset() if name == EVERYBODY else frozenset({name}))

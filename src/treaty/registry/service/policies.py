@@ -1,4 +1,4 @@
-"""The policies above a contract, what they find weakened, and whom a change of a policy would find in breach."""
+"""The policies above a contract, weakened terms, and the children in breach of a policy."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A violation, and the waiver that sets it aside, if any."""
+    """A violation, and the waiver that covers it, if any."""
 
     violation: Violation
     waiver: Waiver | None
 
     @property
     def stands(self) -> bool:
-        """Whether nothing sets it aside."""
+        """Whether no waiver covers it."""
         return self.waiver is None
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A contract below a policy, and what the policy finds weakened in it."""
+    """A contract below a policy, with its violations."""
 
     contract: str
     version: str
@@ -66,7 +66,7 @@ def in_force(connection: Connection, name: str) -> Contract | None:
 
 
 def held_against(connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date) -> list[Held]:
-    """Return every term that is weaker than a policy asks, each with the waiver that sets it aside."""
+    """Return every term that is weaker than a policy allows, each with its waiver."""
     found = find_weakened_terms(contract, policies)
     if not found:
         return []
@@ -75,7 +75,7 @@ def held_against(connection: Connection, contract: Contract, policies: tuple[Con
 
 
 def children_in_breach(connection: Connection, policy: Contract) -> list[Child]:
-    """Return the contracts below a policy, however far, that it would find in breach."""
+    """Return the contracts below a policy, at any depth, that violate it."""
     return [child for child in _children(connection, policy) if child.violations]
 
 

@@ -1,4 +1,4 @@
-"""Register a version: judge it, keep it, note who did it, and tell whom it concerns."""
+"""Register a version: judge it, store it, and write the audit entry and the notices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VersionRefused(Refused):
 def register(
     transaction: Transaction, actor: Actor, rules: RegistryRules, candidate: Prepared, mode: Mode
 ) -> Registration:
-    """Register a version if it is admissible; a breaking one may have to wait for somebody's approval."""
+    """Register an admissible version; a breaking one may be proposed first."""
     judgement = _judged(transaction, rules, candidate, mode, actor)
     contract = candidate.contract
     found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
@@ -68,12 +68,12 @@ def register(
 def register_approved(
     transaction: Transaction, proposer: str, rules: RegistryRules, candidate: Prepared, mode: Mode
 ) -> None:
-    """Register a version that was approved; the history may have moved on since, so it is judged again."""
+    """Register an approved version; it is judged again, because the history may have changed."""
     keep(transaction, proposer, rules, _judged(transaction, rules, candidate, mode, None))
 
 
 def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, asked: Mode) -> None:
-    """Refuse what is not the actor's to change: those who own a contract now decide, else those it names.
+    """Check the permission to register: of the current owners, or of the named owners of a new contract.
 
     Giving a contract to other teams, or asking for less than the registry's mode, is for its owners; what concerns
     policies (being one, ceasing to be one, leaving one) for those who govern.
@@ -95,7 +95,7 @@ def _leaves_policy(before: Contract, after: Contract) -> bool:
 
 
 def keep(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
-    """Keep a version that was judged admissible, with its audit entry, its migration and its notices."""
+    """Store an admissible version with its audit entry, migration and notices."""
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
@@ -120,7 +120,7 @@ def keep(transaction: Transaction, actor: str, rules: RegistryRules, judgement: 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A consumer that a change asks something of, and the team that speaks for it."""
+    """An affected consumer and its team."""
 
     impact: Impact
     team: str | None
@@ -136,7 +136,7 @@ def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
 
 
 def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
-    """Return what the audit log keeps of a registration; of a first version there is little to say."""
+    """Return the details of a registration for the audit log."""
     noted: dict[str, Any] = {"mode": str(judgement.verdict.mode), "compatible": judgement.verdict.compatible}
     if judgement.before is not None:
         opens = judgement.verdict.opens_line
@@ -147,7 +147,7 @@ def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
 def _judged(
     transaction: Transaction, rules: RegistryRules, candidate: Prepared, mode: Mode, actor: Actor | None
 ) -> Judgement:
-    """Judge a candidate, and refuse it where it is not the actor's, not new or not admissible."""
+    """Judge a candidate; refuse it without permission, or if it exists or is not admissible."""
     judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
     if actor is not None:
         check_may_register(actor, rules, judgement, mode)
@@ -203,7 +203,7 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
 
 
 def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
-    """Keep what searches find: the highest version of all has the say, and every line in use is found by its words."""
+    """Update the search row of a contract: the highest version describes it, every line in use adds its words."""
     contract = candidate.contract
     words = candidate.words
     summary: dict[str, Any] = {
@@ -232,7 +232,7 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
 
 
 def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:
-    """Tell the owners, the consumers that the change asks something of, and those whom a policy finds in breach."""
+    """Notify the owners, the affected consumers, and the owners of contracts in breach of a policy."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     parties = {owner.team for owner in contract.owners}
     details: dict[str, Any] = {"status": str(judgement.candidate.status), "required_version": verdict.required_version}
@@ -276,13 +276,13 @@ def _plan(judgement: Judgement) -> dict[str, str] | None:
 
 _REFUSED = "contract.refuse"
 _LOOKED_BACK = 2_000
-"""How many entries are looked at for the same refusal: what hands in the same again and again fills no log."""
+"""Entries to search for the same refusal, so that a client that retries does not fill the log."""
 
 _MOST_KINDS = 20
 
 
 def note(transaction: Transaction, actor: str, judgement: Judgement) -> None:
-    """Note a refusal, unless the same document was refused the same actor lately."""
+    """Record a refusal, unless the same document of the same actor was refused recently."""
     contract, report = judgement.candidate.contract, judgement.report
     subject, digest = f"{contract.id} {contract.version}", judgement.candidate.digest
     if _is_known(transaction, actor, subject, digest):
@@ -313,7 +313,7 @@ def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -
 
 
 def _hits(transaction: Transaction, judgement: Judgement) -> int:
-    """Count whom it would have asked to act."""
+    """Count the affected consumers."""
     if judgement.before is None:
         return 0
     readers = [one.subscription for one in subscriptions.subscribers(transaction.connection, judgement.before.line)]
@@ -324,7 +324,7 @@ _LOG = logging.getLogger("treaty.registry")
 
 
 def note_later(context: Context, judgement: Judgement) -> None:
-    """Hand in a note of a refusal; whether it can be kept changes nothing for who was refused."""
+    """Record a refusal in a transaction of its own; a failure only logs a warning."""
     actor = context.actor.name
     with suppress(Unavailable):  # the registry is closing
         context.submit(lambda it: note(it, actor, judgement)).add_done_callback(_heard)

@@ -55,7 +55,7 @@ _DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
 
 
 class Registry(RegistryApi):
-    """A durable registry; what it does is done in the name of its actor."""
+    """A durable registry on a database; every call acts for one actor."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -70,16 +70,16 @@ class Registry(RegistryApi):
     def open(
         cls, reference: str, *, actor: str = "local", rules: RegistryRules | None = None, clock: Clock = utc_now
     ) -> Registry:
-        """Open a registry by the path of its file or the URL of its database; who can do that may do everything."""
+        """Open a registry by file path or database URL; the actor gets every permission."""
         return cls(Context(Database.open(reference, clock), rules or RegistryRules(), local_actor(actor)))
 
     def acting_as(self, actor: Actor) -> Registry:
-        """Return the same registry in the name of somebody else."""
+        """Return the same registry for another actor."""
         return Registry(replace(self._context, actor=actor))
 
     @property
     def context(self) -> Context:
-        """The way to the database, for those who serve the registry."""
+        """The database, rules and actor, for the server."""
         return self._context
 
     def now(self) -> datetime:

@@ -1,4 +1,4 @@
-"""Versions and lines in the words of the API."""
+"""API models of versions and lines."""
 
 from __future__ import annotations
 

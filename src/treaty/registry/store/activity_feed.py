@@ -1,4 +1,4 @@
-"""The feed: what happened, the newest first, in parts; each part looks at so many entries and no more."""
+"""The activity feed: public audit entries, the newest first. A page examines a bounded number of entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(one.kind for one in ACTIONS.values(
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of the feed is wanted."""
+    """Filters of the feed."""
 
     contract: str | None = None
     team: str | None = None
@@ -58,7 +58,7 @@ def _newest(connection: Connection) -> int:
 
 
 def _found(connection: Connection, wanted: Wanted, start: int, floor: int, most: int) -> list[int]:
-    """Return the numbers of the entries that fit; which team one concerns is not for a database to say."""
+    """Return the numbers of matching entries; teams are matched in Python."""
     conditions = _conditions(wanted)
     realm = realm_of(connection, wanted.team) if wanted.team is not None else None
     found: list[int] = []
@@ -91,7 +91,7 @@ def _fits(action: str, subject: str, wanted: Wanted, realm: Realm | None) -> boo
 
 
 def _concerns(realm: Realm, about: About) -> bool:
-    """Tell whether something concerns a team; what other consumers of a line do concerns its owner alone."""
+    """Tell whether an entry concerns a team; what other consumers of a line do concerns only its owner."""
     if about.contract in realm.owned or about.consumer in realm.consumers:
         return True
     if about.consumer is not None:
@@ -139,7 +139,7 @@ def _answer(row: Row[Any]) -> ActivityAnswer:
 
 
 def _is_of_nothing(row: Row[Any]) -> bool:
-    """Tell a refusal of what would have been the first version."""
+    """Tell whether an entry is the refusal of a first version."""
     return row.action == "contract.refuse" and row.before is None
 
 
@@ -148,6 +148,6 @@ def _text(value: object) -> str | None:
 
 
 def _number(row: Row[Any], name: str, *opens: str) -> int | None:
-    """Return what an entry refers to; the entry that begins it has its number."""
+    """Return the id that an entry refers to; the entry that creates something is numbered like it."""
     said = row.seq if row.action in opens else row.details.get(name)
     return said if isinstance(said, int) else None

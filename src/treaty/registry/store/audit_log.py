@@ -1,4 +1,4 @@
-"""The audit log as a chain: each entry carries the hash of the one before it, so that no change goes unseen."""
+"""The audit log: a hash chain in which every entry contains the hash of the one before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTHING_BEFORE = "0" * 64
 
 
 class Entry(NamedTuple):
-    """Who did what to which subject, when, and the digests before and after."""
+    """An audit entry: actor, action, subject, time, and digests of the state before and after."""
 
     seq: int
     at: datetime
@@ -32,13 +32,13 @@ class Entry(NamedTuple):
     hash: str
 
     def as_row(self) -> dict[str, Any]:
-        """Return the entry as the row it is kept in."""
+        """Return the entry as a row of the table."""
         return self._asdict()
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Where the chain does not hold, and how."""
+    """A broken place of the chain, and the reason."""
 
     seq: int
     reason: str
@@ -89,7 +89,7 @@ _MOST_BREAKS = 100
 
 
 def page(connection: Connection, subject: str | None, actor: str | None, after: int, limit: int) -> list[AuditAnswer]:
-    """Return some entries, in the order they were written; a subject stands for all that begins with it."""
+    """Return entries after a number, in order; `subject` is a prefix."""
     asked = select(audit).where(_A.seq > after)
     if subject is not None:
         asked = asked.where(_A.subject.startswith(subject, autoescape=True))
@@ -111,7 +111,7 @@ def newest_entry(connection: Connection) -> HeadAnswer | None:
 
 
 def verify(connection: Connection, known: tuple[int, str] | None = None) -> AuditCheckAnswer:
-    """Check the whole chain; a head that was kept earlier must still be in it."""
+    """Verify the chain; a head that was noted earlier must still be part of it."""
     breaks = list(islice(breaks_in(_entries(connection)), _MOST_BREAKS))
     last = connection.execute(select(_A.seq, _A.hash).order_by(_A.seq.desc()).limit(1)).one_or_none()
     if known is not None:

@@ -1,4 +1,4 @@
-"""The database: SQLite in a file by default, PostgreSQL by URL; reads in snapshots, writes through one writer."""
+"""The database: a SQLite file by default, or PostgreSQL. Reads use snapshots, writes go through one writer."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -
 
 
 def utc_now() -> datetime:
-    """Return the moment it is."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
 def database_url(reference: str) -> URL:
-    """Read a URL, or a path as that of a SQLite file."""
+    """Parse a database URL; a path is a SQLite file."""
     if reference == ":memory:":
         raise InvalidDocument("a registry that lasts needs a file; one in memory is treaty.ContractRegistry()")
     if "://" not in reference:
@@ -69,7 +69,7 @@ def shown(url: URL) -> str:
 
 
 class Database:
-    """Where the registry is kept; safe for many threads, and for many processes on the same database."""
+    """The database of a registry; safe for many threads and for many processes."""
 
     def __init__(self, url: URL, clock: Clock = utc_now) -> None:
         self.clock = clock
@@ -100,7 +100,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Give a connection to read with."""
+        """Open a connection for reading."""
         with reachable(self.name), self._engine.connect() as connection:
             yield connection
 
@@ -109,19 +109,19 @@ class Database:
         return self._writer.submit(unit).result()
 
     def submit(self, unit: Callable[[Transaction], T]) -> Future[T]:
-        """Hand in a unit of work; its result comes once it is durable."""
+        """Queue a unit of work; the future is done once it is durable."""
         return self._writer.submit(unit)
 
     def change(self, unit: Callable[[Connection], T]) -> T:
-        """Run a change of a part that knows only connections, as one transaction."""
+        """Run a function of a connection as one write transaction."""
         return self.write(lambda transaction: transaction.change(unit))
 
     def on_notices(self, wake: Callable[[], None]) -> None:
-        """Let somebody know whenever notices were put into the outbox."""
+        """Set the function to call after notices were added to the outbox."""
         self._writer.on_notices = wake
 
     def on_changes(self, wake: Callable[[], None]) -> None:
-        """Let somebody know whenever something was changed through this database; not what other processes do."""
+        """Set the function to call after a change by this process."""
         self._writer.on_changes = wake
 
     def ping(self) -> None:
@@ -130,14 +130,14 @@ class Database:
             connection.execute(text("SELECT 1"))
 
     def close(self) -> None:
-        """Finish what was handed in, and let go of the database."""
+        """Finish queued writes and close the database."""
         self._writer.close()
         self.read_cache.close()
         self._engine.dispose()
 
 
 def _make_file(path: Path) -> None:
-    """Make the file of a new database, readable by its owner alone: it holds secrets of channels."""
+    """Create the file of a new database, readable only by its owner, because it holds channel secrets."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -172,7 +172,7 @@ def _set_up(connection: Any, _record: Any) -> None:
 
 
 def _log_ahead(cursor: sqlite3.Cursor) -> None:
-    """Let readers never wait for the writer; where several do so to a new file at once, SQLite refuses to wait."""
+    """Switch to WAL, so that readers do not wait for the writer; SQLite itself does not wait for this lock."""
     until = time.monotonic() + _PATIENCE
     while True:
         try:

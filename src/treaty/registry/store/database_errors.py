@@ -1,4 +1,4 @@
-"""Trouble with the database in words: never with a statement, its values or a password."""
+"""Database errors as errors of Treaty, without statements, values or passwords."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from treaty.errors import InvalidDocument, TreatyError, Unavailable
 
 TROUBLE = (SQLAlchemyError, OverflowError, UnicodeEncodeError)
-"""What a database, or the driver before it, raises."""
+"""Exceptions of SQLAlchemy and the drivers."""
 
 
 @contextmanager
 def reachable(name: str) -> Iterator[None]:
-    """Turn trouble with the database into one clear error."""
+    """Translate database errors raised in the context."""
     try:
         yield
     except TROUBLE as error:
@@ -23,7 +23,7 @@ def reachable(name: str) -> Iterator[None]:
 
 
 def in_words(name: str, error: Exception) -> TreatyError:
-    """Say that a value is none that can be kept, or that the database cannot be used, and why."""
+    """Return InvalidDocument for a value that cannot be stored, otherwise Unavailable with the reason."""
     if isinstance(error, (DataError, OverflowError, UnicodeEncodeError)):
         return InvalidDocument("a text holds a character, or a number is a size, that no database keeps")
     reason = str(getattr(error, "orig", None) or error).strip().splitlines()

@@ -1,4 +1,4 @@
-"""Measures as they are kept: every one over time, and the newest of each kind."""
+"""Measures in the database: the history, and the newest of each kind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class GridRow(NamedTuple):
 
 
 def health_at(now: datetime) -> ScalarSelect[int]:
-    """Return how a contract is, as a rank: its worst newest measure; null where none is recent enough to say."""
+    """Return the health rank of a contract: its worst current measure; null without a recent one."""
     recent = _N.at > current_since(now)
     return select(func.max(_N.rank)).where(_N.contract == contracts.c.id, recent).scalar_subquery()
 
@@ -165,7 +165,7 @@ def _replace_current(transaction: Transaction, newest: dict[Key, Measure]) -> No
 
 
 def _let_go(transaction: Transaction, keys: Iterable[Key], keep_since: datetime) -> None:
-    """Delete what is too old, of kinds that begin a new day: once a day is enough."""
+    """Delete old measures of kinds that begin a new day: once a day is enough."""
     for contract, name in keys:
         transaction.write(delete(measures).where(_M.contract == contract, _M.name == name, _M.at < keep_since))
 

@@ -1,4 +1,4 @@
-"""Migrations as they are kept: from which line to which, and where each consumer stands."""
+"""Migrations in the database, with the state of each consumer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _S = subscriptions.c
 
 
 class MigrationState(StrEnum):
-    """Where a migration stands: waiting for acknowledgements, under way, ended, or never begun."""
+    """The state of a migration: waiting for acknowledgements, open, closed, or withdrawn."""
 
     PROPOSED = "proposed"
     OPEN = "open"
@@ -30,7 +30,7 @@ class MigrationState(StrEnum):
 
 
 class ConsumerState(StrEnum):
-    """Where a consumer stands in a migration."""
+    """The state of a consumer in a migration."""
 
     WAITING = "waiting"
     ACKNOWLEDGED = "acknowledged"
@@ -40,7 +40,7 @@ class ConsumerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptMigration:
-    """One migration as it is kept."""
+    """A row of a migration."""
 
     id: int
     contract: str
@@ -71,13 +71,13 @@ class KeptMigration:
 
     @property
     def is_live(self) -> bool:
-        """Whether anybody is still to say something or to move."""
+        """Whether the migration is proposed or open."""
         return self.state in (MigrationState.PROPOSED, MigrationState.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
 class KeptConsumer:
-    """Where one consumer stands, as it is kept."""
+    """A row of a consumer in a migration."""
 
     consumer: str
     state: ConsumerState
@@ -91,7 +91,7 @@ class KeptConsumer:
 
 
 def find(connection: Connection, identity: int) -> KeptMigration:
-    """Return a migration, or say that there is none."""
+    """Return a migration, or raise NotFound."""
     row = connection.execute(select(migrations).where(_M.id == identity)).one_or_none()
     if row is None:
         raise NotFound(f"no migration {identity}; see: treaty migrate status")
@@ -118,7 +118,7 @@ def page(
 
 
 def _concerns(team: str) -> ColumnElement[bool]:
-    """Tell whether consumers of a team have a part in a migration, from its beginning or since; each speaks for one."""
+    """Return the condition that a team has consumers in a migration, from its start or since."""
     here = exists().where(_C.migration == _M.id, func.coalesce(_C.team, _C.consumer) == team)
     reads = exists().where(_S.contract == _M.contract, _S.major == _M.major, _S.active)
     return or_(here, reads.where(func.coalesce(_S.team, _S.consumer) == team))
@@ -168,23 +168,23 @@ def due(connection: Connection, today: date, limit: int) -> list[KeptMigration]:
 
 
 def consumers_of(connection: Connection, migration: int) -> dict[str, KeptConsumer]:
-    """Return where those stand of whom something is kept, by name."""
+    """Return the stored consumers of a migration by name."""
     rows = connection.execute(select(migration_consumers).where(_C.migration == migration).order_by(_C.consumer))
     return {row.consumer: _consumer(row) for row in rows}
 
 
 def add(transaction: Transaction, values: dict[str, Any]) -> None:
-    """Keep a new migration."""
+    """Store a new migration."""
     transaction.write(insert(migrations).values(**values))
 
 
 def change(transaction: Transaction, identity: int, **values: Any) -> None:
-    """Change what is kept of a migration."""
+    """Update a migration."""
     transaction.write(update(migrations).where(_M.id == identity).values(**values))
 
 
 def put_consumer(transaction: Transaction, migration: int, consumer: str, values: dict[str, Any]) -> None:
-    """Keep where a consumer stands, in place of what was kept."""
+    """Insert or update the state of a consumer."""
     changed = transaction.write(
         update(migration_consumers).where(_C.migration == migration, _C.consumer == consumer).values(**values)
     )

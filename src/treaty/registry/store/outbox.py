@@ -1,4 +1,4 @@
-"""The outbox in SQL: what waits, who has it in hand, what became of it; the connection is handed in."""
+"""The outbox: deliveries that wait, are leased to a worker, delivered or given up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_ERROR = 1000
 
 
 class State(StrEnum):
-    """Where a delivery stands."""
+    """The state of a delivery."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -34,7 +34,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Due:
-    """A delivery in hand: nobody else sends it until the lease is over."""
+    """A delivery that is leased to this worker."""
 
     notice: Notice
     channel: Channel
@@ -59,7 +59,7 @@ def waiting(notice: int, channel: int, contract: str, now: datetime) -> dict[str
 
 def delivered(connection: Connection, due: Due, now: datetime) -> None:
     """Record that the receiver took it."""
-    # Whoever holds the lease by now: what was taken was taken.
+    # Whatever the lease: the receiver has it.
     connection.execute(
         _this(due)
         .where(deliveries.c.state != State.DELIVERED.value)
@@ -75,7 +75,7 @@ def delivered(connection: Connection, due: Due, now: datetime) -> None:
 
 
 def failed(connection: Connection, due: Due, reason: str, next_at: datetime | None) -> None:
-    """Record a failure; without a next time it is given up, and kept with its error until somebody retries it."""
+    """Record a failure; without a next attempt the delivery is given up until it is retried by request."""
     state = State.DEAD if next_at is None else State.PENDING
     connection.execute(
         _held(due).values(
@@ -89,13 +89,13 @@ def failed(connection: Connection, due: Due, reason: str, next_at: datetime | No
 
 
 def release(connection: Connection, dues: Sequence[Due]) -> None:
-    """Give back what was claimed and not tried."""
+    """Release claimed deliveries that were not tried."""
     for due in dues:
         connection.execute(_held(due).values(leased_until=None))
 
 
 def retry(connection: Connection, now: datetime, channel: int | None = None, notice: int | None = None) -> int:
-    """Put what was given up back into the outbox, all of it or that of a channel or notice; returns how many."""
+    """Retry deliveries that were given up, of all or of one channel or notice; returns how many."""
     alive = select(channels.c.id).where(channels.c.removed_at.is_(None))
     again = update(deliveries).where(deliveries.c.state == State.DEAD.value, deliveries.c.channel.in_(alive))
     if channel is not None:
@@ -106,7 +106,7 @@ def retry(connection: Connection, now: datetime, channel: int | None = None, not
 
 
 def abandon(connection: Connection, channel: int, reason: str) -> int:
-    """Give up all that waits for a channel, as when it is removed; returns how many."""
+    """Give up all pending deliveries of a channel; returns how many."""
     waiting = update(deliveries).where(deliveries.c.channel == channel, deliveries.c.state == State.PENDING.value)
     values = {"state": State.DEAD.value, "next_at": None, "leased_until": None, "error": reason[:_LONGEST_ERROR]}
     return connection.execute(waiting.values(values)).rowcount
@@ -117,7 +117,7 @@ def _this(due: Due) -> Update:
 
 
 def _held(due: Due) -> Update:
-    """Reach the delivery only while the lease is ours: a late word must not undo what another did since."""
+    """Select the delivery only while the lease is ours, so that a late result does not overwrite another worker's."""
     return _this(due).where(deliveries.c.state == State.PENDING.value, deliveries.c.leased_until == due.leased_until)
 
 
@@ -125,7 +125,7 @@ PER_CHANNEL = 8
 
 
 class Lane(StrEnum):
-    """Channels are claimed in two lanes, so that those in trouble never fill all the room."""
+    """Channels are claimed in two lanes, so that failing channels never use all workers."""
 
     ANY = "any"
     CALM = "calm"
@@ -152,7 +152,7 @@ def claim(
     choice: Choice = EVERY_CHANNEL,
     per_channel: int = PER_CHANNEL,
 ) -> list[Due]:
-    """Find what is due and take it at once."""
+    """Find due deliveries and lease them."""
     return take(connection, find(connection, now, limit, choice, per_channel), now, lease)
 
 
@@ -163,7 +163,7 @@ def find(
     choice: Choice = EVERY_CHANNEL,
     per_channel: int = PER_CHANNEL,
 ) -> list[Key]:
-    """Find what is due on at most `limit` channels: of each contract only the earliest that is not delivered."""
+    """Find due deliveries on at most `limit` channels: of each contract only the earliest undelivered one."""
     if limit < 1:
         return []
     found = connection.execute(_ready(now, choice, per_channel).limit(limit * per_channel)).all()
@@ -172,7 +172,7 @@ def find(
 
 
 def take(connection: Connection, keys: Sequence[Key], now: datetime, lease: timedelta) -> list[Due]:
-    """Lease what was found, as far as nobody else took it or its channel since."""
+    """Lease the deliveries that no other worker has leased meanwhile."""
     if not keys:
         return []
     taking = (
@@ -222,7 +222,7 @@ def _place(*among: ColumnElement[Any], by: Sequence[ColumnElement[Any]]) -> Labe
 
 
 def _busy(now: datetime) -> Select[tuple[int]]:
-    """Find the channels that somebody has in hand."""
+    """Select the channels with a current lease."""
     return select(deliveries.c.channel).where(
         deliveries.c.state == State.PENDING.value, deliveries.c.leased_until >= now
     )

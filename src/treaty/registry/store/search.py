@@ -1,4 +1,4 @@
-"""Find contracts: by name, field, owner, domain, tag, status of their tier, or a word in their meanings."""
+"""Search for contracts, counts for the overview, and summaries of lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONSUMERS = (
     select(func.count(distinct(_S.consumer))).where(_S.contract == _C.id, _S.active.is_(True)).scalar_subquery()
 )
 HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
-"""Contracts with their highest version, whose words are searched."""
+"""Contracts joined with their highest version."""
 _HEALTHS = {state.value if state else "none": rank for state, rank in RANKS.items()}
 _TEXTS = (
     _C.searched_names,
@@ -43,7 +43,7 @@ _TEXTS = (
 
 
 def search(connection: Connection, now: datetime, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
-    """Return the contracts that fit, by id."""
+    """Return the matching contracts after an id, sorted by id."""
     asked = _listed(now).where(*_conditions(query, now))
     if after is not None:
         asked = asked.where(_C.id > after)
@@ -111,7 +111,7 @@ def _rank(health: str) -> int:
 
 
 class Overviews:
-    """The counts of one registry; whatever is counted changes with an entry of the audit log, measures apart."""
+    """Cached counts of one registry; they change only with an audit entry, except health."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

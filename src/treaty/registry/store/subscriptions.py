@@ -1,4 +1,4 @@
-"""Who depends on what, as it is kept: subscriptions, and the lineage that contracts declare."""
+"""Subscriptions and declared lineage in the database."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NO_LINE = -1
 """The MAJOR of an upstream that is not registered yet; it is found once it is."""
 
 _WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), text("upstream_major = -1 AND active"))
-"""Who named a contract before it was registered; written as the index is, since SQLite uses it for nothing else."""
+"""Lines that name an unregistered upstream. Written like the partial index: SQLite does not use it otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """A subscription as it is kept."""
+    """A row of a subscription."""
 
     subscription: Subscription
     team: str | None
@@ -42,13 +42,13 @@ class Subscribed:
 
 
 def subscribers(connection: Connection, line: Line) -> list[Subscribed]:
-    """Return who reads a line, by name."""
+    """Return the active subscriptions of a line, by consumer."""
     asked = _live().where(_S.contract == line.contract, _S.major == line.major)
     return _all(connection, asked.order_by(_S.consumer))
 
 
 def subscriptions_of(connection: Connection, consumer: str) -> list[Subscribed]:
-    """Return what a consumer reads."""
+    """Return the active subscriptions of a consumer."""
     return _all(connection, _live().where(_S.consumer == consumer).order_by(_S.contract, _S.major))
 
 
@@ -60,7 +60,7 @@ def page_of_subscriptions(
     after: tuple[str, str, int] | None,
     limit: int,
 ) -> list[Subscribed]:
-    """Return some subscriptions, by consumer and line; who names no team speaks for itself."""
+    """Return a page of subscriptions, by consumer and line; a consumer without a team is its own team."""
     asked = _live()
     if team is not None:
         asked = asked.where(sql.coalesce(_S.team, _S.consumer) == team)
@@ -114,7 +114,7 @@ def find_subscription(connection: Connection, consumer: str, line: Line) -> Subs
 def put_subscription(
     transaction: Transaction, one: Subscription, team: str | None, actor: str, revision: int, since: datetime
 ) -> None:
-    """Keep a subscription in place of the one there was."""
+    """Insert or update a subscription."""
     key = {"consumer": one.consumer, "contract": one.line.contract, "major": one.line.major}
     values: dict[str, Any] = {
         "consumer_class": one.consumer_class.value,
@@ -147,7 +147,7 @@ def end_subscription(transaction: Transaction, one: Subscription, actor: str, re
 
 
 def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[Upstream], revision: int) -> None:
-    """Keep what a line is made from, as its newest version declares it."""
+    """Store the upstreams of a line as its newest version declares them."""
     known = select(upstreams).where(_U.contract == line.contract, _U.major == line.major)
     before = {(row.upstream, row.upstream_major): row for row in transaction.read(known)}
     after = _resolved(transaction, declared)
@@ -172,7 +172,7 @@ def replace_upstreams(transaction: Transaction, line: Line, declared: Iterable[U
 
 
 def find_upstreams_of_newcomer(transaction: Transaction, line: Line, revision: int) -> None:
-    """Point those who named a contract before it was registered at its first line."""
+    """Resolve upstreams that were named before the contract was registered."""
     if not transaction.has_waiting_upstreams:
         return
     for row in transaction.read(_WAITING, {"upstream": line.contract}).all():
@@ -201,7 +201,7 @@ def changed_since(connection: Connection, revision: int) -> tuple[list[Subscribe
 
 
 def upstreams_of(connection: Connection, line: Line) -> list[UpstreamRow]:
-    """Return what a line is made from."""
+    """Return the upstreams of a line."""
     asked = select(upstreams).where(_U.contract == line.contract, _U.major == line.major, _U.active)
     return list(connection.execute(asked.order_by(_U.upstream, _U.upstream_major)))
 

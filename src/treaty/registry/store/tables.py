@@ -1,4 +1,4 @@
-"""The tables of the registry; migrations make them, this says how they are read and written."""
+"""The tables of the registry; Alembic migrations create them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ contracts = Table(
     Column("searched_meanings", Text, nullable=False),
     _partial_index("ix_contracts_parent", "parent IS NOT NULL", "parent"),
 )
-"""One row for each contract: what is found by a search."""
+"""One row per contract, for searches."""
 
 versions = Table(
     "versions",
@@ -100,7 +100,7 @@ versions = Table(
     UniqueConstraint("contract", "major", "minor", "patch"),
     _partial_index("ix_versions_dated", "announced_on IS NOT NULL OR expires_on IS NOT NULL", "seq"),
 )
-"""Every version that was ever registered; a trigger refuses changes to what was registered."""
+"""Every registered version; a trigger refuses changes to the columns above `status`."""
 
 upstreams = Table(
     "upstreams",
@@ -134,7 +134,7 @@ subscriptions = Table(
     Column("revision", BigInteger, nullable=False, index=True),
     Index("ix_subscriptions_line", "contract", "major"),
 )
-"""Who reads which line; the revision is the audit entry that last changed the row."""
+"""Subscriptions; the revision is the audit entry that last changed the row."""
 
 proposals = Table(
     "proposals",
@@ -153,7 +153,7 @@ proposals = Table(
     Column("reason", Text),
     Index("ix_proposals_state", "state", "contract"),
 )
-"""Breaking changes that wait for somebody else's approval."""
+"""Breaking changes that wait for approval."""
 
 migrations = Table(
     "migrations",
@@ -193,7 +193,7 @@ migration_consumers = Table(
     Column("changed_at", Moment, nullable=False),
     Column("changed_by", Text, nullable=False),
 )
-"""Where each consumer stands in a migration; one that subscribed later stands there once it says something."""
+"""The state of each consumer in a migration; later subscribers are added when they acknowledge or move."""
 
 waivers = Table(
     "waivers",
@@ -224,7 +224,7 @@ audit = Table(
     Column("previous", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
 )
-"""Who did what: each entry holds the hash of the one before it; triggers refuse changes."""
+"""The audit log: each entry contains the hash of the one before it; triggers refuse changes."""
 
 notices = Table(
     "notices",
@@ -252,7 +252,7 @@ channels = Table(
     Column("added_by", Text, nullable=False),
     Column("removed_at", Moment),
 )
-"""Where a party (a team or a consumer) wants its notices."""
+"""Channels of parties (teams or consumers)."""
 
 deliveries = Table(
     "deliveries",
@@ -284,7 +284,7 @@ measures = Table(
     Column("details", JSON, nullable=False),
     Column("recorded_by", Text, nullable=False),
 )
-"""What was measured of each contract over time: written once, let go after a year and some weeks."""
+"""Measures over time; deleted after 400 days."""
 
 current_measures = Table(
     "current_measures",

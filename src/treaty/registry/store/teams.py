@@ -1,4 +1,4 @@
-"""Teams: who owns what, and whose consumers read what."""
+"""Teams: the contracts they own and the lines their consumers read."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _M, _P = migrations.c, migration_consumers.c
 _HIGHEST = contracts.join(versions, and_(_V.contract == _C.id, _V.version == _C.version))
 _LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
 _SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
-"""Who speaks for a consumer: its team, by default the one that has its name."""
+"""The team of a consumer, by default its own name."""
 
 _MOST_UPSTREAM = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """What concerns a team: the contracts it owns, its consumers, and the lines that these and those rest on."""
+    """What concerns a team: its contracts, its consumers, and the lines that these depend on."""
 
     owned: frozenset[str]
     consumers: frozenset[str]
@@ -99,7 +99,7 @@ def _owns(connection: Connection) -> Counter[str]:
 
 
 def _waiting(connection: Connection) -> dict[str, int]:
-    """Count the moves under way in which a consumer of a team still reads the old line, and said nothing."""
+    """Count the open migrations in which a consumer of a team still reads the old line and has not answered."""
     reads = and_(_S.consumer == _P.consumer, _S.contract == _M.contract, _S.major == _M.major, _S.active)
     joined = migration_consumers.join(migrations, _M.id == _P.migration).join(subscriptions, reads)
     asked = select(_SPEAKS, func.count(distinct(_M.id))).select_from(joined)

@@ -1,4 +1,4 @@
-"""Tokens in the database: kept, found, listed, revoked, and signed in with."""
+"""Access tokens in the database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_A_TOKEN = "the token is not known here; check it, or ask an admin for a new
 
 
 def add(connection: Connection, record: TokenRecord) -> None:
-    """Keep the record of a new token."""
+    """Store the record of a new token."""
     row = {
         "id": record.id,
         "name": record.name,
@@ -58,7 +58,7 @@ def listed(connection: Connection, after_id: str | None, limit: int) -> tuple[To
 
 
 def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
-    """Revoke a token for good; one that was revoked before keeps its moment."""
+    """Revoke a token; a token that was revoked before keeps its time."""
     still = (tokens.c.id == identity) & tokens.c.revoked_at.is_(None)
     connection.execute(update(tokens).where(still).values(revoked_at=now))
     record = find(connection, identity)
@@ -68,23 +68,23 @@ def revoke(connection: Connection, identity: str, now: datetime) -> TokenRecord:
 
 
 def any_ever(connection: Connection) -> bool:
-    """Say whether a token was ever given out: who once had to sign in must sign in for good."""
+    """Tell whether a token was ever created; from then on sign-in is required."""
     return connection.execute(select(tokens.c.id).limit(1)).first() is not None
 
 
 def is_taken(connection: Connection, name: str, now: datetime) -> bool:
-    """Say whether a token of that name is in force."""
+    """Tell whether a token with this name is valid."""
     in_force = exists().where(tokens.c.name == name, tokens.c.revoked_at.is_(None), tokens.c.expires_at > now)
     return bool(connection.execute(select(in_force)).scalar_one())
 
 
 def sign_in(connection: Connection, text: str, now: datetime) -> Actor:
-    """Return who a token acts for; only whoever has the secret hears that it expired or was revoked."""
+    """Return the actor of a token; that it expired or was revoked is reported only to the owner of the secret."""
     return actor_of(believed(connection, text), now)
 
 
 def believed(connection: Connection, text: str) -> TokenRecord:
-    """Return the record of a token to whoever has its secret."""
+    """Return the record of a token if the secret matches, or raise Unknown."""
     parts = parse_token(text)
     if parts is None:
         raise Unknown(_NOT_A_TOKEN)

@@ -18,7 +18,7 @@ Name = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class Moment(TypeDecorator[datetime]):
-    """A moment, kept as microseconds since 1970 in UTC."""
+    """A time, stored as microseconds since 1970 in UTC."""
 
     impl = BigInteger
     cache_ok = True

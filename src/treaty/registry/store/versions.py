@@ -1,4 +1,4 @@
-"""The versions that are kept: found by contract, version, line and status."""
+"""Versions in the database, by contract, version, line and status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from treaty.registry.validation import LARGEST_PART
 
 
 class ContractCache:
-    """The contracts that were read last, by what their documents are."""
+    """A cache of parsed contracts by digest and form; a registered document never changes."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -35,7 +35,7 @@ class ContractCache:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[str, str], parsed: Callable[[], str]) -> Contract:
-        """Return the contract of a key, read from its document where it is not at hand."""
+        """Return the contract of a key, parsed from its document on a miss."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -45,7 +45,7 @@ class ContractCache:
         return contract
 
     def put(self, key: tuple[str, str], contract: Contract) -> None:
-        """Keep a contract at hand."""
+        """Cache a contract."""
         with self._lock:
             self._kept[key] = contract
             self._kept.move_to_end(key)
@@ -70,7 +70,7 @@ _LATEST = _OF_CONTRACT.add_columns(_V.parsed).where(_V.status == Status.ACTIVE.v
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One version as it is kept, without its document."""
+    """A row of a version, without its document."""
 
     seq: int
     contract: str
@@ -109,7 +109,7 @@ def predecessor(connection: Connection, contract: str, major: int) -> Kept | Non
 
 
 def version_of(connection: Connection, contract: str, version: str) -> Kept:
-    """Return one version, or say that there is none."""
+    """Return one version, or raise NotFound."""
     found = _at(connection, contract, version)
     if found is None:
         raise missing(connection, contract, f"has no version {version!r}")
@@ -117,7 +117,7 @@ def version_of(connection: Connection, contract: str, version: str) -> Kept:
 
 
 def is_registered(connection: Connection, contract: str, version: str) -> bool:
-    """Tell whether a version is there."""
+    """Tell whether a version is registered."""
     return _at(connection, contract, version) is not None
 
 
@@ -201,12 +201,12 @@ def document_of(connection: Connection, kept: Kept) -> dict[str, Any]:
 
 
 def given(connection: Connection, kept: Kept) -> bytes:
-    """Return the document of a version exactly as it was handed in."""
+    """Return the document of a version byte for byte as it was registered."""
     return bytes(connection.execute(select(_V.document).where(_V.seq == kept.seq)).scalar_one())
 
 
 def contract_of(connection: Connection, kept: Kept) -> Contract:
-    """Return the contract of a version; what was registered never changes, so it is read once."""
+    """Return the parsed contract of a version, from the cache where possible."""
     return _CACHE.get(
         (kept.digest, kept.form),
         lambda: connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one(),
@@ -243,7 +243,7 @@ def current(parsed: str, kept: Kept) -> dict[str, Any]:
 
 
 def missing(connection: Connection, contract: str, otherwise: str) -> NotFound:
-    """Say that a contract is unknown, or what it does not have."""
+    """Return the error for an unknown contract, or for what it does not have."""
     if highest(connection, contract) is None:
         return no_contract(contract)
     return without(contract, otherwise)
