@@ -49,7 +49,7 @@ def test_the_command_says_what_to_look_at_first(treaty: Treaty, write: Write, sp
 
     assert "drafted orders: 3 fields from 60 rows; every term is a guess" in said
     assert "key         order_id (medium: no two of 60 rows share it, counted exactly)" in said
-    assert "choices     status: only the values that were seen are allowed; are there others?" in said
+    assert "choices     status: only the observed values are allowed; add other valid values" in said
     assert "to do       the purpose, the owner, and what each of 3 fields means" in said
     assert "treaty lint DRAFT" in said
     assert "treaty test DRAFT orders.csv" in said
@@ -125,16 +125,16 @@ def test_the_reader_takes_options(treaty: Treaty, write: Write, spark: SparkSess
 def test_a_sample_is_told(treaty: Treaty, write: Write, spark: SparkSession) -> None:
     result = treaty("infer", write("orders.csv", CSV), "--sample", "55")
 
-    assert "sample      the first 55 rows that Spark met, which is no random sample" in result.errors
+    assert "sample      the first 55 rows that Spark read, which is not a random sample" in result.errors
     assert "high:" not in result.output
 
 
 WRONG = [
     (("nowhere.csv",), 1, "there is nothing at nowhere.csv"),
     (("no.such.table",), 1, "there is no table no.such.table"),
-    (("orders.csv", "--sample", "many"), 2, "'many' is no sample"),
+    (("orders.csv", "--sample", "many"), 2, "'many' is not a sample"),
     (("orders.csv", "--option", "header"), 2, "'header' is no pair"),
-    (("orders.csv", "--data-format", "excel"), 1, "unknown format 'excel'"),
+    (("orders.csv", "--data-format", "excel"), 1, "unknown data format 'excel'"),
     (("orders.csv", "--output", "no/such/file.yaml"), 2, "there is no folder no/such"),
     (("empty.csv",), 1, "empty.csv is empty"),
 ]

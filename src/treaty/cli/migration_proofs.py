@@ -49,7 +49,7 @@ def run_proof(path: MigrationPath, request: ProofRequest) -> Proof:
     sources = [data.source for data in inputs.values()]
     with command_session(options_for(request.spark, sources)) as (session, progress):
         given = {way: _open(session, path, way, data) for way, data in inputs.items()}
-        return prove(session, path, datetime.now(UTC), given=given, rows=request.rows, tell=progress.start)
+        return prove(session, path, datetime.now(UTC), given=given, rows=request.rows, report=progress.start)
 
 
 def _open(session: SparkSession, path: MigrationPath, way: MigrationDirection, data: DataInput) -> GivenRows:

@@ -1,4 +1,4 @@
-"""Contracts on Spark: building blocks that an existing PySpark job can use alone."""
+"""Enforce contracts on Spark DataFrames. Each building block works in any PySpark job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from treaty.spark.rules import Duplicates, KeyReading, Policy, Rule, Scope, UnknownFields
     from treaty.spark.split_writer import Split, write_split
 
-_HOMES = {
+_MODULES = {
     "Drift": "drift",
     "Duplicates": "rules",
     "Enforcement": "enforcement",
@@ -34,15 +34,15 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a part when it is first asked for, and say what to install where Spark is missing."""
-    if name not in _HOMES:
+    """Import a name on first use; without PySpark, report which extra to install."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'treaty.spark' has no attribute {name!r}")
     from importlib import import_module
     from importlib.util import find_spec
 
     if find_spec("pyspark") is None:
         raise MissingExtra(f"treaty.spark.{name}", "spark")
-    return getattr(import_module(f"treaty.spark.{_HOMES[name]}"), name)
+    return getattr(import_module(f"treaty.spark.{_MODULES[name]}"), name)
 
 
 __all__ = [

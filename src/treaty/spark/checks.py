@@ -1,4 +1,4 @@
-"""One check of one value: what it looks at, when the value breaks it, and how the broken value is shown."""
+"""Kinds of rules, checks on single values, and the thresholds of quality rules."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ _PERCENT = frozenset({"percent", "%", "pct", "percentage"})
 
 @dataclass(frozen=True)
 class Threshold:
-    """An operator with its value, on a number of rows or on their share in percent."""
+    """An ODCS operator with its value, applied to a number of rows or to their percentage."""
 
     operator: str
     value: Any
     percent: bool = False
 
     def __str__(self) -> str:
-        said = " and ".join(map(str, self.value)) if isinstance(self.value, tuple) else str(self.value)
-        return _OPERATORS[self.operator][0].format(said) + (" %" if self.percent else "")
+        value = " and ".join(map(str, self.value)) if isinstance(self.value, tuple) else str(self.value)
+        return _OPERATORS[self.operator][0].format(value) + (" %" if self.percent else "")
 
     @property
     def tolerates_none(self) -> bool:
-        """Whether not a single row may break the rule."""
+        """Whether a single row that violates the rule exceeds the threshold."""
         return not self.holds(1, 1) and not self.holds(1, 10**12) and self.holds(0, 1)
 
     def holds(self, count: int | None, rows: int) -> bool:
-        """Tell whether so many rows of all rows are within the threshold."""
+        """Whether `count` of `rows` rows is within the threshold."""
         if count is None:
             return True
         share = Decimal(count) * 100 / Decimal(rows) if rows else Decimal(0)
         return self.holds_for(share if self.percent else count)
 
     def holds_for(self, measured: Any) -> bool:
-        """Tell whether a measured value is within the threshold; nothing measured is not."""
+        """Whether a measured value is within the threshold; a missing value is not."""
         if measured is None:
             return self.operator in ("mustNotBe", "mustNotBeBetween")
         try:
@@ -69,19 +69,19 @@ NO_VIOLATIONS = Threshold("mustBe", 0)
 
 
 def read_threshold(rule: Mapping[str, Any]) -> Threshold | None:
-    """Read the operator of a rule; None where it has none."""
+    """Read the threshold of a rule; None if it has no operator."""
     given = [key for key in _OPERATORS if key in rule]
     if not given:
         return None
     if len(given) > 1:
         raise InvalidDocument(
-            f"a quality rule has one operator, this one has {', '.join(given)}; make it several rules"
+            f"a quality rule has one operator, but this one has {', '.join(given)}; split it into several rules"
         )
     return Threshold(given[0], rule[given[0]], str(rule.get("unit", "")).strip().lower() in _PERCENT)
 
 
 def _number(value: Any) -> Any:
-    """Compare numbers as decimals: 0.1 means 0.1."""
+    """Return numbers as decimals, so that 0.1 is compared exactly."""
     if isinstance(value, tuple):
         return tuple(_number(item) for item in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -90,7 +90,7 @@ def _number(value: Any) -> Any:
 
 
 class Kind(StrEnum):
-    """What a rule is about."""
+    """The kind of a rule."""
 
     REQUIRED = "required"
     TYPE = "type"
@@ -116,7 +116,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on a value of a field; columns are functions of the value, so that a check fits any nesting."""
+    """A condition on a value of a field. Columns are functions of the value, so that a check works at any depth."""
 
     kind: Kind
     path: FieldPath
@@ -129,12 +129,12 @@ class Check:
     allows: Threshold = NO_VIOLATIONS
 
     def reached_by(self, reach: ColumnFunction) -> Check:
-        """Return the check for a value that is reached from another."""
+        """Return the check for a value that `reach` derives from another value."""
         broken, shown = self.broken, self.shown
         return replace(self, broken=lambda outer: broken(reach(outer)), shown=lambda outer: shown(reach(outer)))
 
     def below(self, reach: ColumnFunction) -> Check:
-        """Return the check for a part of an object; where there is no object, no part is missing."""
+        """Return the check for a field of an object; a null object violates no check on its fields."""
         broken, shown = self.broken, self.shown
         return replace(
             self,
@@ -143,7 +143,7 @@ class Check:
         )
 
     def for_any(self, elements: ColumnFunction) -> Check:
-        """Return the check for each of several values: one that breaks it is enough, and the first is shown."""
+        """Return the check for all elements of an array; it shows the first element that violates it."""
         broken, shown = self.broken, self.shown
 
         def first(outer: Column) -> Column:

@@ -1,4 +1,4 @@
-"""Column names that Treaty adds itself, and columns by name."""
+"""Helpers for columns: quoted names, internal names, and expressions folded from many columns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ INTERNAL_PREFIX = "__treaty_"
 
 
 def quoted_col(name: str) -> Column:
-    """Return the column of that name, whatever characters it has."""
+    """Return the column of that name; the name may contain any character."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def fold_columns(join: Callable[[Column, Column], Column], columns: Iterable[Column]) -> Column:
-    """Join one or more columns two by two, neighbours first."""
+    """Join columns pairwise into a balanced tree: Spark Connect limits the nesting of expressions."""
     level = list(columns)
     while len(level) > 1:
         pairs = [join(one, other) for one, other in zip(level[::2], level[1::2], strict=False)]
@@ -28,19 +28,19 @@ def fold_columns(join: Callable[[Column, Column], Column], columns: Iterable[Col
 
 
 def all_of(conditions: Iterable[Column]) -> Column:
-    """Tell whether every condition holds; none at all do."""
+    """Whether every condition holds; true without conditions."""
     return fold_columns(operator.and_, list(conditions) or [F.lit(True)])
 
 
 def any_of(conditions: Iterable[Column]) -> Column:
-    """Tell whether some condition holds; none at all do not."""
+    """Whether any condition holds; false without conditions."""
     return fold_columns(operator.or_, list(conditions) or [F.lit(False)])
 
 
 def evaluate_once(column: Column) -> Column:
-    """Return the same column, kept where it stands in the plan.
+    """Return the same column, evaluated only once.
 
-    Spark writes a column out again in every filter and column that uses it. That is fine for a cast, and ruin for a
-    parsed text of sixty fields. What is not deterministic stays in one place, so the parser is given a reason to.
+    Spark copies an expression into every filter and column that uses it, which is expensive for a parsed text with
+    sixty fields. It does not copy non-deterministic expressions, so the column is wrapped in one.
     """
     return F.when(F.monotonically_increasing_id() >= F.lit(0), column)

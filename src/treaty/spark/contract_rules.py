@@ -1,4 +1,4 @@
-"""Every rule of an object, gathered from its fields, its quality rules, its relationships and its service levels."""
+"""Collect the rules of an object from its fields, quality rules, relationships and service levels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treaty.spark.schema import column_name, is_classified, spark_type
 from treaty.spark.value_checks import contains_map, unchecked_options
 
 _ALWAYS_ERRORS = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.MALFORMED})
-"""Without these, `valid` would not have the contract's schema."""
+"""Rules of these kinds are always errors; otherwise valid rows would not match the schema of the contract."""
 
 
 def collect_rules(
@@ -34,24 +34,26 @@ def collect_rules(
     policy: Policy,
     given: frozenset[str],
     *,
-    streams: bool,
+    is_streaming: bool,
 ) -> RuleSet:
-    """Gather the rules; what cannot be checked here is listed with the reason."""
-    found: list[AnyRule | Unchecked] = [_row_rule(check, value) for check, value in prepared.checks]
-    found += _unique(schema)
-    found += quality_rules(contract, schema, prepared)
-    found += reference_rules(contract, schema, given)
-    found += freshness_rules(contract, schema)
-    found += _unread(schema)
-    found = [
-        _unchecked_on_stream(item) if streams and not isinstance(item, RowRule | ReferenceRule | Unchecked) else item
-        for item in found
+    """Collect the rules; what cannot be checked is listed with the reason."""
+    collected: list[AnyRule | Unchecked] = [_row_rule(check, value) for check, value in prepared.checks]
+    collected += _unique(schema)
+    collected += quality_rules(contract, schema, prepared)
+    collected += reference_rules(contract, schema, given)
+    collected += freshness_rules(contract, schema)
+    collected += _unchecked_options(schema)
+    collected = [
+        _unchecked_on_stream(item)
+        if is_streaming and not isinstance(item, RowRule | ReferenceRule | Unchecked)
+        else item
+        for item in collected
     ]
-    named_apart = _told_apart([item for item in found if not isinstance(item, Unchecked)])
-    weighed = [replace(item, rule=_weighed(item.rule, policy)) for item in named_apart]
-    _refuse_unknown_weights(policy, [item.rule for item in weighed])
-    asked_for = tuple(item for item in weighed if _is_in(item, policy.scope))
-    return RuleSet(asked_for, tuple(item for item in found if isinstance(item, Unchecked)))
+    numbered = _number_duplicates([item for item in collected if not isinstance(item, Unchecked)])
+    graded = [replace(item, rule=_with_severity(item.rule, policy)) for item in numbered]
+    _refuse_unknown_severities(policy, [item.rule for item in graded])
+    in_scope = tuple(item for item in graded if _is_in(item, policy.scope))
+    return RuleSet(in_scope, tuple(item for item in collected if isinstance(item, Unchecked)))
 
 
 def _is_in(item: AnyRule, scope: Scope) -> bool:
@@ -78,14 +80,14 @@ def _unique(schema: SchemaObject) -> Iterator[UniqueRule | Unchecked]:
 
 def _unique_rule(fields: tuple[Field, ...], where: str, says: str) -> UniqueRule | Unchecked:
     if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
-        return Unchecked(f"unique:{where}", "maps cannot be compared with each other")
+        return Unchecked(f"unique:{where}", "maps cannot be compared")
     columns = tuple(column_name(field) for field in fields)
     secret = any(map(is_classified, fields))
     return UniqueRule(Rule(f"unique:{where}", Kind.UNIQUE, where, says), columns, secret)
 
 
-def _unread(schema: SchemaObject) -> Iterator[Unchecked]:
-    """Yield what fields at any depth say that no check reads."""
+def _unchecked_options(schema: SchemaObject) -> Iterator[Unchecked]:
+    """Yield options of fields at any depth that no check covers."""
 
     def walk(fields: tuple[Field, ...], path: FieldPath) -> Iterator[Unchecked]:
         for field in fields:
@@ -102,35 +104,37 @@ def _unread(schema: SchemaObject) -> Iterator[Unchecked]:
 def _unchecked_on_stream(item: AnyRule | Unchecked) -> AnyRule | Unchecked:
     if isinstance(item, Unchecked):
         return item
-    return Unchecked(item.rule.id, "a rule on the whole dataset has no answer on an endless one; use each_batch")
+    return Unchecked(item.rule.id, "a rule on the entire dataset cannot be checked on a stream; use each_batch")
 
 
-def _told_apart(found: list[AnyRule]) -> list[AnyRule]:
-    """Give rules with the same id a number, in the order they stand."""
+def _number_duplicates(rules: list[AnyRule]) -> list[AnyRule]:
+    """Number rules that share an id, in the order of the contract."""
     taken: Counter[str] = Counter()
     apart = []
-    for item in found:
+    for item in rules:
         taken[item.rule.id] += 1
         count = taken[item.rule.id]
         apart.append(replace(item, rule=replace(item.rule, id=f"{item.rule.id}~{count}")) if count > 1 else item)
     return apart
 
 
-def _weighed(rule: Rule, policy: Policy) -> Rule:
+def _with_severity(rule: Rule, policy: Policy) -> Rule:
     severity = policy.severity.get(rule.id, policy.severity.get(rule.kind, rule.severity))
     if severity is not Severity.ERROR and rule.kind in _ALWAYS_ERRORS:
         if rule.id in policy.severity or rule.kind in policy.severity:
             raise InvalidDocument(
-                f"rule {rule.id} cannot weigh less than an error: valid rows would not have the contract's schema; "
-                "change the contract where the field may be missing or of another type"
+                f"rule {rule.id} must be an error, otherwise valid rows would not match the schema of the contract; "
+                "change the contract if the field may be missing or have another type"
             )
         return rule
     return replace(rule, severity=severity)
 
 
-def _refuse_unknown_weights(policy: Policy, rules: list[Rule]) -> None:
+def _refuse_unknown_severities(policy: Policy, rules: list[Rule]) -> None:
     known = {rule.id for rule in rules} | set(Kind)
     unknown = [name for name in policy.severity if name not in known]
     if unknown:
         listed = ", ".join(sorted(rule.id for rule in rules))
-        raise InvalidDocument(f"there is no rule {unknown[0]!r} to weigh anew; the rules are: {listed}")
+        raise InvalidDocument(
+            f"cannot change the severity of {unknown[0]!r}: there is no such rule; the rules are: {listed}"
+        )

@@ -1,4 +1,4 @@
-"""Schema drift: what data have against what their contract declares, graded like any change."""
+"""Compare the schema of data with its contract and grade the differences like changes of the contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treaty.spark.type_conversion import is_lossless
 
 
 class TextTyping(StrEnum):
-    """What a text in the data says of its type."""
+    """Whether a text column is meant as text, or stands for any type as in CSV files."""
 
     TYPED = "typed"
     UNTYPED = "untyped"
@@ -28,32 +28,32 @@ class TextTyping(StrEnum):
 
 @dataclass(frozen=True)
 class Drift:
-    """Every difference between declared and actual, with what it would ask for as a change of the contract."""
+    """The differences between the declared and the actual schema, graded as changes of the contract."""
 
     changes: Changes
     judged: tuple[Judged, ...]
 
     @property
     def worst(self) -> Severity | None:
-        """How much the gravest difference weighs; None where there is none."""
+        """The highest severity of the differences; None without differences."""
         return min((item.severity for item in self.judged), key=lambda severity: severity.rank, default=None)
 
 
 def schema_drift(
     frame: DataFrame, contract: Contract, *, object_name: str | None = None, texts: TextTyping = TextTyping.TYPED
 ) -> Drift:
-    """List the differences between the contract's schema and a frame's; texts of untyped files stand for any type."""
+    """Compare the schema of a contract with that of a frame; untyped texts match any type."""
     schema = select_object(contract, object_name)
     declared, actual = _aligned(schema.fields, frame.schema, texts)
     before, after = _contract(contract, schema, declared), _contract(contract, schema, actual)
     changes = diff(before, after)
     closed = contract.treaty.content == "closed"
-    judged = tuple(_weighed(item, declared, actual, closed=closed) for item in judge(changes, Mode.FULL).judged)
+    judged = tuple(_grade(item, declared, actual, closed=closed) for item in judge(changes, Mode.FULL).judged)
     return Drift(changes, judged)
 
 
 def _contract(contract: Contract, schema: SchemaObject, struct: spark.StructType) -> Contract:
-    """Return a contract that says nothing but the shape of the data."""
+    """Return a contract that states only a schema."""
     shape = SchemaObject(schema.name, properties=fields_from_struct(struct))
     return Contract(contract.id, contract.version, contract.api_version, objects=(shape,))
 
@@ -61,7 +61,7 @@ def _contract(contract: Contract, schema: SchemaObject, struct: spark.StructType
 def _aligned(
     fields: tuple[Field, ...], have: spark.StructType, texts: TextTyping
 ) -> tuple[spark.StructType, spark.StructType]:
-    """Return both shapes in the contract's spelling: what is declared, and what is there."""
+    """Return the declared and the actual schema, both with the column names of the contract."""
     declared: list[spark.StructField] = []
     actual: list[spark.StructField] = []
     matched: set[str] = set()
@@ -96,8 +96,8 @@ def _pair(
     return want, have
 
 
-def _weighed(item: Judged, declared: spark.StructType, actual: spark.StructType, *, closed: bool) -> Judged:
-    """Weigh a difference for data that are there: a type whose every value can be read does no harm."""
+def _grade(item: Judged, declared: spark.StructType, actual: spark.StructType, *, closed: bool) -> Judged:
+    """Adjust the severity of a difference: a type that can be read without loss is only informative."""
     if item.change.kind == "field_added" and closed:
         return replace(item, severity=Severity.ERROR)
     name = item.change.field or ""

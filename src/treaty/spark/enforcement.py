@@ -1,4 +1,4 @@
-"""Holding data to a contract: every row is valid or in quarantine, with the reasons, in one pass."""
+"""Enforce a contract on a DataFrame: split it into valid and quarantined rows with reasons, in one pass."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from treaty.spark.violations import Origin, Reason, violations_column
 
 _BITS = 62
 BitPosition = tuple[int, int]
-"""Which mask, and which bit of it."""
+"""Index of a mask and of a bit in it."""
 
 
 @dataclass(frozen=True)
 class RuleBits:
-    """The layout of the masks of a list of rules."""
+    """The bit masks of a list of rules: one long per row holds the results of up to 62 rules."""
 
     rules: tuple[Rule, ...]
 
@@ -61,17 +61,17 @@ class RuleBits:
         return tuple(f"{INTERNAL_PREFIX}mask_{number}" for number in range((len(self.rules) + _BITS - 1) // _BITS))
 
     def columns(self, broken: Sequence[Column]) -> list[Column]:
-        """Return the mask columns, given one condition for each rule; a condition that is null is not broken."""
+        """Return the mask columns, given one condition per rule; a null condition is not a violation."""
         chunks = [broken[start : start + _BITS] for start in range(0, len(broken), _BITS)]
         return [_mask(chunk).alias(name) for chunk, name in zip(chunks, self.names, strict=True)]
 
     def is_set(self, index: int) -> Column:
-        """Tell whether a row breaks the rule at this place of the list."""
+        """Whether a row violates the rule at this index."""
         return quoted_col(self.names[index // _BITS]).bitwiseAND(F.lit(1 << (index % _BITS))) != F.lit(0)
 
     @staticmethod
     def bits_of(masks: Iterable[int]) -> Iterator[int]:
-        """Yield the places of the rules that a row's masks say it breaks."""
+        """Yield the indexes of the rules that the masks of a row mark as violated."""
         for number, mask in enumerate(masks):
             while mask:
                 lowest = mask & -mask
@@ -79,7 +79,7 @@ class RuleBits:
                 mask ^= lowest
 
     def none_quarantines(self) -> Column:
-        """Tell whether a row breaks no rule that would set it apart."""
+        """Whether a row violates no rule that quarantines rows."""
         parts = []
         for number, name in enumerate(self.names):
             chunk = self.rules[number * _BITS : (number + 1) * _BITS]
@@ -90,7 +90,7 @@ class RuleBits:
 
 
 def _mask(conditions: Sequence[Column]) -> Column:
-    none = F.expr("0L")  # a long, and so are the bits beside it
+    none = F.expr("0L")  # a long, so that all bits are longs
     bits = [F.when(condition, F.lit(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
     return fold_columns(Column.bitwiseOR, bits)
 
@@ -100,7 +100,7 @@ _AnyRule = TypeVar("_AnyRule", bound=AnyRule)
 
 @dataclass(frozen=True)
 class Enforcement:
-    """Data under a contract; nothing runs until a frame is used or `measures` is called."""
+    """A DataFrame under a contract. Nothing runs until a frame is used or `measures` is called."""
 
     contract: Contract
     schema: SchemaObject
@@ -112,51 +112,51 @@ class Enforcement:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """Every rule the data are held to."""
+        """All rules that are checked."""
         return tuple(item.rule for item in self.book.all)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What the contract says that this run does not check, and why."""
+        """Terms of the contract that are not checked, with the reasons."""
         return self.book.unchecked
 
     @property
     def valid(self) -> DataFrame:
-        """The rows that keep every rule, with exactly the contract's schema, and what was to be carried."""
+        """The rows that satisfy every rule, with the schema of the contract and the carried columns."""
         return self.judged.where(self.stays).select(*map(quoted_col, self.prepared.kept))
 
     @property
     def quarantined(self) -> DataFrame:
-        """The rows that break a rule, as they came, with the violations of each."""
+        """The rows that violate a rule, unchanged, with their violations."""
         reasons = violations_column(list(self.reasons()), self.origin).alias(VIOLATIONS_COLUMN)
-        return self.judged.where(~self.stays).select(*self.prepared.given_back(), reasons)
+        return self.judged.where(~self.stays).select(*self.prepared.original_columns(), reasons)
 
     def measures(self, now: datetime | None = None) -> Measures:
-        """Measure every rule in one job, or one for keys and one for rows (queries that cannot join run after it)."""
+        """Measure every rule in one job, or in one for keys and one for rows; SQL queries run separately."""
         return measure_rules(self, now)
 
     @property
     def origin(self) -> Origin:
-        """The contract and version that the rows are judged by."""
+        """The contract and version that the rows are checked against."""
         return Origin(self.contract.id, self.contract.version)
 
     @cached_property
     def masks(self) -> RuleBits:
-        """Which bit stands for which row rule."""
+        """The bit of each row rule."""
         return RuleBits(tuple(item.rule for item in self.book.rows))
 
     @cached_property
     def masked(self) -> DataFrame:
-        """The rows with the answer of every rule on single rows."""
+        """The rows with the results of all rules on single rows."""
         return self.prepared.frame.select("*", *self.masks.columns([item.broken for item in self.book.rows]))
 
     @cached_property
     def judged(self) -> DataFrame:
-        """The rows with the answer of every rule that speaks of rows."""
+        """The rows with the results of all rules on rows, keys and references."""
         return self._judged(self._with_shared)
 
     def judged_by_numbers(self, numbers: Mapping[int, Sequence[int]]) -> DataFrame:
-        """The same, with the numbers of shared keys known beforehand, so that no key is looked at twice."""
+        """Return the judged rows, given the numbers of shared keys, so that keys are read only once."""
 
         def mark(frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
             if place in numbers:
@@ -166,24 +166,24 @@ class Enforcement:
         return self._judged(mark)
 
     def judged_in_place(self) -> DataFrame:
-        """The same in a single scan, but by the numbers of keys; two may have one, so that marked ones are compared."""
+        """Return the judged rows from a single scan. Keys are compared by number, so marked keys may differ."""
         return self._judged(lambda frame, place, item: mark_shared_key_numbers(frame, item.columns, flag_column(place)))
 
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
-        """The rules on keys that set rows apart; others only count."""
+        """The rules on keys that quarantine rows; other key rules only count them."""
         return [(place, item) for place, item in self._of(UniqueRule) if item.rule.quarantines]
 
     def keys_apart(self) -> list[tuple[int, UniqueRule]]:
-        """The rules on keys that can be looked at apart from the rows: which row is first shows only among them."""
+        """The rules on keys that can be checked on the keys alone, without ordering the rows."""
         return [] if self.policy.duplicates is Duplicates.KEEP_FIRST else self.key_rules()
 
     def flags(self) -> dict[int, str]:
-        """The columns that hold the answers of rules on more than one row, by the place of the rule."""
+        """The columns with the results of rules on keys and references, by the position of the rule."""
         found = (*self.key_rules(), *self._of(ReferenceRule))
         return {place: flag_column(place) for place, _ in found}
 
     def broken_conditions(self) -> Iterator[tuple[int, Column]]:
-        """Yield, by the place of its rule, when a judged row breaks it."""
+        """Yield the condition under which a judged row violates each rule, with the position of the rule."""
         bit = 0
         for place, item in enumerate(self.book.all):
             if isinstance(item, RowRule):
@@ -193,7 +193,7 @@ class Enforcement:
                 yield place, quoted_col(flag_column(place))
 
     def reasons(self) -> Iterator[Reason]:
-        """Yield every rule that judged rows can break, with the value that does."""
+        """Yield every rule that judged rows can violate, with the offending value."""
         for place, broken in self.broken_conditions():
             item = self.book.all[place]
             if isinstance(item, RowRule):
@@ -204,7 +204,7 @@ class Enforcement:
 
     @property
     def stays(self) -> Column:
-        """Tell whether a judged row keeps every rule that would set it apart."""
+        """Whether a judged row violates no rule that quarantines rows."""
         stays = self.masks.none_quarantines()
         for place, item in enumerate(self.book.all):
             if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines:
@@ -232,7 +232,7 @@ class Enforcement:
         return frame
 
     def _order(self) -> list[Column]:
-        """Order rows of one key: sound rows first, then by the order asked for, then by what they hold."""
+        """Order rows with the same key: valid rows first, then by the requested fields, then by content."""
         ordering = self.contract.treaty.ordering
         asked = self.policy.order or ((ordering.sequence,) if ordering and ordering.sequence else ())
         columns = {field.name: column_name(field) for field in self.schema.fields}
@@ -259,17 +259,17 @@ def enforce(
     references: Mapping[str, DataFrame] | None = None,
     carry: Sequence[str] = (),
 ) -> Enforcement:
-    """Hold a frame to a contract (or the contract in a file); `references` are other data, by object name.
+    """Enforce a contract, or the contract in a file, on a frame; `references` are other frames by object name.
 
-    Columns to `carry` are not judged, and stand beside the contract's in valid and quarantined rows.
+    Columns to `carry` are not checked; they are kept in valid and quarantined rows.
     """
-    held_to = contract if isinstance(contract, Contract) else _from_file(Path(contract))
-    chosen = policy or Policy()
-    schema = select_object(held_to, object_name)
-    prepared = lay_out_input(frame, schema, closed=_is_closed(held_to, chosen), carry=carry)
+    loaded = contract if isinstance(contract, Contract) else _from_file(Path(contract))
+    options = policy or Policy()
+    schema = select_object(loaded, object_name)
+    prepared = lay_out_input(frame, schema, closed=_is_closed(loaded, options), carry=carry)
     others = references or {}
-    book = collect_rules(held_to, schema, prepared, chosen, frozenset(others), streams=frame.isStreaming)
-    return Enforcement(held_to, schema, frame, chosen, prepared, book, others)
+    book = collect_rules(loaded, schema, prepared, options, frozenset(others), is_streaming=frame.isStreaming)
+    return Enforcement(loaded, schema, frame, options, prepared, book, others)
 
 
 def _from_file(path: Path) -> Contract:
@@ -297,7 +297,7 @@ def each_batch(
     policy: Policy | None = None,
     references: Mapping[str, DataFrame] | None = None,
 ) -> Callable[[DataFrame, int], None]:
-    """Return a function for `foreachBatch` that holds each batch to every rule, then lets `act` write it."""
+    """Return a function for `foreachBatch` that enforces the contract on each batch and passes it to `act`."""
 
     def on_batch(batch: DataFrame, number: int) -> None:
         act(enforce(batch, contract, object_name=object_name, policy=policy, references=references), number)

@@ -1,4 +1,4 @@
-"""The input laid out for judging: typed columns by the contract's names, and whatever is needed to give it back."""
+"""Lay out input rows for checking: typed columns named as in the contract, beside the original values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treaty.spark.schema import column_name, find_struct_field, is_classified, u
 
 @dataclass(frozen=True)
 class InputLayout:
-    """A frame with every contract column typed, and the input's own columns beside them where they differ."""
+    """A frame with typed contract columns, and the original columns where they differ."""
 
     frame: DataFrame
     typed: tuple[str, ...]
@@ -32,16 +32,16 @@ class InputLayout:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns of a valid row: the contract's, and those carried along."""
+        """The columns of a valid row: those of the contract and the carried ones."""
         return self.typed + self.carried
 
-    def given_back(self) -> list[Column]:
-        """Return the input's columns as they came."""
+    def original_columns(self) -> list[Column]:
+        """Return the original columns."""
         return [quoted_col(place).alias(name) for name, place in self.inputs]
 
 
 def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry: Sequence[str] = ()) -> InputLayout:
-    """Lay out a frame for the rules of an object; columns to carry are nobody's business and stay as they are."""
+    """Lay out a frame for the rules of an object; carried columns are not checked or changed."""
     _refuse_names(frame)
     _refuse_to_carry(carry, frame, schema)
     have = frame.schema
@@ -78,7 +78,7 @@ def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry
 
 
 def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
-    """Return the texts that hold JSON, parsed once each."""
+    """Return the JSON text columns, each parsed once."""
     found = [(field, find_struct_field(have, column_name(field))) for field in schema.fields]
     return {
         _json_name(column_name(field)): evaluate_once(parse_json(field, quoted_col(item.name)))
@@ -112,7 +112,7 @@ def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: boo
 def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObject) -> None:
     missing = [name for name in carry if name not in frame.columns]
     if missing:
-        raise InvalidDocument(f"cannot carry {missing[0]!r}: the data have no such column")
+        raise InvalidDocument(f"cannot carry {missing[0]!r}: the data has no such column")
     taken = {column_name(field) for field in schema.fields} & set(carry)
     if taken:
         raise InvalidDocument(f"cannot carry {min(taken)!r}: the contract has a field of that name")
@@ -123,8 +123,10 @@ def _refuse_names(frame: DataFrame) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InvalidDocument(
-            f"the data have several columns named {twice[0]!r}; rename them before the contract is held to them"
+            f"the data has several columns named {twice[0]!r}; rename them before enforcing the contract"
         )
     ours = [name for name in names if name == VIOLATIONS_COLUMN or name.startswith(INTERNAL_PREFIX)]
     if ours:
-        raise InvalidDocument(f"the data have a column {ours[0]!r}, which Treaty adds itself; drop or rename it first")
+        raise InvalidDocument(
+            f"the data has a column {ours[0]!r}, a name that Treaty reserves; drop or rename it first"
+        )

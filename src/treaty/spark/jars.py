@@ -1,6 +1,6 @@
-"""Fetching the jars that Spark is extended with, once; sessions then start from the files.
+"""Download the jars that extend Spark. Sessions start from the local files.
 
-`python -m treaty.spark.jars` does it ahead of time.
+Run `python -m treaty.spark.jars` to download them ahead of time.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from treaty.spark.java import find_java
 
 ReportStep = Callable[[str], None]
 
-_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_DOWNLOADING = "downloading "
-_REASONS = (
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_DOWNLOAD_PREFIX = "downloading "
+_ERROR_PATTERNS = (
     re.compile(r"Server access error(?!.*spark-packages).*"),
     re.compile(r"Host \S+ not found(?!.*spark-packages).*"),
     re.compile(r"(?:unresolved dependency|download failed).*"),
     re.compile(r".*(?:Exception|[Ee]rror).*"),
 )
-"""What Ivy says when something is wrong, the most telling first; the second place it asks has nothing of ours."""
-_NEXT = (
-    "check the network and run it again; behind a mirror, name its Ivy settings file in TREATY_SPARK_IVY_SETTINGS "
-    "or in spark.jars.ivySettings of spark-defaults.conf"
+"""Error messages of Ivy, most specific first. Ivy also searches spark-packages, which has none of these jars."""
+_HINT = (
+    "check the network and try again; behind a mirror, set TREATY_SPARK_IVY_SETTINGS to its Ivy settings file, "
+    "or set spark.jars.ivySettings in spark-defaults.conf"
 )
 
 
 def default_jar_folder() -> Path:
-    """Return where jars are kept unless somebody says otherwise: below the user's cache."""
-    if said := os.environ.get("TREATY_SPARK_JARS"):
-        return Path(said)
+    """Return the default folder for jars: TREATY_SPARK_JARS, or a folder in the user's cache."""
+    if folder := os.environ.get("TREATY_SPARK_JARS"):
+        return Path(folder)
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "treaty" / "jars"
 
@@ -49,10 +49,10 @@ def default_jar_folder() -> Path:
 def find_jars(
     packages: Collection[Package], folder: Path | None = None, ivy_settings: Path | None = None
 ) -> list[Path]:
-    """Return the jars of packages, fetched if they are not there yet.
+    """Return the jars of packages; download them if they are missing.
 
-    What the packages rest on themselves is small and comes along; what else was fetched does not, since Spark starts
-    faster without it.
+    Their dependencies are small and always included. Other downloaded packages are not, because Spark starts
+    faster without them.
     """
     if not packages:
         return []
@@ -60,79 +60,79 @@ def find_jars(
     return sorted(jar for jar in fetch_jars(folder, ivy_settings).glob("*.jar") if jar.name not in others)
 
 
-def fetch_jars(folder: Path | None = None, ivy_settings: Path | None = None, say: ReportStep | None = None) -> Path:
-    """Fetch all jars unless they are there, and return the folder they are in."""
-    kept = _kept_in((folder or default_jar_folder()).expanduser().absolute())
-    if kept.is_dir():
-        return kept
-    say = say or _on_the_terminal
-    say(f"fetching the jars that Spark needs into {kept}, once")
-    with _beside(kept) as place:
-        _resolve(place, ivy_settings, say)
-        _put(place / "jars", kept)
-    return kept
+def fetch_jars(folder: Path | None = None, ivy_settings: Path | None = None, report: ReportStep | None = None) -> Path:
+    """Download all jars unless they exist, and return their folder."""
+    target = _versioned_folder((folder or default_jar_folder()).expanduser().absolute())
+    if target.is_dir():
+        return target
+    report = report or _print_to_stderr
+    report(f"downloading the jars for Spark to {target} (once)")
+    with _temporary_sibling(target) as place:
+        _resolve(place, ivy_settings, report)
+        _move_into_place(place / "jars", target)
+    return target
 
 
-def _kept_in(folder: Path) -> Path:
-    """Return a folder that another list of packages does not share."""
+def _versioned_folder(folder: Path) -> Path:
+    """Return a folder that is specific to the list of packages."""
     return folder / hashlib.sha256("\n".join(Package).encode()).hexdigest()[:16]
 
 
 @contextmanager
-def _beside(kept: Path) -> Iterator[Path]:
-    """Make a folder beside the one that is meant, so that nobody ever sees half of it."""
+def _temporary_sibling(target: Path) -> Iterator[Path]:
+    """Create a temporary folder next to the target, so that the target is never incomplete."""
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=".fetching-", dir=kept.parent))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=".fetching-", dir=target.parent))
     except OSError as error:
-        reason = f"cannot keep jars in {kept.parent}: {error.strerror}"
-        raise Unavailable(f"{reason}; name another folder in TREATY_SPARK_JARS") from None
+        reason = f"cannot store jars in {target.parent}: {error.strerror}"
+        raise Unavailable(f"{reason}; set TREATY_SPARK_JARS to another folder") from None
     try:
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _resolve(place: Path, ivy_settings: Path | None, say: ReportStep) -> None:
-    """Let Spark's own Ivy resolve the packages: it does so before it starts any program, here the smallest there is."""
-    command = [str(_spark_submit()), "--master", "local[1]", "--driver-java-options", _FAST]
+def _resolve(place: Path, ivy_settings: Path | None, report: ReportStep) -> None:
+    """Resolve the packages with Spark's Ivy, by submitting a trivial program with `--packages`."""
+    command = [str(_spark_submit()), "--master", "local[1]", "--driver-java-options", _JVM_OPTIONS]
     command += ["--packages", ",".join(Package), "--conf", f"spark.jars.ivy={place}"]
     if settings := ivy_settings or os.environ.get("TREATY_SPARK_IVY_SETTINGS"):
-        command += ["--conf", f"spark.jars.ivySettings={_there(Path(settings))}"]
+        command += ["--conf", f"spark.jars.ivySettings={_existing_file(Path(settings))}"]
     command += ["--class", "org.apache.ivy.Main", "spark-internal", "-version"]
     environment = {**os.environ, "JAVA_HOME": str(find_java().home)}
     with subprocess.Popen(  # noqa: S603
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as spark:
-        lines = [_told(line.rstrip(), say) for line in spark.stdout or ()]
+        lines = [_report_download(line.rstrip(), report) for line in spark.stdout or ()]
     missing = [package for package in Package if not (place / "jars" / package.jar).is_file()]
     if spark.returncode or missing:
         what = ", ".join(missing or Package)
-        raise Unavailable(f"cannot fetch {what}: {_reason(lines)}; {_NEXT}")
+        raise Unavailable(f"cannot download {what}: {_reason(lines)}; {_HINT}")
 
 
-def _told(line: str, say: ReportStep) -> str:
-    if line.startswith(_DOWNLOADING):
-        say("  " + line.split()[1].rpartition("/")[2])
+def _report_download(line: str, report: ReportStep) -> str:
+    if line.startswith(_DOWNLOAD_PREFIX):
+        report("  " + line.split()[1].rpartition("/")[2])
     return line
 
 
 def _reason(lines: list[str]) -> str:
-    found = (mark.search(line) for mark in _REASONS for line in lines)
-    return next((one[0].rstrip("] ") for one in found if one), "no reason was given")
+    found = (mark.search(line) for mark in _ERROR_PATTERNS for line in lines)
+    return next((one[0].rstrip("] ") for one in found if one), "unknown reason")
 
 
-def _there(file: Path) -> Path:
+def _existing_file(file: Path) -> Path:
     if not file.is_file():
-        raise NotFound(f"no Ivy settings file at {file}")
+        raise NotFound(f"Ivy settings file {file} not found")
     return file.absolute()
 
 
-def _put(jars: Path, kept: Path) -> None:
+def _move_into_place(jars: Path, target: Path) -> None:
     try:
-        jars.rename(kept)
+        jars.rename(target)
     except OSError:
-        if not kept.is_dir():  # else somebody else was faster, with the same jars
+        if not target.is_dir():  # otherwise another process created the same folder
             raise
 
 
@@ -140,33 +140,29 @@ def _spark_submit() -> Path:
     try:
         import pyspark
     except ImportError:
-        raise Unavailable("this needs Spark, which is not installed: pip install 'treaty[spark]'") from None
+        raise Unavailable("PySpark is not installed; run: pip install 'treaty[spark]'") from None
     return Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
 
-def _on_the_terminal(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    """Fetch the jars, and print the folder they are in."""
+    """Download the jars and print their folder."""
     parser = argparse.ArgumentParser(prog="python -m treaty.spark.jars", description=main.__doc__)
-    parser.add_argument("--folder", type=Path, help=f"keep them below this folder instead of {default_jar_folder()}")
-    parser.add_argument("--ivy-settings", type=Path, help="an Ivy settings file, for example with a mirror")
-    said = parser.parse_args()
+    parser.add_argument("--folder", type=Path, help=f"store the jars in this folder (default: {default_jar_folder()})")
+    parser.add_argument("--ivy-settings", type=Path, help="Ivy settings file, for example with a mirror")
+    arguments = parser.parse_args()
     try:
-        print(fetch_jars(said.folder, said.ivy_settings))
+        print(fetch_jars(arguments.folder, arguments.ivy_settings))
     except TreatyError as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None
 
 
-if __name__ == "__main__":
-    main()
-
-
 class Package(StrEnum):
-    """One thing that Spark does not bring along."""
+    """A package that Spark does not include, by its Maven coordinates."""
 
     ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0"
     AVRO = "org.apache.spark:spark-avro_2.13:4.0.0"
@@ -175,16 +171,20 @@ class Package(StrEnum):
 
     @property
     def jar(self) -> str:
-        """The file that Ivy makes of it."""
+        """The file name of the jar."""
         group, artifact, version = self.value.split(":")
         return f"{group}_{artifact}-{version}.jar"
 
 
 DRIVERS = {"sqlite": Package.SQLITE, "postgresql": Package.POSTGRESQL}
-"""The databases whose drivers are fetched, by what stands after `jdbc:`; other drivers are the user's to bring."""
+"""Databases whose drivers are downloaded, by the name after `jdbc:`; users provide other drivers themselves."""
 
 
 def driver_packages(url: str) -> frozenset[Package]:
-    """Return the driver that a JDBC URL needs, or nothing where it is not one of ours."""
+    """Return the driver package of a JDBC URL; empty for other databases."""
     kind = url.removeprefix("jdbc:").partition(":")[0].lower()
     return frozenset({DRIVERS[kind]} if kind in DRIVERS else ())
+
+
+if __name__ == "__main__":
+    main()

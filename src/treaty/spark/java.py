@@ -1,4 +1,4 @@
-"""Finding a Java that Spark runs on; `python -m treaty.spark.java` says which one that is."""
+"""Find a Java version that Spark supports. `python -m treaty.spark.java` prints it."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from pathlib import Path
 from treaty.errors import TreatyError, Unavailable
 
 OLDEST_JAVA, NEWEST_JAVA = 17, 21
-"""The versions of Java that Spark 4.0 runs on; the newer ones took away what its file systems need."""
+"""The Java versions that Spark 4.0 supports; newer versions removed an API that its file systems need."""
 
 _HOME = re.compile(r"^ *java\.home = (.+)$", re.MULTILINE)
 _VERSION = re.compile(r"^ *java\.specification\.version = (?:1\.)?([0-9]+)", re.MULTILINE)
 _INSTALLED = ("/usr/lib/jvm/*/bin/java", "/Library/Java/JavaVirtualMachines/*/Contents/Home/bin/java")
-_PATIENCE = 30
-_NEXT = (
+_TIMEOUT_S = 30
+_HINT = (
     "install Java 17 (Debian and Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17), "
-    "or set JAVA_HOME to where it is"
+    "or set JAVA_HOME to its folder"
 )
 
 
 @dataclass(frozen=True)
 class Java:
-    """One Java: its folder and its version."""
+    """A Java installation."""
 
     home: Path
     version: int
 
     @property
     def program(self) -> Path:
-        """The program that starts it."""
+        """The `java` executable."""
         return self.home / "bin" / "java"
 
     @property
     def fits(self) -> bool:
-        """Whether Spark runs on it."""
+        """Whether Spark supports this version."""
         return OLDEST_JAVA <= self.version <= NEWEST_JAVA
 
 
 def find_java(environment: Mapping[str, str] | None = None, installed: Sequence[str] = _INSTALLED) -> Java:
-    """Return the first Java that Spark runs on: JAVA_HOME, the one on the path, or an installed one."""
+    """Return the first supported Java from JAVA_HOME, PATH and the usual installation folders."""
     seen: dict[Path, Java] = {}
     for program in _programs(os.environ if environment is None else environment, installed):
         java = _java(program)
@@ -54,9 +54,9 @@ def find_java(environment: Mapping[str, str] | None = None, installed: Sequence[
         if java is not None:
             seen.setdefault(java.home, java)
     if not seen:
-        raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, and there is none; {_NEXT}")
+        raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, but none was found; {_HINT}")
     found = ", ".join(f"Java {java.version} in {java.home}" for java in seen.values())
-    raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, and there is only {found}; {_NEXT}")
+    raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, but found only {found}; {_HINT}")
 
 
 def _programs(environment: Mapping[str, str], installed: Sequence[str]) -> Iterator[Path]:
@@ -69,18 +69,18 @@ def _programs(environment: Mapping[str, str], installed: Sequence[str]) -> Itera
 
 
 def _java(program: Path) -> Java | None:
-    """Ask a program for its home and version; on many machines it is a link or a script far from there."""
-    question = [str(program), "-XshowSettings:properties", "-version"]
+    """Ask an executable for its home and version, since it is often a link or script elsewhere."""
+    command = [str(program), "-XshowSettings:properties", "-version"]
     try:
-        asked = subprocess.run(question, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603
+        result = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         return None
-    home, version = _HOME.search(asked.stderr), _VERSION.search(asked.stderr)
-    return Java(Path(home[1]), int(version[1])) if home and version and asked.returncode == 0 else None
+    home, version = _HOME.search(result.stderr), _VERSION.search(result.stderr)
+    return Java(Path(home[1]), int(version[1])) if home and version and result.returncode == 0 else None
 
 
 def main() -> None:
-    """Say which Java Spark would use, or what to install."""
+    """Print the Java that Spark would use, or what to install."""
     try:
         java = find_java()
     except TreatyError as error:

@@ -1,4 +1,4 @@
-"""What was measured: counts and values for each rule, as plain values."""
+"""Results of measuring rules: counts and values per rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.spark.rules import Rule, Unchecked
 
 @dataclass(frozen=True)
 class RuleMeasure:
-    """One rule, how many rows broke it (or the value it came to), and whether it held."""
+    """The result of one rule: the number of violating rows or the measured value, and whether the rule held."""
 
     rule: Rule
     held: bool
@@ -20,7 +20,7 @@ class RuleMeasure:
     value: Any = None
 
     def as_data(self) -> dict[str, Any]:
-        """Return the measure as JSON would say it."""
+        """Return the measure as JSON data."""
         return {
             "rule": self.rule.id,
             "kind": self.rule.kind.value,
@@ -51,7 +51,7 @@ class Measures:
 
     @property
     def quarantined(self) -> int:
-        """How many rows are set apart."""
+        """The number of quarantined rows."""
         return self.rows - self.valid
 
     @property
@@ -61,20 +61,20 @@ class Measures:
 
     @property
     def failures(self) -> tuple[RuleMeasure, ...]:
-        """The breaches that no quarantine can mend: they fail the run."""
+        """The breaches that quarantining rows does not resolve; they fail the run."""
         return tuple(item for item in self.breaches if not item.rule.quarantines)
 
     @property
     def warnings(self) -> tuple[RuleMeasure, ...]:
-        """The rules of lesser severity that did not hold."""
+        """The rules below severity error that did not hold."""
         return tuple(item for item in self.results if not item.held and item.rule.severity is not Severity.ERROR)
 
     def broken(self, rule_id: str) -> int | None:
-        """Return how many rows broke a rule."""
+        """Return the number of rows that violate a rule."""
         return next((item.broken for item in self.results if item.rule.id == rule_id), None)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the measures as JSON would say them."""
+        """Return the measures as JSON data."""
         return {
             "contract": self.contract,
             "version": self.version,

@@ -1,4 +1,4 @@
-"""Quality rules that look at more than one value: counts, duplicates, and SQL, sorted by how they can be evaluated."""
+"""Quality rules on more than one value: row counts, duplicates and SQL, by how they are evaluated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOP = FieldPath()
 
 @dataclass(frozen=True)
 class Site:
-    """Where a rule stands: the object, and the field if it stands on one."""
+    """The location of a quality rule: an object, or one of its fields."""
 
     contract: Contract
     schema: SchemaObject
@@ -40,12 +40,12 @@ class Site:
 
     @property
     def is_top(self) -> bool:
-        """Whether the rule stands on a column of its own."""
+        """Whether the rule is on a top-level field."""
         return len(self.path.steps) == 1
 
 
 def quality_rules(contract: Contract, schema: SchemaObject, prepared: InputLayout) -> Iterator[AnyRule | Unchecked]:
-    """Yield the rules of the object and of its fields; those on single values are the fields' own checks."""
+    """Yield the rules of the object and its fields, except metrics on single values, which are field checks."""
     for site, rule in _rules(Site(contract, schema, prepared)):
         yield _read(site, rule)
 
@@ -72,19 +72,19 @@ def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, 
 
 
 def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
-    checked = normalize_rule(rule)
-    metric, kind = checked.get("metric"), checked.get("type")
+    terms = normalize_rule(rule)
+    metric, kind = terms.get("metric"), terms.get("type")
     if metric == "rowCount":
-        stated = _stated(site, rule, Kind.ROW_COUNT, "number of rows", read_threshold(rule) or NO_VIOLATIONS)
-        return MetricRule(replace(stated, of_rows=False), aggregate="count(1)")
+        result = _make_rule(site, rule, Kind.ROW_COUNT, "number of rows", read_threshold(rule) or NO_VIOLATIONS)
+        return MetricRule(replace(result, of_rows=False), aggregate="count(1)")
     if metric in ("duplicateValues", "duplicateCount", "duplicates"):
         return _duplicates(site, rule)
-    if kind == "sql" or (kind is None and "query" in checked):
+    if kind == "sql" or (kind is None and "query" in terms):
         return _sql(site, rule)
     why = {
-        "text": "it is a sentence for people",
-        "custom": f"it is written for {checked.get('engine')}",
-    }.get(str(kind), f"metric {metric!r} is not one of ODCS's")
+        "text": "it is text for people",
+        "custom": f"it is written for {terms.get('engine')}",
+    }.get(str(kind), f"metric {metric!r} is not an ODCS metric")
     return Unchecked(_id(site, rule, Kind.SQL).removeprefix("sql:"), why)
 
 
@@ -93,9 +93,9 @@ def _id(site: Site, rule: Mapping[str, Any], kind: Kind) -> str:
     return f"{kind}:{where}"
 
 
-def _stated(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
-    words = str(rule.get("description") or says)
-    return Rule(_id(site, rule, kind), kind, str(site.path), abbreviate(words, 200), rule_severity(rule), allows)
+def _make_rule(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
+    description = str(rule.get("description") or says)
+    return Rule(_id(site, rule, kind), kind, str(site.path), abbreviate(description, 200), rule_severity(rule), allows)
 
 
 def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
@@ -106,57 +106,55 @@ def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     fields = [by_name[name] for name in names if name in by_name]
     rule_id = _id(site, rule, Kind.UNIQUE)
     if not names or len(fields) != len(names):
-        return Unchecked(
-            rule_id, "it does not say which fields at the top of the object must differ (arguments: properties)"
-        )
+        return Unchecked(rule_id, "it does not name the top-level fields that must be unique (arguments: properties)")
     if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
-        return Unchecked(rule_id, "maps cannot be compared with each other")
+        return Unchecked(rule_id, "maps cannot be compared")
     says = f"{', '.join(map(str, names))} must differ from row to row"
-    stated = _stated(site, rule, Kind.UNIQUE, says, read_threshold(rule) or NO_VIOLATIONS)
-    return UniqueRule(stated, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
+    result = _make_rule(site, rule, Kind.UNIQUE, says, read_threshold(rule) or NO_VIOLATIONS)
+    return UniqueRule(result, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
 
 
-def _row_rule(site: Site, stated: Rule, broken: Column, fields: tuple[str, ...]) -> RowRule:
-    return RowRule(stated, lambda: broken, lambda: _row_shown(site, fields), _reads_classified(site, fields))
+def _row_rule(site: Site, result: Rule, broken: Column, fields: tuple[str, ...]) -> RowRule:
+    return RowRule(result, lambda: broken, lambda: _row_shown(site, fields), _reads_classified(site, fields))
 
 
 def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     query = str(rule.get("query") or "")
     rule_id = _id(site, rule, Kind.SQL)
     try:
-        found = parse_rule(query, _scope(site))
+        rule_sql = parse_rule(query, _scope(site))
     except InvalidDocument as error:
         raise InvalidDocument(f"rule {rule_id} of {site.contract.id} {site.contract.version}: {error}") from None
     allows = read_threshold(rule)
-    if isinstance(found, RowCondition):
-        return _row_condition(site, rule, found, allows)
-    if isinstance(found, RowCount) and allows is not None and allows.holds(0, 1):
-        broken = _analysed(site, rule_id, found.condition)
-        stated = _stated(site, rule, Kind.SQL, f"must not be: {found.condition}", allows)
-        return _row_rule(site, stated, broken, found.fields)
-    if isinstance(found, RowCount):
-        _analysed(site, rule_id, found.condition)
-        aggregate = f"count_if({found.condition})"
-    elif isinstance(found, AggregateMetric):
-        _analysed(site, rule_id, found.expression, boolean=False)
-        aggregate = found.expression
+    if isinstance(rule_sql, RowCondition):
+        return _row_condition(site, rule, rule_sql, allows)
+    if isinstance(rule_sql, RowCount) and allows is not None and allows.holds(0, 1):
+        broken = _analysed(site, rule_id, rule_sql.condition)
+        result = _make_rule(site, rule, Kind.SQL, f"must not be: {rule_sql.condition}", allows)
+        return _row_rule(site, result, broken, rule_sql.fields)
+    if isinstance(rule_sql, RowCount):
+        _analysed(site, rule_id, rule_sql.condition)
+        aggregate = f"count_if({rule_sql.condition})"
+    elif isinstance(rule_sql, AggregateMetric):
+        _analysed(site, rule_id, rule_sql.expression, boolean=False)
+        aggregate = rule_sql.expression
     else:
-        stated = _stated(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
-        return MetricRule(replace(stated, of_rows=False), query=found)
-    stated = _stated(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
-    return MetricRule(replace(stated, of_rows=False), aggregate=aggregate)
+        result = _make_rule(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
+        return MetricRule(replace(result, of_rows=False), query=rule_sql)
+    result = _make_rule(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
+    return MetricRule(replace(result, of_rows=False), aggregate=aggregate)
 
 
-def _row_condition(site: Site, rule: Mapping[str, Any], found: RowCondition, allows: Threshold | None) -> RowRule:
-    """Read a condition on the row: it must be true (or false, if that is what must be), for as many rows as asked."""
-    holds = _analysed(site, _id(site, rule, Kind.SQL), found.condition)
-    broken, says = ~holds, f"must be: {found.condition}"
+def _row_condition(site: Site, rule: Mapping[str, Any], rule_sql: RowCondition, allows: Threshold | None) -> RowRule:
+    """Read a condition on a row. It must be true (or false, if the rule says so) within the threshold."""
+    holds = _analysed(site, _id(site, rule, Kind.SQL), rule_sql.condition)
+    broken, says = ~holds, f"must be: {rule_sql.condition}"
     if allows is not None and isinstance(allows.value, bool):
         wanted = allows.value == (allows.operator == "mustBe")
-        broken, says = (broken, says) if wanted else (holds, f"must not be: {found.condition}")
+        broken, says = (broken, says) if wanted else (holds, f"must not be: {rule_sql.condition}")
         allows = NO_VIOLATIONS
-    stated = _stated(site, rule, Kind.SQL, says, allows or NO_VIOLATIONS)
-    return _row_rule(site, stated, broken, found.fields)
+    result = _make_rule(site, rule, Kind.SQL, says, allows or NO_VIOLATIONS)
+    return _row_rule(site, result, broken, rule_sql.fields)
 
 
 def _scope(site: Site) -> RuleScope:
@@ -164,16 +162,14 @@ def _scope(site: Site) -> RuleScope:
 
 
 def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Column:
-    """Return the column of an expression that Spark takes, and that is a condition where one is needed."""
+    """Return the column of an expression; refuse one that Spark rejects or that is not a condition."""
     column = F.expr(sql)
     try:
         kind = site.prepared.frame.select(column.alias("answer")).schema["answer"].dataType
     except PySparkException as error:
         raise InvalidDocument(f"rule {rule_id} cannot be evaluated: {str(error).splitlines()[0]}") from None
     if boolean and not isinstance(kind, spark.BooleanType):
-        raise InvalidDocument(
-            f"rule {rule_id} must be a condition that is true or false, but it gives {kind.simpleString()}"
-        )
+        raise InvalidDocument(f"rule {rule_id} must be a boolean condition, but its type is {kind.simpleString()}")
     return column
 
 

@@ -1,4 +1,4 @@
-"""The rules a dataset is held to, as values: what each asks, how much it weighs, and what it does to a row."""
+"""The rules on a dataset as values, and the policy for enforcing them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treaty.sql.checked_sql import RuleQuery
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule in words: its kind, the field it stands on, what it asks, and how much of the contrary it allows."""
+    """One rule: its kind, its field, what it requires, its severity, and how many violations it allows."""
 
     id: str
     kind: Kind
@@ -29,13 +29,13 @@ class Rule:
 
     @property
     def quarantines(self) -> bool:
-        """Whether a row that breaks the rule is set apart; otherwise it is counted, or the whole is judged."""
+        """Whether rows that violate the rule are quarantined; otherwise they are only counted."""
         return self.of_rows and self.severity is Severity.ERROR and self.allows.tolerates_none
 
 
 @dataclass(frozen=True)
 class RowRule:
-    """A rule that each row keeps or breaks by itself; its columns are built for those who use them."""
+    """A rule on single rows. Its columns are built on demand."""
 
     rule: Rule
     broken_when: Callable[[], Column]
@@ -44,18 +44,18 @@ class RowRule:
 
     @property
     def broken(self) -> Column:
-        """When a row breaks it."""
+        """The condition under which a row violates the rule."""
         return self.broken_when()
 
     @property
     def shown(self) -> Column:
-        """What is shown of a row that breaks it."""
+        """The value that is shown for a violating row."""
         return self.shown_as()
 
 
 @dataclass(frozen=True)
 class UniqueRule:
-    """A rule that no two rows have the same values in some columns."""
+    """A rule that some columns identify a row."""
 
     rule: Rule
     columns: tuple[str, ...]
@@ -64,7 +64,7 @@ class UniqueRule:
 
 @dataclass(frozen=True)
 class ReferenceRule:
-    """A rule that the values of some columns stand in other data."""
+    """A rule that the values of some columns exist in other data."""
 
     rule: Rule
     columns: tuple[str, ...]
@@ -75,7 +75,7 @@ class ReferenceRule:
 
 @dataclass(frozen=True)
 class MetricRule:
-    """A rule on one number of the whole dataset: an aggregate, or a query of its own."""
+    """A rule on a number of the entire dataset: an aggregate or a query."""
 
     rule: Rule
     aggregate: str | None = None
@@ -93,24 +93,24 @@ class FreshnessRule:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """Something the contract says that this run does not hold the data to, and why."""
+    """A term of the contract that is not checked, and why."""
 
     what: str
     why: str
 
 
 class Duplicates(StrEnum):
-    """Which of several rows with one key stay."""
+    """Which of several rows with the same key are valid."""
 
     KEEP_NONE = "keep_none"
     KEEP_FIRST = "keep_first"
 
 
 class KeyReading(StrEnum):
-    """How keys are looked for when rules are counted.
+    """How keys are read when rules are counted.
 
-    With the rows, in one read: for whatever is dear to compute, read whole in any case, or small. Alone, before the
-    rows: for data whose columns are kept apart, as in parquet and in Iceberg, where moving keys alone costs less.
+    `WITH_ROWS` reads keys and rows together: for data that is small, expensive to compute, or stored by row. `ALONE`
+    reads the keys first: for columnar data such as Parquet and Iceberg, where reading only the keys is cheaper.
     """
 
     WITH_ROWS = "with_rows"
@@ -118,14 +118,14 @@ class KeyReading(StrEnum):
 
 
 class UnknownFields(StrEnum):
-    """What becomes of fields that the contract does not know."""
+    """Whether fields that are not in the contract are allowed."""
 
     ALLOWED = "allowed"
     REFUSED = "refused"
 
 
 class Scope(StrEnum):
-    """Which rules a run holds data to: all, those on single rows, or those on the whole dataset."""
+    """Which rules are checked: all, those on single rows, or those on the entire dataset."""
 
     ALL = "all"
     ROWS = "rows"
@@ -137,7 +137,7 @@ AnyRule: TypeAlias = RowRule | UniqueRule | ReferenceRule | MetricRule | Freshne
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Every rule of one object, in the order of the contract, and what goes unchecked."""
+    """The rules of one object in the order of the contract, and the unchecked terms."""
 
     all: tuple[AnyRule, ...]
     unchecked: tuple[Unchecked, ...] = ()
@@ -154,12 +154,12 @@ class RuleSet:
 
     @cached_property
     def references(self) -> tuple[ReferenceRule, ...]:
-        """The rules on what rows point at."""
+        """The rules on references."""
         return tuple(item for item in self.all if isinstance(item, ReferenceRule))
 
     @cached_property
     def metrics(self) -> tuple[MetricRule, ...]:
-        """The rules on numbers of the whole dataset."""
+        """The rules on numbers of the entire dataset."""
         return tuple(item for item in self.all if isinstance(item, MetricRule))
 
     @cached_property
@@ -169,13 +169,13 @@ class RuleSet:
 
 
 def flag_column(place: int) -> str:
-    """Name the column that holds the answer of the rule at this place of the book."""
+    """Return the name of the column with the result of the rule at this position."""
     return f"__treaty_flag_{place}"
 
 
 @dataclass(frozen=True)
 class Policy:
-    """The choices of one run: `severity` weighs rules anew by id or kind, `order` says which row of a key is first."""
+    """Options of enforcement. `severity` overrides severities by rule id or kind, `order` ranks rows of a key."""
 
     duplicates: Duplicates = Duplicates.KEEP_NONE
     order: tuple[str, ...] = ()

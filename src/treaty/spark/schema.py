@@ -1,4 +1,4 @@
-"""Contract fields as Spark types: the schema that `valid` has."""
+"""Convert contract fields to Spark types and back, and find fields in data."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _VECTOR_ELEMENTS: dict[str, spark.DataType] = {
     "uint8": spark.ShortType(),
     "binary": spark.BooleanType(),
 }
-_MOST_DIGITS = 38
-_UNSAID_DECIMAL = spark.DecimalType(38, 18)
+_MAX_PRECISION = 38
+_DEFAULT_DECIMAL = spark.DecimalType(38, 18)
 
 
 def column_name(field: Field) -> str:
-    """Return the name a field has in the data."""
+    """Return the column name of a field."""
     return field.physical_name or field.name or ""
 
 
 def select_object(contract: Contract, name: str | None = None) -> SchemaObject:
-    """Return the object of that name, or the only one."""
+    """Return the object with that name, or the only object."""
     known = ", ".join(repr(item.name) for item in contract.schema) or "none"
     if name is not None:
         found = next((item for item in contract.schema if name in (item.name, item.physical_name)), None)
@@ -48,8 +48,7 @@ def select_object(contract: Contract, name: str | None = None) -> SchemaObject:
         return found
     if len(contract.schema) != 1:
         raise InvalidDocument(
-            f"contract {contract.id} {contract.version} has {len(contract.schema)} objects ({known}); "
-            "say which one is meant"
+            f"contract {contract.id} {contract.version} has {len(contract.schema)} objects ({known}); name one of them"
         )
     return contract.schema[0]
 
@@ -60,7 +59,7 @@ def struct_type(schema: SchemaObject) -> spark.StructType:
 
 
 def spark_type(field: Field) -> spark.DataType | None:
-    """Return the Spark type of a field, or None where the contract leaves it open."""
+    """Return the Spark type of a field; None if the contract does not state one."""
     stated = field.type
     if stated is None:
         return None
@@ -69,7 +68,7 @@ def spark_type(field: Field) -> spark.DataType | None:
 
 
 def lenient_type(field: Field) -> spark.DataType:
-    """Return the type that reads a field's JSON without losing a value: its structure, with texts for leaves."""
+    """Return the type that reads the JSON of a field without loss: its structure with text leaves."""
     kind = field.type.name if field.type else None
     if kind == "object" and field.properties:
         return spark.StructType([spark.StructField(column_name(item), lenient_type(item)) for item in field.properties])
@@ -100,23 +99,23 @@ def _object(field: Field, _: DataType) -> spark.DataType | None:
 
 def _integer(_: Field, stated: DataType) -> spark.DataType | None:
     if stated.detail == "decimal":
-        return spark.DecimalType(min(stated.precision or _MOST_DIGITS, _MOST_DIGITS), 0)
+        return spark.DecimalType(min(stated.precision or _MAX_PRECISION, _MAX_PRECISION), 0)
     return _INTEGERS.get(stated.detail or "i32", spark.LongType())
 
 
 def _number(_: Field, stated: DataType) -> spark.DataType | None:
     if stated.detail == "decimal":
         if stated.precision is None:
-            return _UNSAID_DECIMAL
-        digits = min(stated.precision, _MOST_DIGITS)
+            return _DEFAULT_DECIMAL
+        digits = min(stated.precision, _MAX_PRECISION)
         return spark.DecimalType(digits, min(stated.scale or 0, digits))
     return spark.FloatType() if stated.detail == "f32" else spark.DoubleType()
 
 
 def _timestamp(field: Field, stated: DataType) -> spark.DataType | None:
-    said = (field.options or EMPTY).get("timezone")
-    bare = stated.detail == "without time zone" or (said is False and stated.detail != "with time zone")
-    return spark.TimestampNTZType() if bare else spark.TimestampType()
+    timezone = (field.options or EMPTY).get("timezone")
+    is_local = stated.detail == "without time zone" or (timezone is False and stated.detail != "with time zone")
+    return spark.TimestampNTZType() if is_local else spark.TimestampType()
 
 
 def _vector(field: Field, _: DataType) -> spark.DataType | None:
@@ -158,50 +157,60 @@ _SIMPLE: dict[type[spark.DataType], tuple[str, str, dict[str, object]]] = {
 
 
 def fields_from_struct(struct: spark.StructType) -> tuple[Field, ...]:
-    """Return the fields of a row, in the words of a contract."""
+    """Return the contract fields of a Spark struct."""
     return tuple(field_from_type(item.dataType, item.name, required=not item.nullable) for item in struct.fields)
 
 
 def field_from_type(kind: spark.DataType, name: str | None = None, *, required: bool = False) -> Field:
-    """Return a field of this type; types that contracts have no word for keep Spark's name."""
+    """Return a field with a Spark type; types without an equivalent keep the name in Spark."""
     known = _SIMPLE.get(type(kind))
-    said = required or None
+    is_required = required or None
     if known is not None:
         logical, physical, options = known
-        return Field(name, logical_type=logical, physical_type=physical, options=FrozenMap(options), required=said)
+        return Field(
+            name, logical_type=logical, physical_type=physical, options=FrozenMap(options), required=is_required
+        )
     if isinstance(kind, spark.DecimalType):
         whole = "integer" if kind.scale == 0 else "number"
-        return Field(name, logical_type=whole, physical_type=kind.simpleString(), required=said)
+        return Field(name, logical_type=whole, physical_type=kind.simpleString(), required=is_required)
     if isinstance(kind, spark.StructType):
         return Field(
-            name, logical_type="object", physical_type="struct", properties=fields_from_struct(kind), required=said
+            name,
+            logical_type="object",
+            physical_type="struct",
+            properties=fields_from_struct(kind),
+            required=is_required,
         )
     if isinstance(kind, spark.ArrayType):
         return Field(
-            name, logical_type="array", physical_type="array", items=field_from_type(kind.elementType), required=said
+            name,
+            logical_type="array",
+            physical_type="array",
+            items=field_from_type(kind.elementType),
+            required=is_required,
         )
     if isinstance(kind, spark.MapType):
         key, value = field_from_type(kind.keyType), field_from_type(kind.valueType)
-        return Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value, required=said)
-    return Field(name, physical_type=kind.simpleString(), required=said)
+        return Field(name, logical_type="map", physical_type="map", map_key=key, map_value=value, required=is_required)
+    return Field(name, physical_type=kind.simpleString(), required=is_required)
 
 
-_OPEN_CLASSES = frozenset({"public", "open", "unclassified"})
+_PUBLIC_CLASSIFICATIONS = frozenset({"public", "open", "unclassified"})
 
 
 def is_classified(field: Field) -> bool:
-    """Tell whether the values of a field must not be shown."""
-    return field.classification is not None and field.classification.strip().lower() not in _OPEN_CLASSES
+    """Whether the values of a field must not be shown."""
+    return field.classification is not None and field.classification.strip().lower() not in _PUBLIC_CLASSIFICATIONS
 
 
 def find_struct_field(kind: spark.StructType, name: str) -> spark.StructField | None:
-    """Find a part of an object by its name: to the letter, or else the only one that differs in case."""
+    """Find a field of a struct by name: an exact match, or else the only match that differs in case."""
     exact = [item for item in kind.fields if item.name == name]
     loose = exact or [item for item in kind.fields if item.name.lower() == name.lower()]
     return loose[0] if len(loose) == 1 else None
 
 
 def unknown_columns(kind: spark.StructType, fields: tuple[Field, ...]) -> list[str]:
-    """Return the names in the data that no field stands for."""
+    """Return the columns that are not in the contract."""
     known = {found.name for item in fields if (found := find_struct_field(kind, column_name(item)))}
     return [item.name for item in kind.fields if item.name not in known]

@@ -1,4 +1,4 @@
-"""Starting Spark, quietly, or reaching it over Connect; the library itself never starts a session."""
+"""Start, connect to or serve a Spark session, and track its progress. The library never starts one itself."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _SQLITE = "jdbc:sqlite:"
 _CONNECT_PORT = 15002
-_PATIENCE = 10
-_TAIL = 20
+_CONNECT_TIMEOUT_S = 10
+_LOG_TAIL_LINES = 20
 
 
 def active_session() -> SparkSession | None:
-    """Return the session that is running already, if there is one."""
+    """Return the active session; None if there is none."""
     return _session_class().getActiveSession()
 
 
 def spark_session(options: SparkOptions | None = None) -> SparkSession:
-    """Return the session that is running already, as it is, or start one."""
+    """Return the active session unchanged, or start one."""
     options = options or SparkOptions()
-    _hush()
+    _silence_loggers()
     running = active_session()
     if running is not None:
         return running
-    return _reached(options) if options.is_remote else _started(options)
+    return _connect(options) if options.is_remote else _start(options)
 
 
-def _hush() -> None:
-    """Keep PySpark from printing what is raised anyway, with the whole trace of the JVM."""
+def _silence_loggers() -> None:
+    """Silence loggers that print exceptions, with JVM stack traces, in addition to raising them."""
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
@@ -54,11 +54,11 @@ def _session_class() -> type[SparkSession]:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise Unavailable("this needs Spark, which is not installed: pip install 'treaty[spark]'") from None
+        raise Unavailable("PySpark is not installed; run: pip install 'treaty[spark]'") from None
     return SparkSession
 
 
-def _started(options: SparkOptions) -> SparkSession:
+def _start(options: SparkOptions) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -70,14 +70,14 @@ def _started(options: SparkOptions) -> SparkSession:
     with _log(options.log) as log:
         try:
             if SparkContext._gateway is None:
-                SparkContext(conf=conf, gateway=_launched(conf, log))
+                SparkContext(conf=conf, gateway=_launch_jvm(conf, log))
             return builder.config(conf=conf).getOrCreate()
         except (PySparkException, Py4JError) as error:
             raise Unavailable(f"Spark did not start: {_reason(error, log)}") from None
 
 
 def create_catalog_folder(catalog: IcebergCatalog) -> None:
-    """Make the folder of a catalog that is a file: SQLite makes the file, and nothing above it."""
+    """Create the folder of an SQLite catalog, because SQLite creates only the file."""
     path = catalog.uri.removeprefix(_SQLITE).partition("?")[0]
     if path == catalog.uri or path.startswith(":"):
         return
@@ -86,12 +86,12 @@ def create_catalog_folder(catalog: IcebergCatalog) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(
-            f"cannot make the folder {folder} for the catalog: {error.strerror}; set spark.iceberg.uri to another place"
+            f"cannot create the folder {folder} for the catalog: {error.strerror}; change spark.iceberg.uri"
         ) from None
 
 
-def _launched(conf: Any, log: IO[bytes]) -> Any:
-    """Start the JVM with all that it prints going to the log, so that a command's output is its own."""
+def _launch_jvm(conf: Any, log: IO[bytes]) -> Any:
+    """Start the JVM with its output redirected to the log, so that it does not mix with that of the command."""
     from pyspark.java_gateway import launch_gateway
 
     with _java_home(find_java().home):
@@ -113,7 +113,7 @@ def _java_home(home: Path) -> Iterator[None]:
 
 @contextmanager
 def _log(file: Path | None) -> Iterator[IO[bytes]]:
-    """Open the log; without a file it goes when Spark does."""
+    """Open the log; without a path it is a temporary file."""
     if file is None:
         with tempfile.TemporaryFile() as log:
             yield log
@@ -128,71 +128,71 @@ def _log(file: Path | None) -> Iterator[IO[bytes]]:
 
 
 def _reason(error: Exception, log: IO[bytes]) -> str:
-    """Return what Java said, or the end of the log where it never came to that."""
+    """Return the message of the Java exception, or the end of the log if there is none."""
     if (raised := getattr(error, "java_exception", None)) is not None:
         return str(raised.getMessage())
     log.seek(0)
     lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-    return "\n".join(lines[-_TAIL:]) or str(error)
+    return "\n".join(lines[-_LOG_TAIL_LINES:]) or str(error)
 
 
-def _reached(options: SparkOptions) -> SparkSession:
-    """Open a session on a Connect server, which must be there: its client would ask again for ten minutes."""
+def _connect(options: SparkOptions) -> SparkSession:
+    """Connect to a Spark Connect server; fail fast, because its client retries for ten minutes."""
     at = urlsplit(options.master)
     where = f"{at.hostname}:{at.port or _CONNECT_PORT}"
     try:
-        socket.create_connection((at.hostname or "", at.port or _CONNECT_PORT), timeout=_PATIENCE).close()
+        socket.create_connection((at.hostname or "", at.port or _CONNECT_PORT), timeout=_CONNECT_TIMEOUT_S).close()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise Unavailable(
-            f"no Spark Connect server at {where}: {reason}; start one, or use --master local[*]"
-        ) from None
+        raise Unavailable(f"no Spark Connect server at {where}: {reason}; start it, or use --master local[*]") from None
     try:
         session = _session_class().builder.remote(options.master).getOrCreate()
     except ImportError as error:
-        raise Unavailable(f"Spark Connect needs more packages ({error}): pip install 'treaty[connect]'") from None
+        raise Unavailable(f"Spark Connect needs more packages ({error}); run: pip install 'treaty[connect]'") from None
     for key, value in options.session_conf().items():
         session.conf.set(key, value)
     return session
 
 
-_HERE = "127.0.0.1"
+_LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
 def serve_spark(options: SparkOptions, port: int) -> Iterator[str]:
-    """Start Spark with every package and serve it on loopback, where whoever may connect may do anything."""
+    """Serve Spark Connect on the loopback interface. Local clients have full access; there is no authentication."""
     if options.is_remote:
-        raise InvalidDocument(f"spark.master is {options.master}, which is a server already; set local[*] to start one")
-    _refuse_taken(port)
+        raise InvalidDocument(f"spark.master is {options.master}, which is a server; set it to local[*] to start one")
+    _refuse_used_port(port)
     serving = {
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.address": _HERE,
+        "spark.connect.grpc.binding.address": _LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),
     }
     session = spark_session(replace(options, packages=frozenset(Package), conf={**options.conf, **serving}))
     try:
-        yield f"sc://{_HERE}:{port}"
+        yield f"sc://{_LOOPBACK}:{port}"
     finally:
         session.stop()
 
 
-def _refuse_taken(port: int) -> None:
+def _refuse_used_port(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((_HERE, port))
+            probe.bind((_LOOPBACK, port))
         except OSError as error:
-            raise Conflict(f"cannot serve on {_HERE}:{port}: {error.strerror}; choose another with --port") from None
+            raise Conflict(
+                f"cannot serve on {_LOOPBACK}:{port}: {error.strerror}; choose another with --port"
+            ) from None
 
 
 def track_progress(session: SparkSession) -> Callable[[], float | None]:
-    """Return a function that tells the share of tasks that are done, of those that are known; None where none run."""
+    """Return a function that gives the share of known tasks that are done; None if none are running."""
     from pyspark.errors import PySparkException
 
     try:
         tracker = session.sparkContext.statusTracker()
-    except PySparkException:  # over Connect there is no context, but the server tells
+    except PySparkException:  # Connect has no context, but its server reports progress
         return _over_connect(session)
 
     def share() -> float | None:
@@ -205,11 +205,11 @@ def track_progress(session: SparkSession) -> Callable[[], float | None]:
 def _over_connect(session: Any) -> Callable[[], float | None]:
     latest: list[float | None] = [None]
 
-    def heard(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+    def handle_progress(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         stages = [] if done or stages is None else list(stages)
         latest[0] = _share(sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages))
 
-    session.registerProgressHandler(heard)
+    session.registerProgressHandler(handle_progress)
     return lambda: latest[0]
 
 

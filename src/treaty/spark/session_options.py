@@ -1,4 +1,4 @@
-"""How a Spark session is asked for: values, and the Spark settings they stand for."""
+"""Options of a Spark session and the Spark settings they translate to."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _CATALOG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Start(StrEnum):
-    """What a session is for: one short command, or long work."""
+    """JVM options for short commands or for long jobs."""
 
     FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
-    """Half the time to the first answer; long work would be slower.
+    """Halves the time to the first result; long jobs would be slower.
 
-    Java would give so simple a compiler 48 MB for its code, and then forget and compile again what Spark generates.
+    With only the simple compiler, Java defaults to a 48 MB code cache and would recompile Spark's code repeatedly.
     """
     THROUGHPUT = "-XX:-DontCompileHugeMethods"
-    """A contract with many rules compiles to methods that Java would interpret for ever."""
+    """A contract with many rules compiles to huge methods, which Java would otherwise never compile."""
 
 
 class UserInterface(StrEnum):
-    """Whether Spark shows its pages."""
+    """Whether Spark serves its web UI."""
 
     OFF = "false"
     ON = "true"
@@ -38,7 +38,7 @@ class UserInterface(StrEnum):
 
 @dataclass(frozen=True)
 class IcebergCatalog:
-    """A catalog of Iceberg tables that is kept in a database."""
+    """A JDBC catalog of Iceberg tables."""
 
     uri: str
     warehouse: str
@@ -48,33 +48,35 @@ class IcebergCatalog:
 
     def __post_init__(self) -> None:
         if not _CATALOG_NAME.fullmatch(self.name):
-            raise InvalidDocument(f"{self.name!r} cannot name a catalog; use letters, digits and _")
+            raise InvalidDocument(f"{self.name!r} is not a valid catalog name; use letters, digits and _")
         if not self.uri.startswith("jdbc:"):
-            raise InvalidDocument(f"a catalog is at a JDBC address, such as jdbc:sqlite:catalog.db, not {self.uri!r}")
+            raise InvalidDocument(
+                f"the URI of a catalog is a JDBC URL such as jdbc:sqlite:catalog.db, not {self.uri!r}"
+            )
 
     @property
     def packages(self) -> frozenset[Package]:
-        """What Spark needs to read it."""
+        """The packages that Spark needs for the catalog."""
         return driver_packages(self.uri) | {Package.ICEBERG}
 
     def conf(self) -> dict[str, str]:
-        """Return Spark's settings for it."""
+        """Return the Spark settings of the catalog."""
         at = f"spark.sql.catalog.{self.name}"
         login = {"jdbc.user": self.user, "jdbc.password": self.password}
         return {
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             at: "org.apache.iceberg.spark.SparkCatalog",
             f"{at}.type": "jdbc",
-            f"{at}.uri": _patient(self.uri),
+            f"{at}.uri": _with_sqlite_options(self.uri),
             f"{at}.warehouse": self.warehouse,
             f"{at}.jdbc.schema-version": "V1",  # with views
-            f"{at}.cache-enabled": "false",  # a cached table does not see what others committed
+            f"{at}.cache-enabled": "false",  # a cached table would not show commits of other sessions
             **{f"{at}.{key}": value for key, value in login.items() if value is not None},
         }
 
 
-def _patient(uri: str) -> str:
-    """Let an SQLite catalog wait for its turn, and be read while it is written."""
+def _with_sqlite_options(uri: str) -> str:
+    """Make SQLite wait for locks and allow reads during writes."""
     if not uri.startswith("jdbc:sqlite:"):
         return uri
     missing = [part for part in ("busy_timeout=30000", "journal_mode=WAL") if part.partition("=")[0] not in uri]
@@ -83,7 +85,7 @@ def _patient(uri: str) -> str:
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """The session that somebody wants; `master` is a Spark master, or the address of a Connect server (sc://…)."""
+    """Options of a session; `master` is a Spark master or the URL of a Connect server (sc://…)."""
 
     master: str = "local[*]"
     name: str = "treaty"
@@ -103,12 +105,12 @@ class SparkOptions:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the session is on a Connect server."""
+        """Whether the session runs on a Connect server."""
         return self.master.startswith("sc://")
 
     @property
     def is_local(self) -> bool:
-        """Whether Spark runs on this machine alone, in one process or (local-cluster) in several."""
+        """Whether Spark runs only on this machine, in one process or (local-cluster) in several."""
         return self.master.startswith("local")
 
     def needing(self, packages: frozenset[Package]) -> SparkOptions:
@@ -116,7 +118,7 @@ class SparkOptions:
         return replace(self, packages=self.packages | packages)
 
     def session_conf(self) -> dict[str, str]:
-        """Return the settings that any session has, those on a Connect server too."""
+        """Return the settings of every session, including those on a Connect server."""
         return {
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.runSQLOnFiles": "false",  # a table named csv.`…` would read any file
@@ -124,7 +126,7 @@ class SparkOptions:
         }
 
     def start_conf(self) -> dict[str, str]:
-        """Return the settings that Spark is started with; jars that are missing are fetched."""
+        """Return the settings to start Spark with; missing jars are downloaded."""
         needed = self.packages | (self.catalog.packages if self.catalog else frozenset())
         jars = [str(jar) for jar in find_jars(needed, self.jars, self.ivy_settings)]
         own = {
@@ -134,27 +136,27 @@ class SparkOptions:
             "spark.driver.extraJavaOptions": self.start.value,
             "spark.ui.enabled": self.user_interface.value,
             "spark.ui.showConsoleProgress": "false",
-            **(_UNSEEN_PLANS if self.user_interface is UserInterface.OFF else {}),
+            **(_SIMPLE_PLANS if self.user_interface is UserInterface.OFF else {}),
             "spark.log.level": "ERROR",
-            "spark.python.sql.dataFrameDebugging.enabled": "false",  # it walks the stack for every column
+            "spark.python.sql.dataFrameDebugging.enabled": "false",  # it inspects the stack for every column
             **(_LOOPBACK if self.is_local else {}),
             **(self.catalog.conf() if self.catalog else {}),
         }
-        if jars and self.is_local:  # jars on the class path are not copied first: it saves seconds
+        if jars and self.is_local:  # jars on the class path are not copied, which saves seconds
             own |= dict.fromkeys(_CLASS_PATHS, os.pathsep.join(jars))
         elif jars:
             own["spark.jars"] = ",".join(jars)
-        return _joined(own, self.session_conf())
+        return _merge_settings(own, self.session_conf())
 
 
-_UNSEEN_PLANS = {"spark.sql.ui.explainMode": "simple"}
-"""Spark writes every plan out for its pages, again and again as it adapts it; without pages nobody reads that."""
+_SIMPLE_PLANS = {"spark.sql.ui.explainMode": "simple"}
+"""Spark renders every plan for its UI, repeatedly as it adapts it; without the UI this is wasted."""
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
 _LISTS = {"spark.driver.extraJavaOptions": " ", **dict.fromkeys(_CLASS_PATHS, os.pathsep), "spark.jars": ","}
 
 
-def _joined(own: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
-    """Let what the user says go over ours, but add to lists."""
-    lists = {key: own[key] + mark + said[key] for key, mark in _LISTS.items() if key in own and key in said}
-    return {**own, **said, **lists}
+def _merge_settings(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Let settings of the user override ours, but append to lists."""
+    lists = {key: own[key] + mark + given[key] for key, mark in _LISTS.items() if key in own and key in given}
+    return {**own, **given, **lists}

@@ -1,4 +1,4 @@
-"""Writing valid and quarantined rows in one go: one pass over the input, one commit for both."""
+"""Write valid and quarantined rows in one pass over the input and with one commit."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from treaty.spark.violations import violations_column
 
 VALID = "treaty_valid"
 INPUT = "_input"
-_WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
+_CONCURRENT_WRITERS_KEY = "spark.sql.maxConcurrentOutputFileWriters"
 
 
 @dataclass(frozen=True)
 class Split:
-    """What was written: valid rows by the contract's schema, quarantined rows as they came, and the measures."""
+    """The written rows, valid ones with the schema of the contract and quarantined ones unchanged, and measures."""
 
     valid: DataFrame
     quarantined: DataFrame
@@ -43,9 +43,9 @@ class Split:
 
 
 def write_split(enforcement: Enforcement, folder: str, now: datetime | None = None) -> Split:
-    """Write both parts as one parquet dataset, apart by folder; the folder must not be there yet."""
+    """Write both parts as one Parquet dataset, partitioned by validity; the folder must not exist yet."""
     if enforcement.frame.isStreaming:
-        raise InvalidDocument("an endless stream cannot be written in one go; split each batch with each_batch")
+        raise InvalidDocument("a stream cannot be split as a whole; split each batch with each_batch")
     session = enforcement.frame.sparkSession
     counters = Observation()
     judged = enforcement.judged_by_numbers(shared_key_numbers(enforcement))
@@ -55,41 +55,41 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
             rows.write.partitionBy(VALID).parquet(folder)
     except PySparkException as error:
         if error.getCondition() == "PATH_ALREADY_EXISTS":
-            raise Conflict(f"{folder} is there already; name a folder that is not") from None
+            raise Conflict(f"{folder} already exists; choose another folder") from None
         raise
     written = session.read.schema(rows.schema).parquet(folder)
     valid = written.where(quoted_col(VALID)).select(*map(quoted_col, enforcement.prepared.kept))
-    kept_apart = written.where(~quoted_col(VALID))
-    totals = _totals(enforcement, counters.get, kept_apart)
+    quarantined = written.where(~quoted_col(VALID))
+    totals = _totals(enforcement, counters.get, quarantined)
     return Split(
-        valid, _as_it_came(enforcement, kept_apart), judge_rules(enforcement, totals, now or datetime.now(UTC))
+        valid, _restore_original(enforcement, quarantined), judge_rules(enforcement, totals, now or datetime.now(UTC))
     )
 
 
 def _columns(enforcement: Enforcement) -> list[Column]:
     bad = ~enforcement.stays
-    held_back = [quoted_col(place).alias(name) for name, place in _held_back(enforcement)]
+    originals = [quoted_col(place).alias(name) for name, place in _changed_columns(enforcement)]
     reasons = F.when(bad, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN)
-    given = [F.when(bad, F.struct(*held_back)).alias(INPUT)] if held_back else []
+    given = [F.when(bad, F.struct(*originals)).alias(INPUT)] if originals else []
     return [*map(quoted_col, enforcement.prepared.kept), *given, reasons, enforcement.stays.alias(VALID)]
 
 
-def _held_back(enforcement: Enforcement) -> list[tuple[str, str]]:
-    """List the input's columns that those of valid rows do not hold."""
+def _changed_columns(enforcement: Enforcement) -> list[tuple[str, str]]:
+    """Return the original columns that differ from those of valid rows."""
     return [(name, place) for name, place in enforcement.prepared.inputs if place not in enforcement.prepared.kept]
 
 
-def _as_it_came(enforcement: Enforcement, written: DataFrame) -> DataFrame:
-    apart = dict(_held_back(enforcement))
+def _restore_original(enforcement: Enforcement, written: DataFrame) -> DataFrame:
+    changed = dict(_changed_columns(enforcement))
     columns = [
-        (quoted_col(INPUT).getField(name) if name in apart else quoted_col(place)).alias(name)
+        (quoted_col(INPUT).getField(name) if name in changed else quoted_col(place)).alias(name)
         for name, place in enforcement.prepared.inputs
     ]
     return written.select(*columns, quoted_col(VIOLATIONS_COLUMN))
 
 
 def _counters(enforcement: Enforcement) -> list[Column]:
-    """Count what the quarantine cannot tell: all rows, the newest, and rows that break a rule and stay."""
+    """Count what the quarantine does not show: all rows, the newest row, and violations that do not quarantine."""
     counted = [
         F.count_if(condition).alias(result_column(place))
         for place, condition in enforcement.broken_conditions()
@@ -99,10 +99,10 @@ def _counters(enforcement: Enforcement) -> list[Column]:
     return [F.count(F.lit(1)).alias("rows"), *counted, *newest]
 
 
-def _totals(enforcement: Enforcement, counted: dict[str, Any], kept_apart: DataFrame) -> RuleTotals:
-    each = kept_apart.select(F.explode(F.col(VIOLATIONS_COLUMN)["rule"]).alias("rule")).groupBy("rule").count()
+def _totals(enforcement: Enforcement, counted: dict[str, Any], quarantined: DataFrame) -> RuleTotals:
+    each = quarantined.select(F.explode(F.col(VIOLATIONS_COLUMN)["rule"]).alias("rule")).groupBy("rule").count()
     broken = {row["rule"]: row["count"] for row in each.collect()}
-    apart = kept_apart.count()
+    apart = quarantined.count()
     numbers = {
         place: counted.get(result_column(place), broken.get(item.rule.id))
         for place, item in enumerate(enforcement.book.all)
@@ -114,13 +114,13 @@ def _totals(enforcement: Enforcement, counted: dict[str, Any], kept_apart: DataF
 
 @contextmanager
 def _without_sorting(session: SparkSession) -> Iterator[None]:
-    """Let a task keep the files of both parts open; Spark would sort every row by its part instead."""
-    before = session.conf.get(_WRITERS, None)
-    session.conf.set(_WRITERS, "2")
+    """Let each task keep the files of both parts open; otherwise Spark sorts all rows by part."""
+    before = session.conf.get(_CONCURRENT_WRITERS_KEY, None)
+    session.conf.set(_CONCURRENT_WRITERS_KEY, "2")
     try:
         yield
     finally:
         if before is None:
-            session.conf.unset(_WRITERS)
+            session.conf.unset(_CONCURRENT_WRITERS_KEY)
         else:
-            session.conf.set(_WRITERS, before)
+            session.conf.set(_CONCURRENT_WRITERS_KEY, before)

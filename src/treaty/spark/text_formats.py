@@ -1,4 +1,4 @@
-"""Formats of text that a contract may name, and when a value breaks one."""
+"""Text formats that a contract may name, and their checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from treaty.spark.pattern_matching import violates
 _LABEL = "[0-9A-Za-z]+(?:-+[0-9A-Za-z]+)*"
 _HOST = rf"{_LABEL}(?:\.{_LABEL})*"
 _LONG_LABEL = "[^.]{64}"
-_LONGEST_HOST, _LONGEST_LABEL = 253, 63
-_LONGEST_EMAIL, _LONGEST_LOCAL_PART = 254, 64
+_MAX_HOST, _MAX_LABEL = 253, 63
+_MAX_EMAIL, _MAX_LOCAL_PART = 254, 64
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"(?:{_OCTET}\.){{3}}{_OCTET}"
@@ -63,24 +63,24 @@ _HEX = "[0-9A-Fa-f]"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a format means, and whether a value, where there is one, breaks it."""
+    """The meaning of a format, and the condition under which a value violates it."""
 
     meaning: str
     broken: Callable[[Column], Column]
 
 
-def _in_full(pattern: str) -> Callable[[Column], Column]:
+def _full_match(pattern: str) -> Callable[[Column], Column]:
     return lambda column: violates(column, f"^(?:{pattern})$")
 
 
 def _hostname(column: Column) -> Column:
-    return _in_full(_HOST)(column) | _long_host(column)
+    return _full_match(_HOST)(column) | _long_host(column)
 
 
 def _long_host(host: Column) -> Column:
     size = F.octet_length(host)
-    long_label = (size > _LONGEST_LABEL) & ~violates(host, _LONG_LABEL)
-    return host.isNotNull() & ((size > _LONGEST_HOST) | long_label)
+    long_label = (size > _MAX_LABEL) & ~violates(host, _LONG_LABEL)
+    return host.isNotNull() & ((size > _MAX_HOST) | long_label)
 
 
 def _email(column: Column) -> Column:
@@ -89,24 +89,24 @@ def _email(column: Column) -> Column:
     host = F.substring_index(column, "@", -1)
     size = F.octet_length(column)
     local_part = size - F.octet_length(host) - 1
-    long = (size > _LONGEST_EMAIL) | (local_part > _LONGEST_LOCAL_PART) | _long_host(host)
-    broken = F.when(unusual, _in_full(in_full)(column)).otherwise(_in_full(f"{_LOCAL_PART}@{_HOST}")(column))
-    return column.isNotNull() & (broken | ((size > _LONGEST_LABEL) & long))
+    long = (size > _MAX_EMAIL) | (local_part > _MAX_LOCAL_PART) | _long_host(host)
+    broken = F.when(unusual, _full_match(in_full)(column)).otherwise(_full_match(f"{_LOCAL_PART}@{_HOST}")(column))
+    return column.isNotNull() & (broken | ((size > _MAX_LABEL) & long))
 
 
 def _ipv6(column: Column) -> Column:
-    return F.when(column.contains("."), _in_full(f"(?:{_BEFORE_IPV4}){_IPV4}")(column)).otherwise(
-        _in_full(_IPV6)(column)
+    return F.when(column.contains("."), _full_match(f"(?:{_BEFORE_IPV4}){_IPV4}")(column)).otherwise(
+        _full_match(_IPV6)(column)
     )
 
 
 def _uri(column: Column) -> Column:
     bracketed = F.substring_index(F.substring_index(column, "]", 1), "[", -1)
-    return _in_full(_URI)(column) | (column.isNotNull() & column.contains("[") & _ipv6(bracketed))
+    return _full_match(_URI)(column) | (column.isNotNull() & column.contains("[") & _ipv6(bracketed))
 
 
 def _base64(column: Column) -> Column:
-    return _in_full("[0-9A-Za-z+/]*={0,2}")(column) | (column.isNotNull() & (F.octet_length(column) % 4 != 0))
+    return _full_match("[0-9A-Za-z+/]*={0,2}")(column) | (column.isNotNull() & (F.octet_length(column) % 4 != 0))
 
 
 def _anything(_: Column) -> Column:
@@ -120,20 +120,20 @@ FORMATS: Mapping[str, Format] = {
         "an address local-part@host (RFC 5321), the host by name or as an IPv4 address in brackets", _email
     ),
     "uuid": Format(
-        "32 hexadecimal digits in the groups 8-4-4-4-12", _in_full(f"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}")
+        "32 hexadecimal digits in the groups 8-4-4-4-12", _full_match(f"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}")
     ),
     "uri": _URI_FORMAT,
     "url": _URI_FORMAT,
     "hostname": Format("labels of letters, digits and inner hyphens between dots (RFC 1123)", _hostname),
-    "ipv4": Format("four numbers up to 255 without leading zeros", _in_full(_IPV4)),
+    "ipv4": Format("four numbers up to 255 without leading zeros", _full_match(_IPV4)),
     "ipv6": Format("an IPv6 address without a zone (RFC 4291)", _ipv6),
-    "date": Format("a day of the calendar, yyyy-MM-dd (RFC 3339)", _in_full(_DAY)),
+    "date": Format("a day of the calendar, yyyy-MM-dd (RFC 3339)", _full_match(_DAY)),
     "time": Format(
-        "a time of day, HH:mm:ss (RFC 3339); fraction and offset may follow", _in_full(f"{_CLOCK}{_OFFSET}?")
+        "a time of day, HH:mm:ss (RFC 3339); fraction and offset may follow", _full_match(f"{_CLOCK}{_OFFSET}?")
     ),
-    "date-time": Format("a day, T, a time and its offset (RFC 3339)", _in_full(f"{_DAY}[Tt]{_CLOCK}{_OFFSET}")),
+    "date-time": Format("a day, T, a time and its offset (RFC 3339)", _full_match(f"{_DAY}[Tt]{_CLOCK}{_OFFSET}")),
     "byte": Format("base64 with padding (RFC 4648)", _base64),
     "binary": Format("any text; not checked", _anything),
     "password": Format("any text; not checked", _anything),
 }
-"""The formats that ODCS and JSON Schema name and that are checked, or that leave nothing to check."""
+"""The formats of ODCS and JSON Schema that are checked or need no check."""

@@ -1,4 +1,4 @@
-"""Reading one value as the contract's type, exactly: what cannot be read without loss is not read at all."""
+"""Convert values to the type of the contract; values that cannot be converted without loss fail."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from treaty.contracts.values import EMPTY
 
 ColumnFunction: TypeAlias = Callable[[Column], Column]
 
-_WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
-_NUMBERS = (*_WHOLE, spark.FloatType, spark.DoubleType, spark.DecimalType)
-_MOMENTS = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
-_TEXTUAL = (*_NUMBERS, *_MOMENTS, spark.BooleanType)
-_UNSIGNED_MOST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1, "u128": None}
+_INTEGER_TYPES = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
+_NUMERIC_TYPES = (*_INTEGER_TYPES, spark.FloatType, spark.DoubleType, spark.DecimalType)
+_TEMPORAL_TYPES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
+_PRINTABLE_TYPES = (*_NUMERIC_TYPES, *_TEMPORAL_TYPES, spark.BooleanType)
+_MAX_UNSIGNED = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1, "u128": None}
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a value becomes the contract's type, and when it cannot."""
+    """How a value is converted, and the condition under which it fails."""
 
     read: ColumnFunction
     fails: ColumnFunction | None = None
 
     @property
     def is_identity(self) -> bool:
-        """Whether the value stays as it is and cannot fail."""
-        return self.read is _as_it_is and self.fails is None
+        """Whether the value is used unchanged and cannot fail."""
+        return self.read is _identity and self.fails is None
 
 
-def _as_it_is(value: Column) -> Column:
+def _identity(value: Column) -> Column:
     return value
 
 
 def find_conversion(field: Field, have: spark.DataType, want: spark.DataType | None) -> Conversion:
-    """Return how to read values of type `have` as what the field is."""
+    """Return the conversion from type `have` to the type of the field."""
     if want is None or same_type(have, want):
-        return _bounded(field, Conversion(_as_it_is), want)
+        return _bounded(field, Conversion(_identity), want)
     if isinstance(have, spark.NullType):
         return Conversion(lambda value: F.lit(None).cast(want))
-    for fits, make in _WAYS:
+    for fits, make in _CONVERSIONS:
         if fits(have, want):
             return _bounded(field, make(field, have, want), want)
     return impossible_conversion(want)
 
 
 def impossible_conversion(want: spark.DataType) -> Conversion:
-    """Return the conversion that no value survives."""
+    """Return the conversion that fails for every value."""
     return Conversion(lambda value: F.lit(None).cast(want), lambda value: value.isNotNull())
 
 
 def same_type(one: spark.DataType, other: spark.DataType) -> bool:
-    """Tell whether two types are the same but for what may be null."""
+    """Whether two types are equal apart from nullability."""
     if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
         return same_type(one.elementType, other.elementType)
     if isinstance(one, spark.MapType) and isinstance(other, spark.MapType):
@@ -72,50 +72,50 @@ def same_type(one: spark.DataType, other: spark.DataType) -> bool:
     return one == other
 
 
-def _bounded(field: Field, way: Conversion, want: spark.DataType | None) -> Conversion:
-    """Add the bounds of an unsigned integer, which Spark has no type for."""
+def _bounded(field: Field, conversion: Conversion, want: spark.DataType | None) -> Conversion:
+    """Add the bounds of an unsigned integer, since Spark has no unsigned types."""
     detail = field.type.detail if field.type else None
-    if want is None or detail not in _UNSIGNED_MOST:
-        return way
-    most = _UNSIGNED_MOST[detail or ""]
+    if want is None or detail not in _MAX_UNSIGNED:
+        return conversion
+    maximum = _MAX_UNSIGNED[detail or ""]
 
     def outside(value: Column) -> Column:
-        number = way.read(value)
+        number = conversion.read(value)
         below = number < F.lit(0)
-        return below if most is None else below | (number > F.lit(str(most)).cast(want))
+        return below if maximum is None else below | (number > F.lit(str(maximum)).cast(want))
 
-    return Conversion(way.read, _either(way.fails, outside))
+    return Conversion(conversion.read, _either(conversion.fails, outside))
 
 
 def _either(one: ColumnFunction | None, other: ColumnFunction) -> ColumnFunction:
     return other if one is None else lambda value: one(value) | other(value)
 
 
-def _unread(read: ColumnFunction) -> ColumnFunction:
+def _is_unreadable(read: ColumnFunction) -> ColumnFunction:
     return lambda value: value.isNotNull() & read(value).isNull()
 
 
-def _tried(want: spark.DataType) -> Conversion:
+def _try_cast(want: spark.DataType) -> Conversion:
     def read(value: Column) -> Column:
         return value.try_cast(want)
 
-    return Conversion(read, _unread(read))
+    return Conversion(read, _is_unreadable(read))
 
 
 def _number_to_number(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
-    """Cast, and refuse what does not come back as it was: a fraction cut off, a digit rounded away."""
-    way = _tried(want)
+    """Cast; fail if casting back gives another number, as for truncated fractions or rounded digits."""
+    conversion = _try_cast(want)
     if is_lossless(have, want):
-        return Conversion(way.read)
+        return Conversion(conversion.read)
     if isinstance(want, spark.FloatType):
-        return Conversion(way.read, lambda value: F.isnan(value) != F.isnan(way.read(value)))
-    unread = way.fails or _unread(way.read)
-    return Conversion(way.read, lambda value: unread(value) | (way.read(value).try_cast(have) != value))
+        return Conversion(conversion.read, lambda value: F.isnan(value) != F.isnan(conversion.read(value)))
+    unread = conversion.fails or _is_unreadable(conversion.read)
+    return Conversion(conversion.read, lambda value: unread(value) | (conversion.read(value).try_cast(have) != value))
 
 
 def is_lossless(have: spark.DataType, want: spark.DataType) -> bool:
-    """Tell whether every value of one number type is a value of the other."""
-    order: list[type[spark.DataType]] = [*_WHOLE]
+    """Whether every value of one numeric type fits in the other."""
+    order: list[type[spark.DataType]] = [*_INTEGER_TYPES]
     if type(have) in order and type(want) in order:
         return order.index(type(have)) <= order.index(type(want))
     if isinstance(have, spark.DecimalType) and isinstance(want, spark.DecimalType):
@@ -124,40 +124,42 @@ def is_lossless(have: spark.DataType, want: spark.DataType) -> bool:
 
 
 def _text_to_decimal(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
-    """Read a decimal from a text; more decimals than it holds are refused, not rounded."""
-    way = _tried(want)
+    """Read a decimal from text; too many decimal places fail instead of being rounded."""
+    conversion = _try_cast(want)
     before_point = want.precision - want.scale if isinstance(want, spark.DecimalType) else 38
     wide = spark.DecimalType(38, 38 - before_point)
-    unread = way.fails or _unread(way.read)
-    return Conversion(way.read, lambda value: unread(value) | (value.try_cast(wide) != way.read(value).cast(wide)))
+    unread = conversion.fails or _is_unreadable(conversion.read)
+    return Conversion(
+        conversion.read, lambda value: unread(value) | (value.try_cast(wide) != conversion.read(value).cast(wide))
+    )
 
 
-def _text_to_moment(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
-    """Read a date or timestamp from a text, by the pattern the field gives or in ISO 8601 with a full date."""
+def _text_to_timestamp(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
+    """Read a date or timestamp from text, by the pattern of the field or as ISO 8601 with a full date."""
     pattern = (field.options or EMPTY).get("format")
     if isinstance(pattern, str):
 
         def by_pattern(value: Column) -> Column:
             return F.try_to_timestamp(value, F.lit(pattern)).cast(want)
 
-        return Conversion(by_pattern, _unread(by_pattern))
+        return Conversion(by_pattern, _is_unreadable(by_pattern))
 
     def read(value: Column) -> Column:
-        # a bare year or time of day would be filled up with a guess
+        # Spark would complete a bare year or time of day with a guess
         return F.when(F.substring(F.trim(value), 5, 1) == "-", F.when(F.length(value) >= 10, value)).try_cast(want)
 
-    return Conversion(read, _unread(read))
+    return Conversion(read, _is_unreadable(read))
 
 
 def _text_to_value(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
-    return _tried(want)
+    return _try_cast(want)
 
 
-def _moment_to_moment(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
-    way = _tried(want)
+def _timestamp_to_timestamp(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
+    conversion = _try_cast(want)
     if not isinstance(want, spark.DateType):
-        return Conversion(way.read)
-    return Conversion(way.read, lambda value: way.read(value).cast(have) != value)
+        return Conversion(conversion.read)
+    return Conversion(conversion.read, lambda value: conversion.read(value).cast(have) != value)
 
 
 def _to_text(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
@@ -168,7 +170,7 @@ def _bytes_to_text(field: Field, have: spark.DataType, want: spark.DataType) -> 
     def read(value: Column) -> Column:
         return F.try_validate_utf8(value.cast("string"))
 
-    return Conversion(read, _unread(read))
+    return Conversion(read, _is_unreadable(read))
 
 
 def _text_to_bytes(field: Field, have: spark.DataType, want: spark.DataType) -> Conversion:
@@ -183,13 +185,13 @@ def _between(haves: type | tuple[type, ...], wants: type | tuple[type, ...]) -> 
     return lambda have, want: isinstance(have, haves) and isinstance(want, wants)
 
 
-_WAYS: tuple[tuple[_Fits, _Make], ...] = (
-    (_between(_NUMBERS, _NUMBERS), _number_to_number),
+_CONVERSIONS: tuple[tuple[_Fits, _Make], ...] = (
+    (_between(_NUMERIC_TYPES, _NUMERIC_TYPES), _number_to_number),
     (_between(spark.StringType, spark.DecimalType), _text_to_decimal),
-    (_between(spark.StringType, _MOMENTS), _text_to_moment),
-    (_between(spark.StringType, (*_NUMBERS, spark.BooleanType)), _text_to_value),
-    (_between(_MOMENTS, _MOMENTS), _moment_to_moment),
-    (_between(_TEXTUAL, spark.StringType), _to_text),
+    (_between(spark.StringType, _TEMPORAL_TYPES), _text_to_timestamp),
+    (_between(spark.StringType, (*_NUMERIC_TYPES, spark.BooleanType)), _text_to_value),
+    (_between(_TEMPORAL_TYPES, _TEMPORAL_TYPES), _timestamp_to_timestamp),
+    (_between(_PRINTABLE_TYPES, spark.StringType), _to_text),
     (_between(spark.BinaryType, spark.StringType), _bytes_to_text),
     (_between(spark.StringType, spark.BinaryType), _text_to_bytes),
 )

@@ -1,4 +1,4 @@
-"""Rows that share a key, found exactly: hashes bring suspects together, the keys themselves decide."""
+"""Find rows with duplicate keys: hashes find candidates, the keys themselves decide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEYS = f"{INTERNAL_PREFIX}keys"
 
 
 def mark_duplicates_by_join(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
-    """Mark every row whose key another row has too; only keys are moved, and the few shared ones sent around."""
+    """Mark rows whose key occurs more than once; only keys are shuffled, and the shared ones are broadcast."""
     keys = frame.select(key_hash(columns).alias(KEY_HASH_COLUMN), *map(quoted_col, columns)).where(
         has_complete_key(columns)
     )
@@ -36,10 +36,10 @@ def mark_duplicates_by_join(frame: DataFrame, columns: Sequence[str], flag: str)
 
 
 def find_shared_key_numbers(
-    frame: DataFrame, columns: Sequence[str], most: int, reading: KeyReading
+    frame: DataFrame, columns: Sequence[str], limit: int, reading: KeyReading
 ) -> list[int] | None:
-    """Return the numbers of keys that several rows have; none if they are too many, or do not tell keys apart."""
-    suspected = find_suspect_numbers(frame, columns, most, reading)
+    """Return the numbers of keys that occur more than once; None if too many, or if two keys share a number."""
+    suspected = find_suspect_numbers(frame, columns, limit, reading)
     if not suspected:
         return suspected
     marked = mark_by_key_number(frame, columns, suspected, _PLACE).where(quoted_col(_PLACE))
@@ -56,8 +56,8 @@ def find_shared_key_numbers(
 
 
 def mark_shared_key_numbers(frame: DataFrame, columns: Sequence[str], flag: str) -> DataFrame:
-    """Mark every row whose key has the number of another row's: who counts has to compare the marked keys."""
-    # rows without a whole key are no duplicates; numbers of their own, that no key has, keep them apart
+    """Mark rows whose key number occurs more than once; the caller must compare the marked keys."""
+    # rows without a complete key are never duplicates; negative numbers of their own keep them distinct
     own = F.lit(-1) - F.monotonically_increasing_id()
     numbered = frame.withColumn(KEY_HASH_COLUMN, F.when(has_complete_key(columns), key_number(columns)).otherwise(own))
     sharing = F.count(F.lit(1)).over(Window.partitionBy(KEY_HASH_COLUMN))
@@ -65,10 +65,10 @@ def mark_shared_key_numbers(frame: DataFrame, columns: Sequence[str], flag: str)
 
 
 def mark_by_key_number(frame: DataFrame, columns: Sequence[str], numbers: Sequence[int], flag: str) -> DataFrame:
-    """Mark every row whose key has one of these numbers."""
+    """Mark rows whose key has one of these numbers."""
     if not numbers:
         return frame.withColumn(flag, F.lit(False))
-    # a literal that is unfolded is the one local table that every kind of session takes
+    # an exploded literal is the only local table that every kind of session accepts
     text = ",".join(map(str, numbers))
     local = frame.sparkSession.range(1).select(
         F.explode(F.split(F.lit(text), ",").cast("array<bigint>")).alias(KEY_HASH_COLUMN)
@@ -82,8 +82,8 @@ def mark_by_key_number(frame: DataFrame, columns: Sequence[str], numbers: Sequen
 
 
 def mark_all_but_first(frame: DataFrame, columns: Sequence[str], order: Sequence[Column], flag: str) -> DataFrame:
-    """Mark every row whose key a row before it has; rows alike in every way are told apart by chance."""
-    # rows without a whole key are no duplicates; the salt keeps them from all meeting in one place
+    """Mark rows whose key occurs in an earlier row; identical rows are ordered arbitrarily."""
+    # rows without a complete key are never duplicates; the salt spreads them over partitions
     salt = F.when(~has_complete_key(columns), content_hash(frame))
     keyed = frame.withColumn(KEY_HASH_COLUMN, F.coalesce(salt, key_hash(columns)))
     together = Window.partitionBy(KEY_HASH_COLUMN, *map(quoted_col, columns)).orderBy(*order)
@@ -92,80 +92,80 @@ def mark_all_but_first(frame: DataFrame, columns: Sequence[str], order: Sequence
 
 
 def content_hash(frame: DataFrame) -> Column:
-    """Return a hash of a row, but for maps, which have none."""
+    """Return a hash of a row without its map columns, which cannot be hashed."""
     names = [item.name for item in frame.schema.fields if not contains_map(item.dataType)]
     return F.xxhash64(*map(quoted_col, names)) if names else F.lit(0).cast("long")
 
 
 def key_part_text(column: Column, kind: spark.DataType) -> Column | None:
-    """Spell a value so that no two have one text; none if its kind has parts, whose texts could run together."""
+    """Return a text that is unique per value; None for nested types, whose text is ambiguous."""
     if isinstance(kind, spark.StringType | spark.BinaryType):
         return F.hex(column)
     if isinstance(kind, spark.TimestampType):
-        # by the clock, an hour in autumn is there twice
+        # local time repeats an hour when daylight saving ends
         return F.unix_micros(column).cast("string")
     if isinstance(kind, spark.FractionalType) and not isinstance(kind, spark.DecimalType):
-        return (column + F.lit(0.0)).cast("string")  # one zero, as comparisons have it
+        return (column + F.lit(0.0)).cast("string")  # -0.0 equals 0.0
     is_simple = isinstance(kind, spark.AtomicType) and not isinstance(kind, spark.VariantType)
     return column.cast("string") if is_simple else None
 
 
 KEY_HASH_COLUMN = f"{INTERNAL_PREFIX}hash"
 _ROWS = f"{INTERNAL_PREFIX}rows_with_it"
-_BITS = 48
-"""Of a billion keys, some thousand have the number of another by chance."""
-_AT_ONCE = 1 << 23
-"""So many numbers are brought to the driver at a time: 64 MB."""
-_MOST_TIMES = 4
-"""Reading the keys more often costs more than letting Spark sort them."""
+_KEY_NUMBER_BITS = 48
+"""Among a billion keys, a few thousand share a number by chance."""
+_MAX_NUMBERS_ON_DRIVER = 1 << 23
+"""Key numbers collected on the driver at a time (64 MB)."""
+_MAX_PASSES = 4
+"""With more passes over the keys, sorting in Spark is cheaper."""
 
 
 def key_hash(columns: Sequence[str]) -> Column:
-    """Return a hash of a key: sorting numbers is cheaper than sorting texts."""
+    """Return a hash of a key; sorting numbers is cheaper than sorting text."""
     return F.xxhash64(*map(quoted_col, columns))
 
 
 def key_number(columns: Sequence[str]) -> Column:
-    """Return a part of a key's hash: the fewer bytes there are, the less it takes to sort them."""
-    return F.shiftrightunsigned(key_hash(columns), 64 - _BITS)
+    """Return a prefix of the hash of a key; fewer bytes are cheaper to sort."""
+    return F.shiftrightunsigned(key_hash(columns), 64 - _KEY_NUMBER_BITS)
 
 
 def has_complete_key(columns: Sequence[str]) -> Column:
-    """Tell whether no part of a key is missing."""
+    """Whether no part of a key is null."""
     return all_of(quoted_col(column).isNotNull() for column in columns)
 
 
 def find_suspect_numbers(
-    frame: DataFrame, columns: Sequence[str], most: int, reading: KeyReading, at_once: int = _AT_ONCE
+    frame: DataFrame, columns: Sequence[str], limit: int, reading: KeyReading, at_once: int = _MAX_NUMBERS_ON_DRIVER
 ) -> list[int] | None:
-    """Return the numbers of keys that several rows have, or that two keys have by chance; none if there are too many.
+    """Return key numbers that occur more than once, including chance collisions; None if there are too many.
 
-    It reads the keys only, and moves nothing but their numbers. Where reading them is cheap, rows are counted first,
-    and as many numbers as the driver has room for are sorted there, in parts if need be: that spares the shuffle.
+    Reads only the keys and shuffles only their numbers. If reading keys is cheap, the rows are counted first and
+    the numbers are sorted on the driver, in batches if necessary, which avoids the shuffle.
     """
     numbers = frame.where(has_complete_key(columns)).select(key_number(columns).alias(KEY_HASH_COLUMN))
     if reading is KeyReading.ALONE:
-        times = ceil(frame.count() / at_once)
-        if times <= _MOST_TIMES:
-            return _sorted_here(numbers, times, most)
-    return _sorted_by_spark(numbers, most)
+        passes = ceil(frame.count() / at_once)
+        if passes <= _MAX_PASSES:
+            return _sort_on_driver(numbers, passes, limit)
+    return _sort_in_spark(numbers, limit)
 
 
-def _sorted_here(numbers: DataFrame, times: int, most: int) -> list[int] | None:
-    found: list[int] = []
-    for part in range(times):
-        ours = numbers.where(quoted_col(KEY_HASH_COLUMN) % F.lit(times) == F.lit(part)) if times > 1 else numbers
+def _sort_on_driver(numbers: DataFrame, passes: int, limit: int) -> list[int] | None:
+    shared: list[int] = []
+    for part in range(passes):
+        ours = numbers.where(quoted_col(KEY_HASH_COLUMN) % F.lit(passes) == F.lit(part)) if passes > 1 else numbers
         ordered = np.sort(ours.toArrow().column(0).to_numpy())
-        found += np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
-        if len(found) > most:
+        shared += np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
+        if len(shared) > limit:
             return None
-    return found
+    return shared
 
 
-def _sorted_by_spark(numbers: DataFrame, most: int) -> list[int] | None:
-    # a count needs no order of its own, so that one sort by one number is all
+def _sort_in_spark(numbers: DataFrame, limit: int) -> list[int] | None:
+    # a window count needs only one sort by one number
     again = numbers.withColumn(_ROWS, F.count(F.lit(1)).over(Window.partitionBy(KEY_HASH_COLUMN))).where(
         quoted_col(_ROWS) > F.lit(1)
     )
-    found = [row[0] for row in again.select(quoted_col(KEY_HASH_COLUMN)).distinct().limit(most + 1).collect()]
-    return found if len(found) <= most else None
+    found = [row[0] for row in again.select(quoted_col(KEY_HASH_COLUMN)).distinct().limit(limit + 1).collect()]
+    return found if len(found) <= limit else None

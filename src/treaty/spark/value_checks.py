@@ -1,4 +1,4 @@
-"""What a field's terms ask of each of its values: an ordered table of small functions."""
+"""Checks on single values, from the terms of a field and from ODCS metrics."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from treaty.spark.text_formats import FORMATS
 from treaty.spark.type_conversion import ColumnFunction
 
 ValueCheck: TypeAlias = tuple[Kind, str, ColumnFunction]
-"""A kind, what is asked in words, and when a value that was read breaks it."""
+"""Kind, requirement in words, and the condition under which a converted value violates it."""
 _Reader: TypeAlias = Callable[[Field, spark.DataType], Iterator[ValueCheck]]
 
-_WHOLE_BITS: dict[type[spark.DataType], int] = {
+_INTEGER_BITS: dict[type[spark.DataType], int] = {
     spark.ByteType: 8,
     spark.ShortType: 16,
     spark.IntegerType: 32,
     spark.LongType: 64,
 }
-_NEARLY = 1e-9
-_LONG_DIGITS = 18
-"""Spark holds a decimal of so many digits as a long."""
+_FLOAT_TOLERANCE = 1e-9
+_MAX_LONG_DIGITS = 18
+"""Spark stores decimals of up to this precision as a long."""
 
 
 def term_checks(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
-    """Yield what the field's terms ask of a value of this type."""
+    """Yield the checks of the terms of a field for values of this type."""
     for reader in _READERS:
         yield from reader(field, kind)
 
 
 def unchecked_options(field: Field) -> Iterator[str]:
-    """Yield what a field says that no check reads."""
+    """Yield the options of a field that no check covers."""
     named = (field.options or EMPTY).get("format")
     if isinstance(named, str) and field.logical_type == "string" and named not in FORMATS:
-        yield f"format {named!r} is not one that is checked; known are: {', '.join(FORMATS)}"
+        yield f"format {named!r} is not checked; known formats are: {', '.join(FORMATS)}"
 
 
 def literal_column(value: Any, kind: spark.DataType) -> Column:
-    """Return a value of the contract as a column that compares with that type."""
-    if isinstance(kind, tuple(_WHOLE_BITS)) and not isinstance(value, (bool, str)) and value == int(value):
+    """Return a value of the contract as a literal that compares with that type."""
+    if isinstance(kind, tuple(_INTEGER_BITS)) and not isinstance(value, (bool, str)) and value == int(value):
         return F.lit(int(value))
-    if isinstance(kind, (spark.DecimalType, *_WHOLE_BITS)) and not isinstance(value, (bool, str)):
+    if isinstance(kind, (spark.DecimalType, *_INTEGER_BITS)) and not isinstance(value, (bool, str)):
         return F.lit(Decimal(str(value)))
     if isinstance(kind, (spark.FloatType, spark.DoubleType)) and isinstance(value, (int, float)):
         return F.lit(float(value))
@@ -66,7 +66,7 @@ def literal_column(value: Any, kind: spark.DataType) -> Column:
 
 
 def is_listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
-    """Tell whether a value is one of those listed."""
+    """Whether a value is one of the allowed values."""
     if isinstance(kind, spark.StringType):
         return value.isin(*[item if isinstance(item, str) else abbreviate(item) for item in allowed])
     return value.isin(*[literal_column(item, kind) for item in allowed])
@@ -98,19 +98,19 @@ def _range(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
             high = literal_column(limits.high, kind)
             parts.append(value >= high if limits.high_open else value > high)
         broken = any_of(parts)
-        return ~_is_well_inside(value, limits) & broken if _is_told_by_whole_part(limits, kind) else broken
+        return ~_is_inside_by_integer_part(value, limits) & broken if _fits_in_long(limits, kind) else broken
 
     yield Kind.RANGE, f"must be {limits}", outside
 
 
-def _is_told_by_whole_part(limits: Bounds, kind: spark.DataType) -> bool:
+def _fits_in_long(limits: Bounds, kind: spark.DataType) -> bool:
     bounds = [bound for bound in (limits.low, limits.high) if bound is not None]
-    of_longs = all(isinstance(bound, (int, float)) and abs(bound) < 10**_LONG_DIGITS for bound in bounds)
-    return of_longs and isinstance(kind, spark.DecimalType) and kind.precision <= _LONG_DIGITS
+    of_longs = all(isinstance(bound, (int, float)) and abs(bound) < 10**_MAX_LONG_DIGITS for bound in bounds)
+    return of_longs and isinstance(kind, spark.DecimalType) and kind.precision <= _MAX_LONG_DIGITS
 
 
-def _is_well_inside(value: Column, limits: Bounds) -> Column:
-    """Tell by the whole part alone that a decimal is within bounds: Spark compares those literals as big decimals."""
+def _is_inside_by_integer_part(value: Column, limits: Bounds) -> Column:
+    """Whether the integer part proves that a decimal is within bounds; comparing big decimals is slower."""
     whole = value.cast("long")
     low = [] if limits.low is None else [whole > F.lit(math.ceil(Decimal(str(limits.low))))]
     high = [] if limits.high is None else [whole < F.lit(math.floor(Decimal(str(limits.high))))]
@@ -118,12 +118,12 @@ def _is_well_inside(value: Column, limits: Bounds) -> Column:
 
 
 def _is_below_all(bound: Any, kind: spark.DataType) -> bool:
-    bits = _WHOLE_BITS.get(type(kind))
+    bits = _INTEGER_BITS.get(type(kind))
     return bits is not None and isinstance(bound, (int, float)) and bound < -(2 ** (bits - 1))
 
 
 def _is_above_all(bound: Any, kind: spark.DataType) -> bool:
-    bits = _WHOLE_BITS.get(type(kind))
+    bits = _INTEGER_BITS.get(type(kind))
     return bits is not None and isinstance(bound, (int, float)) and bound >= 2 ** (bits - 1)
 
 
@@ -131,10 +131,10 @@ def _length(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     limits = text_length(field)
     if (limits.low is None and limits.high is None) or not isinstance(kind, (spark.StringType, spark.BinaryType)):
         return
-    yield Kind.LENGTH, f"must have a length {limits}", lambda value: _out_of(F.length(value), limits)
+    yield Kind.LENGTH, f"must have a length {limits}", lambda value: _is_outside(F.length(value), limits)
 
 
-def _out_of(size: Column, limits: Bounds) -> Column:
+def _is_outside(size: Column, limits: Bounds) -> Column:
     if limits.low is None:
         return size > F.lit(limits.high)
     if limits.high is None:
@@ -172,10 +172,10 @@ def _multiple(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
 
         def uneven(value: Column) -> Column:
             steps = value / F.lit(float(step))
-            return F.isnan(value) | (F.abs(steps - F.round(steps)) > F.lit(_NEARLY))
+            return F.isnan(value) | (F.abs(steps - F.round(steps)) > F.lit(_FLOAT_TOLERANCE))
 
         yield Kind.MULTIPLE, f"must be a multiple of {step}", uneven
-    elif isinstance(kind, (spark.DecimalType, *_WHOLE_BITS)):
+    elif isinstance(kind, (spark.DecimalType, *_INTEGER_BITS)):
         yield (
             Kind.MULTIPLE,
             f"must be a multiple of {step}",
@@ -190,7 +190,7 @@ def _items(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if isinstance(options.get("dimensions"), int):
         limits = Bounds(options["dimensions"], False, options["dimensions"], False)
     if limits.low is not None or limits.high is not None:
-        yield Kind.ITEM_COUNT, f"must have a number of items {limits}", lambda value: _out_of(F.size(value), limits)
+        yield Kind.ITEM_COUNT, f"must have a number of items {limits}", lambda value: _is_outside(F.size(value), limits)
     if options.get("uniqueItems") is True and isinstance(kind, spark.ArrayType) and not contains_map(kind.elementType):
         yield (
             Kind.UNIQUE_ITEMS,
@@ -203,7 +203,7 @@ ArrayLike = (spark.ArrayType, spark.MapType)
 
 
 def contains_map(kind: spark.DataType) -> bool:
-    """Tell whether values cannot be compared, as Spark has it for maps."""
+    """Whether a type contains a map, which Spark cannot compare."""
     if isinstance(kind, spark.ArrayType):
         return contains_map(kind.elementType)
     if isinstance(kind, spark.StructType):
@@ -219,7 +219,7 @@ _Rule: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class QualityCheck:
-    """What a quality rule asks of each value, and how many may be otherwise; no `broken`: the field's own terms."""
+    """A metric on single values with its threshold; without `broken`, the terms of the field apply."""
 
     kind: Kind
     says: str
@@ -231,7 +231,7 @@ class QualityCheck:
 
 
 def quality_checks(field: Field, kind: spark.DataType) -> Iterator[QualityCheck]:
-    """Yield what the quality rules of a field ask of each value."""
+    """Yield the checks of the quality rules of a field."""
     for rule in field.quality or ():
         checked = normalize_rule(rule)
         reader = VALUE_METRICS.get(str(checked.get("metric")))
@@ -244,9 +244,9 @@ def quality_checks(field: Field, kind: spark.DataType) -> Iterator[QualityCheck]
 
 
 def rule_severity(rule: _Rule) -> Severity:
-    """Read how much a rule weighs: an error unless it says otherwise."""
-    said = str(rule.get("severity", "error")).strip().lower()
-    return {"warning": Severity.WARNING, "warn": Severity.WARNING, "info": Severity.INFO}.get(said, Severity.ERROR)
+    """Read the severity of a rule; the default is error."""
+    severity = str(rule.get("severity", "error")).strip().lower()
+    return {"warning": Severity.WARNING, "warn": Severity.WARNING, "info": Severity.INFO}.get(severity, Severity.ERROR)
 
 
 _Asked: TypeAlias = tuple[Kind, str, ColumnFunction | None]

@@ -1,4 +1,4 @@
-"""Why a row is in quarantine: one entry for each rule it breaks."""
+"""The violations of a quarantined row: one entry per violated rule."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from pyspark.sql import types as spark
 from treaty.spark.rules import Rule
 
 MASKED_VALUE = "***"
-_LONGEST = 200
-_PARTS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
-VIOLATIONS_TYPE = spark.ArrayType(spark.StructType([spark.StructField(part, spark.StringType()) for part in _PARTS]))
-_PLACE, _VALUE = "place", "value"
+_MAX_VALUE_LENGTH = 200
+_VIOLATION_FIELDS = ("rule", "kind", "field", "value", "says", "severity", "contract", "version")
+VIOLATIONS_TYPE = spark.ArrayType(
+    spark.StructType([spark.StructField(part, spark.StringType()) for part in _VIOLATION_FIELDS])
+)
+_INDEX, _VALUE = "place", "value"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Which contract a row was judged by."""
+    """The contract that a row was checked against."""
 
     contract: str
     version: str
@@ -29,7 +31,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Reason:
-    """A rule, when a row breaks it, and the value that does."""
+    """A rule, the condition under which a row violates it, and the value to show."""
 
     rule: Rule
     broken: Column
@@ -38,24 +40,28 @@ class Reason:
 
 
 def violations_column(reasons: Sequence[Reason], origin: Origin) -> Column:
-    """Return the list of what a row breaks; build it for bad rows only.
+    """Return the violations of a row; to be evaluated for invalid rows only.
 
-    What is said of a rule is looked up in a list that Spark works out once: as columns it would be most of the plan.
+    The texts of the rules are looked up in a constant list; as columns they would dominate the query plan.
     """
     if not reasons:
         return F.array().cast(VIOLATIONS_TYPE)
-    found = F.array_compact(F.array(*[_found(place, reason) for place, reason in enumerate(reasons)]))
-    said = F.from_json(F.lit(json.dumps([_said(reason, origin) for reason in reasons])), VIOLATIONS_TYPE.simpleString())
-    return F.transform(found, lambda one: F.get(said, one.getField(_PLACE)).withField(_VALUE, one.getField(_VALUE)))
+    violated = F.array_compact(F.array(*[_violation(place, reason) for place, reason in enumerate(reasons)]))
+    descriptions = F.from_json(
+        F.lit(json.dumps([_describe_rule(reason, origin) for reason in reasons])), VIOLATIONS_TYPE.simpleString()
+    )
+    return F.transform(
+        violated, lambda one: F.get(descriptions, one.getField(_INDEX)).withField(_VALUE, one.getField(_VALUE))
+    )
 
 
-def _found(place: int, reason: Reason) -> Column:
-    text = F.substring(reason.shown.cast("string"), 1, _LONGEST)
+def _violation(place: int, reason: Reason) -> Column:
+    text = F.substring(reason.shown.cast("string"), 1, _MAX_VALUE_LENGTH)
     value = F.when(text.isNotNull(), F.lit(MASKED_VALUE)) if reason.is_secret else text
-    return F.when(reason.broken, F.struct(F.lit(place).alias(_PLACE), value.alias(_VALUE)))
+    return F.when(reason.broken, F.struct(F.lit(place).alias(_INDEX), value.alias(_VALUE)))
 
 
-def _said(reason: Reason, origin: Origin) -> dict[str, str]:
+def _describe_rule(reason: Reason, origin: Origin) -> dict[str, str]:
     rule = reason.rule
     return {
         "rule": rule.id,

@@ -116,9 +116,7 @@ def test_counts_are_the_same_however_many_groups_are_brought_here(
     spark: SparkSession, most_groups: int, keys: KeyReading
 ) -> None:
     rows = "SELECT * FROM VALUES (1L, 10L), (1L, 10L), (2L, 20L), (2L, 20L), (3L, NULL), (4L, 40L) AS t(shop, number)"
-    measures = measure_rules(
-        enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), most_groups=most_groups
-    )
+    measures = measure_rules(enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), max_groups=most_groups)
     broken = {item.rule.id: item.broken for item in measures.results if item.broken}
     assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})
 

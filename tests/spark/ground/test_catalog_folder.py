@@ -34,6 +34,6 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
 
     with pytest.raises(
-        Unavailable, match=r"cannot make the folder .*/taken/\.treaty for the catalog: .*; set spark.ice"
+        Unavailable, match=r"cannot create the folder .*/taken/\.treaty for the catalog: .*; change spark.ice"
     ):
         create_catalog_folder(_catalog(f"jdbc:sqlite:{tmp_path}/taken/.treaty/catalog.db"))

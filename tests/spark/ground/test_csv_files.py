@@ -97,7 +97,7 @@ def test_files_with_other_columns_are_not_mixed_up(spark: SparkSession, write: W
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "is empty: a CSV file has at least a header"), ("a,b,A\n", "several columns named 'a'")],
+    [("", "is empty: a CSV file needs at least a header"), ("a,b,A\n", "several columns named 'a'")],
 )
 def test_what_is_refused(spark: SparkSession, write: Write, text: str, said: str) -> None:
     with pytest.raises(InvalidDocument, match=said):

@@ -27,7 +27,7 @@ def kept(tmp_path: Path) -> Path:
 def test_what_is_there_is_not_fetched_again(kept: Path) -> None:
     said: list[str] = []
 
-    assert fetch_jars(kept, say=said.append).parent == kept
+    assert fetch_jars(kept, report=said.append).parent == kept
     assert said == []
 
 
@@ -52,15 +52,15 @@ def test_offline_it_says_so_and_leaves_nothing_behind(tmp_path: Path, monkeypatc
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert ended.returncode == 1
-    assert "cannot fetch org.apache.iceberg" in ended.stderr
+    assert "cannot download org.apache.iceberg" in ended.stderr
     assert "Connection refused" in ended.stderr
-    assert "check the network and run it again" in ended.stderr
+    assert "check the network and try again" in ended.stderr
     assert list((tmp_path / "jars").iterdir()) == []
 
 
 def test_ivy_settings_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no Ivy settings file at /nowhere"):
-        fetch_jars(tmp_path / "jars", Path("/nowhere"), say=lambda text: None)
+    with pytest.raises(NotFound, match="Ivy settings file /nowhere"):
+        fetch_jars(tmp_path / "jars", Path("/nowhere"), report=lambda text: None)
 
 
 @pytest.mark.parametrize(

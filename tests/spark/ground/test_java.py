@@ -46,7 +46,7 @@ def test_the_first_that_fits_is_taken(
 
 
 def test_without_any_it_says_what_to_install() -> None:
-    with pytest.raises(Unavailable, match=r"there is none; install Java 17 .*openjdk-17-jre-headless.*JAVA_HOME"):
+    with pytest.raises(Unavailable, match=r"none was found; install Java 17 .*openjdk-17-jre-headless.*JAVA_HOME"):
         find_java({"PATH": "", "JAVA_HOME": "/nowhere"}, [])
 
 

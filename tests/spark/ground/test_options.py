@@ -101,8 +101,8 @@ def test_settings_of_spark_in_a_variable(tmp_path: Path) -> None:
         ("spark: {memory: lots}", "memory must be a number and k, m, g or t, such as 2g, not 'lots'"),
         ("spark: {conf: [a]}", "spark.conf must be a mapping of names to values"),
         ("spark: {iceberg: {uri: 'jdbc:sqlite:a.db'}}", "warehouse is missing; set spark.iceberg.warehouse too"),
-        ("spark: {iceberg: {uri: a.db, warehouse: b}}", "a catalog is at a JDBC address"),
-        ("spark: {iceberg: {uri: 'jdbc:sqlite:a', warehouse: b, name: a.b}}", "'a.b' cannot name a catalog"),
+        ("spark: {iceberg: {uri: a.db, warehouse: b}}", "the URI of a catalog is a JDBC URL"),
+        ("spark: {iceberg: {uri: 'jdbc:sqlite:a', warehouse: b, name: a.b}}", "'a.b' is not a valid catalog name"),
         ("spark: {iceberg: {password: x}}", "set TREATY_ICEBERG_PASSWORD"),
     ],
 )

@@ -59,9 +59,9 @@ def test_what_is_said_goes_over_what_is_written() -> None:
 @pytest.mark.parametrize(
     ("text", "data_format", "said"),
     [
-        ("orders.xyz", "xml", "unknown format 'xml' of data; use one of: parquet, csv, json, avro, orc"),
-        ("jdbc:postgresql://db/shop?password=hush", None, "which table of jdbc:postgresql://db/shop"),
-        ("table:csv.`", None, "cannot name a table"),
+        ("orders.xyz", "xml", "unknown data format 'xml'; use one of: parquet, csv, json, avro, orc"),
+        ("jdbc:postgresql://db/shop?password=hush", None, "no table given for jdbc:postgresql://db/shop"),
+        ("table:csv.`", None, "is not a table name"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(text: str, data_format: str | None, said: str) -> None:

@@ -72,7 +72,7 @@ def test_a_database_without_the_table(any_spark: SparkSession, shop: str) -> Non
     ("url", "said"),
     [
         ("jdbc:postgresql://127.0.0.1:1/shop?user=a&password=hush#orders", "cannot read table orders of .*refused"),
-        ("jdbc:mysql://127.0.0.1:1/shop#orders", "no driver for table orders of jdbc:mysql://127.0.0.1:1/shop"),
+        ("jdbc:mysql://127.0.0.1:1/shop#orders", "no JDBC driver for table orders of jdbc:mysql://127.0.0.1:1/shop"),
     ],
 )
 def test_a_database_that_cannot_be_reached(any_spark: SparkSession, url: str, said: str) -> None:

@@ -94,7 +94,7 @@ def test_terms_that_leave_no_value_are_told() -> None:
     impossible = {"name": "x", "logicalType": "string", "required": True}
     item = contract([{**impossible, "logicalTypeOptions": {"pattern": "^aaaa$", "maxLength": 2}}]).schema[0]
 
-    with pytest.raises(InvalidDocument, match=r"no value of x was found that keeps its terms; give rows with --data"):
+    with pytest.raises(InvalidDocument, match=r"no value found for x that satisfies its terms; give rows with --data"):
         generate_rows(item, 1)
 
 

@@ -21,8 +21,8 @@ def test_of_few_rows_little_is_concluded(spark: SparkSession) -> None:
 
     status = fields_of(inferred.contract)["status"]
     assert said(status) == {"logicalType": "string", "physicalType": "string"}
-    assert guessed(status)["required"] == "low: 0 nulls, but 12 rows are little evidence: not marked as required"
-    assert "12 rows are few" in collect_advice(inferred.contract, inferred.profile)[0].says
+    assert guessed(status)["required"] == "low: 0 nulls, but 12 rows are too few: not marked as required"
+    assert "12 rows are too few" in collect_advice(inferred.contract, inferred.profile)[0].says
 
 
 def test_of_no_rows_names_and_types_are_drafted(spark: SparkSession) -> None:
@@ -52,7 +52,7 @@ def test_of_a_sample_nothing_is_claimed_as_exact(any_spark: SparkSession, sample
     fields = fields_of(inferred.contract)
     assert 200 < inferred.profile.rows < 600
     assert {said.partition(":")[0] for field in fields.values() for said in guessed(field).values()} == {"low"}
-    assert "the other rows were not looked at" in guessed(fields["order_id"])["primaryKey"]
+    assert "the other rows were not examined" in guessed(fields["order_id"])["primaryKey"]
     assert collect_advice(inferred.contract, inferred.profile)[0].topic == "sample"
     assert f"{inferred.profile.rows:,} rows" in document_of(inferred.contract)["customProperties"][0]["value"]["from"]
 
@@ -67,7 +67,7 @@ def test_a_sample_is_a_share_or_a_number_of_rows(text: str, sample: Sample) -> N
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "101%", "-5", "five", "1e3", "5%%"])
 def test_no_sample_is_refused(text: str) -> None:
-    with pytest.raises(InvalidDocument, match="is no sample"):
+    with pytest.raises(InvalidDocument, match="is not a sample"):
         parse_sample(text)
 
 

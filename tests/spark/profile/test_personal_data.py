@@ -24,13 +24,13 @@ SECRETS: dict[str, Text] = {
     "remark": lambda row: f"ask secret{row}@mail.example" if row % 50 == 0 else "none",
 }
 EVIDENCE = {
-    "customer_email": f"medium: its name says so; {ROWS} of {ROWS} values show an email address",
-    "reach": f"medium: {ROWS} of {ROWS} values show a phone number with its country",
-    "payee": f"medium: {ROWS} of {ROWS} values show an IBAN with right check digits",
-    "paid_with": f"medium: {ROWS} of {ROWS} values show a card number with a right check digit",
+    "customer_email": f"medium: its name suggests it; {ROWS} of {ROWS} values show an email address",
+    "reach": f"medium: {ROWS} of {ROWS} values show a phone number with a country code",
+    "payee": f"medium: {ROWS} of {ROWS} values show an IBAN with valid check digits",
+    "paid_with": f"medium: {ROWS} of {ROWS} values show a card number with a valid check digit",
     "came_from": f"medium: {ROWS} of {ROWS} values show an IP address",
-    "first_name": "medium: its name says so",
-    "bsn": "medium: its name says so",
+    "first_name": "medium: its name suggests it",
+    "bsn": "medium: its name suggests it",
     "remark": f"medium: 3 of {ROWS} values show an email address",
 }
 HARMLESS: dict[str, Text] = {

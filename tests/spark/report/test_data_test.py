@@ -34,14 +34,14 @@ def test_a_frame_is_tested_in_named_steps(any_spark: SparkSession, tmp_path: Pat
         ("required:quantity", None, 1),
     ]
     assert report.drift == ()
-    assert steps == ["judging 3 rules", "writing 2 rows to quarantine", "collecting samples"]
+    assert steps == ["checking 3 rules", "writing 2 rows to quarantine", "collecting samples"]
 
 
 def test_sound_data_need_one_job_and_no_samples(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("1", 5)], "id string, quantity int")
     steps: list[str] = []
 
-    report = run_data_test(enforce(frame, ORDERS), tell=steps.append)
+    report = run_data_test(enforce(frame, ORDERS), report=steps.append)
 
     assert report.outcome is Outcome.PASSED
-    assert steps == ["judging 3 rules"]
+    assert steps == ["checking 3 rules"]

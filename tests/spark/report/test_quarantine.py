@@ -39,7 +39,7 @@ def test_an_older_quarantine_is_replaced_only_if_asked_for(spark: SparkSession, 
     path = str(tmp_path / "bad")
     write_quarantine(spark.sql(BAD), Destination(path), 1)
 
-    with pytest.raises(Conflict, match="is there already; name another folder, or replace it with --overwrite"):
+    with pytest.raises(Conflict, match="already exists; choose another folder, or replace it with --overwrite"):
         Destination(path).refuse_unless_free()
 
     again = Destination(path, Existing.REPLACED)
@@ -57,12 +57,12 @@ def test_what_is_no_quarantine_is_never_replaced(spark: SparkSession, tmp_path: 
         folder.mkdir()
         (folder / "notes.txt").write_text("mine")
 
-    with pytest.raises(Conflict, match="holds more than a quarantine"):
+    with pytest.raises(Conflict, match="contains more than a quarantine"):
         Destination(str(folder), Existing.REPLACED).refuse_unless_free()
 
 
 def test_rows_that_are_not_as_many_as_were_counted_are_not_kept(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(Conflict, match="2 rows were quarantined, but 1 was written: the data changed meanwhile"):
+    with pytest.raises(Conflict, match="2 rows were quarantined, but 1 was written: the data changed during the test"):
         write_quarantine(spark.sql(BAD), Destination(str(tmp_path / "bad")), 2)
 
     assert names(tmp_path) == []
@@ -90,7 +90,7 @@ def test_a_quarantine_does_not_stand_in_the_data(
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "orders.csv").write_text("id\n")
 
-    with pytest.raises(InvalidDocument, match="would stand in the data"):
+    with pytest.raises(InvalidDocument, match="would be inside the data"):
         Destination(path, Existing.REPLACED).refuse_unless_free(sources)
 
 

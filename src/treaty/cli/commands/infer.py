@@ -129,7 +129,7 @@ def _infer(data: DataInput, options: SparkOptions, contract_id: str, name: str, 
         progress.start(f"reading {data.source}")
         opened = open_data(session, data.source, options=data.options)
         return infer_contract(
-            opened.frame, contract_id, name, typing=_typing(opened), sample=sample, say=progress.start
+            opened.frame, contract_id, name, typing=_typing(opened), sample=sample, report=progress.start
         )
 
 

@@ -1,4 +1,4 @@
-"""Rows that keep a contract, made from it: the same in every run, with nulls and edges among them."""
+"""Generate rows that satisfy a contract, reproducibly, including nulls and edge cases."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from treaty.spark.migration.generated_values import (
 from treaty.spark.schema import column_name, spark_type, struct_type
 
 _WHOLE = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType, spark.DecimalType)
-_PATIENCE = 50
-_NULL_EVERY = 5
-_FEW_ITEMS = 3
+_MAX_ATTEMPTS = 50
+_NULL_FREQUENCY = 5
+_MAX_EXTRA_ITEMS = 3
 
 
 def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple[Any, ...]]:
-    """Make so many rows of an object, or as many as its keys allow; the same seed gives the same rows."""
+    """Generate rows of an object, or as many as its keys allow; the same seed gives the same rows."""
     columns = [_Column(field, FieldPath().field(field.name or ""), f"{seed}/{item.name}") for field in item.fields]
     keys = [place for place, field in enumerate(item.fields) if field.primary_key]
     alone = [place for place, field in enumerate(item.fields) if field.unique]
@@ -39,11 +39,11 @@ def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple
     rows: list[tuple[Any, ...]] = []
     while len(rows) < wanted:
         row = [column.value(len(rows)) for column in columns]
-        for _ in range(_PATIENCE):
-            marks = _marks(row, keys, alone)
+        for _ in range(_MAX_ATTEMPTS):
+            marks = _unique_values(row, keys, alone)
             if seen.isdisjoint(marks):
                 break
-            for place in {*keys, *alone}:  # the rest of the row stays: an edge is not to be lost
+            for place in {*keys, *alone}:  # the other values stay, so that no edge case is lost
                 row[place] = columns[place].value(len(rows))
         else:
             break
@@ -52,40 +52,40 @@ def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple
     return rows
 
 
-def _marks(row: Sequence[Any], keys: Sequence[int], alone: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Return what no other row may share with this one."""
-    marks: list[tuple[Any, ...]] = [("key", *(_mark(row[place]) for place in keys))] if keys else []
-    return marks + [(place, _mark(row[place])) for place in alone if row[place] is not None]
+def _unique_values(row: Sequence[Any], keys: Sequence[int], alone: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Return the keys and unique values of a row, which no other row may have."""
+    marks: list[tuple[Any, ...]] = [("key", *(_identity(row[place]) for place in keys))] if keys else []
+    return marks + [(place, _identity(row[place])) for place in alone if row[place] is not None]
 
 
 def row_schema(item: SchemaObject) -> spark.StructType:
-    """Return the schema that the rows have; every column may be null, so that nothing is judged twice."""
+    """Return the schema of the rows with nullable columns, because enforcement checks nullability."""
     return spark.StructType([spark.StructField(one.name, one.dataType, True) for one in struct_type(item).fields])
 
 
 class _Column:
-    """Makes the values of one column, row by row."""
+    """Generates the values of one column."""
 
     def __init__(self, field: Field, path: FieldPath, seed: str) -> None:
         self.field = field
-        self.random = Random(f"{seed}/{path}")  # noqa: S311 - rows to try things on, not secrets
+        self.random = Random(f"{seed}/{path}")  # noqa: S311 - test data, not secrets
         self.values = _values(field, path, self.random)
         self.path = path
 
     def value(self, number: int) -> Any:
-        """Return the value of a row; the first row is as empty as the contract allows, the second as full."""
-        if not self.field.is_required and number != 1 and (number == 0 or self.random.randrange(_NULL_EVERY) == 0):
+        """Return the value of a row; the first row has all optional values null, the second has none null."""
+        if not self.field.is_required and number != 1 and (number == 0 or self.random.randrange(_NULL_FREQUENCY) == 0):
             return None
         value = next(self.values, None)
         if value is None and self.field.is_required:
             raise InvalidDocument(
-                f"cannot make rows: no value of {self.path} was found that keeps its terms; give rows with --data"
+                f"cannot generate rows: no value found for {self.path} that satisfies its terms; give rows with --data"
             )
         return value
 
 
 def _values(field: Field, path: FieldPath, random: Random) -> Iterator[Any]:
-    """Return values of a field, without end, or none where its terms leave none."""
+    """Return an infinite iterator of values of a field; empty if no value satisfies its terms."""
     kind = spark_type(field) or spark.StringType()
     listed = allowed_values(field)
     if listed is not None:
@@ -125,7 +125,7 @@ def _texts(field: Field, random: Random) -> Iterator[str]:
 
 
 def _listed(values: tuple[Any, ...], kind: spark.DataType, random: Random) -> Iterator[Any]:
-    """Yield every value of a list once, then any of them."""
+    """Yield every allowed value once, then random ones."""
     typed = [one for one in (_typed(value, kind) for value in values) if one is not None]
     yield from typed
     while typed:
@@ -164,7 +164,9 @@ def _arrays(field: Field, kind: spark.ArrayType, path: FieldPath, random: Random
     fixed = options.get("dimensions")
     low = fixed if isinstance(fixed, int) else limits.low or 0
     high = (
-        fixed if isinstance(fixed, int) else min(limits.high if limits.high is not None else low + _FEW_ITEMS, low + 9)
+        fixed
+        if isinstance(fixed, int)
+        else min(limits.high if limits.high is not None else low + _MAX_EXTRA_ITEMS, low + 9)
     )
     element = field.items
     inside: Iterator[Any]
@@ -177,7 +179,7 @@ def _arrays(field: Field, kind: spark.ArrayType, path: FieldPath, random: Random
         wanted = (low, high)[number] if number < 2 else random.randint(low, high)
         items = list(islice(inside, wanted))
         if apart:
-            items = list({_mark(one): one for one in items}.values())
+            items = list({_identity(one): one for one in items}.values())
         if len(items) < low:
             return
         if element is not None and not element.is_required and items and number % 6 == 5 and not apart:
@@ -189,12 +191,12 @@ def _maps(field: Field, path: FieldPath, random: Random) -> Iterator[dict[Any, A
     keys = _values(field.map_key or Field(), path.into(MAP_KEYS), random)
     values = _values(field.map_value or Field(), path.into(MAP_VALUES), random)
     for number in count():
-        names = islice(keys, number % _FEW_ITEMS)
+        names = islice(keys, number % _MAX_EXTRA_ITEMS)
         yield {name if not isinstance(name, bytearray) else bytes(name): next(values, None) for name in names}
 
 
-def _mark(value: Any) -> Any:
-    """Return something that tells values apart."""
+def _identity(value: Any) -> Any:
+    """Return a hashable value that identifies a value."""
     if isinstance(value, (str, int, float)) or value is None:
         return (type(value).__name__, value)
     return (type(value).__name__, repr(value))

@@ -1,4 +1,4 @@
-"""Numbers and moments that keep a field's terms, edges first."""
+"""Generate values that satisfy the terms of a field, edge cases first."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _BITS: dict[type[spark.DataType], int] = {
     spark.IntegerType: 32,
     spark.LongType: 64,
 }
-_SPAN = 10_000
-_DAYS = (date(1970, 1, 1), date(2024, 2, 29), date(1999, 12, 31), date(1, 1, 1), date(9999, 12, 31))
+_COMMON_NUMBER_RANGE = 10_000
+_EDGE_CASE_DATES = (date(1970, 1, 1), date(2024, 2, 29), date(1999, 12, 31), date(1, 1, 1), date(9999, 12, 31))
 _MICROS = timedelta(microseconds=1)
 
 
 def generate_numbers(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any]:
-    """Yield whole or decimal numbers of a type within the field's range, without end."""
+    """Yield an infinite sequence of integers or decimals within the range of a field."""
     low, high, digits = _limits(field, kind)
     step = _step(field, digits)
     lowest, highest = math.ceil(low / step), math.floor(high / step)
@@ -44,7 +44,7 @@ def generate_numbers(field: Field, kind: spark.DataType, random: Random) -> Iter
     for number in edges:
         if lowest <= number <= highest:
             yield _as(kind, number * step)
-    near = (max(lowest, -_SPAN), min(highest, _SPAN))
+    near = (max(lowest, -_COMMON_NUMBER_RANGE), min(highest, _COMMON_NUMBER_RANGE))
     while True:
         wide = near[0] > near[1] or random.random() < 0.2
         first, last = (lowest, highest) if wide else near
@@ -52,7 +52,7 @@ def generate_numbers(field: Field, kind: spark.DataType, random: Random) -> Iter
 
 
 def generate_floats(field: Field, kind: spark.DataType, random: Random) -> Iterator[float]:
-    """Yield floating numbers within the field's range, without end."""
+    """Yield an infinite sequence of floats within the range of a field."""
     limits = value_range(field)
     low = float(limits.low) if isinstance(limits.low, (int, float)) else -math.inf
     high = float(limits.high) if isinstance(limits.high, (int, float)) else math.inf
@@ -71,28 +71,28 @@ def generate_floats(field: Field, kind: spark.DataType, random: Random) -> Itera
 
 
 def generate_dates(field: Field, random: Random) -> Iterator[date]:
-    """Yield days within the field's range, without end."""
+    """Yield an infinite sequence of dates within the range of a field."""
     first, last = _moments(field)
-    edges = (*_DAYS, first.date(), last.date())
+    edges = (*_EDGE_CASE_DATES, first.date(), last.date())
     yield from (one for one in edges if first.date() <= one <= last.date())
-    near = _near(first, last)
+    near = _common_years(first, last)
     while True:
         yield (near[0] + (near[1] - near[0]) * random.random()).date()
 
 
 def generate_timestamps(field: Field, random: Random, *, aware: bool) -> Iterator[datetime]:
-    """Yield moments within the field's range, without end; in UTC, or without a zone."""
+    """Yield an infinite sequence of timestamps within the range of a field, in UTC or without a time zone."""
     first, last = _moments(field)
-    edges = [datetime(one.year, one.month, one.day, 12, 30, 0, 123456, UTC) for one in _DAYS]
-    near = _near(first, last)
+    edges = [datetime(one.year, one.month, one.day, 12, 30, 0, 123456, UTC) for one in _EDGE_CASE_DATES]
+    near = _common_years(first, last)
 
-    def told(one: datetime) -> datetime:
+    def localize(one: datetime) -> datetime:
         return one if aware else one.replace(tzinfo=None)
 
-    yield from (told(one) for one in (*edges, first, last) if first <= one <= last)
+    yield from (localize(one) for one in (*edges, first, last) if first <= one <= last)
     while True:
         micros = random.randint(0, max(0, (near[1] - near[0]) // _MICROS))
-        yield told(near[0] + micros * _MICROS)
+        yield localize(near[0] + micros * _MICROS)
 
 
 def _rounded(number: float, kind: spark.DataType, multiple: Any, limits: Bounds) -> Iterator[float]:
@@ -111,7 +111,7 @@ def _inside(number: float, limits: Bounds) -> bool:
 
 
 def _limits(field: Field, kind: spark.DataType) -> tuple[Decimal, Decimal, int]:
-    """Return the smallest and the largest number, and how many decimals there are."""
+    """Return the minimum, the maximum and the number of decimal places."""
     if isinstance(kind, spark.DecimalType):
         digits, most = kind.scale, Decimal(10) ** (kind.precision - kind.scale) - Decimal(1).scaleb(-kind.scale)
         low, high = -most, most
@@ -152,30 +152,44 @@ def _moments(field: Field) -> tuple[datetime, datetime]:
     return first, last
 
 
-def _near(first: datetime, last: datetime) -> tuple[datetime, datetime]:
-    """Stay in our time where the range allows it."""
+def _common_years(first: datetime, last: datetime) -> tuple[datetime, datetime]:
+    """Prefer the years 1990 to 2040 if the range allows them."""
     near = max(first, datetime(1990, 1, 1, tzinfo=UTC)), min(last, datetime(2040, 1, 1, tzinfo=UTC))
     return near if near[0] <= near[1] else (first, last)
 
 
-_TRIES = 200
-_MOST_REPEATS = 4
-_LONGEST = 200
+_MAX_ATTEMPTS = 200
+_MAX_REPEATS = 4
+_MAX_TEXT_LENGTH = 200
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_UNUSUAL = ("", " ", "ß", "日本", "it's", 'a "b"', "back\\slash", "a`b", "ünï", "🙂", "${x}", "line\nbreak", "\t")
+_EDGE_CASE_TEXTS = (
+    "",
+    " ",
+    "ß",
+    "日本",
+    "it's",
+    'a "b"',
+    "back\\slash",
+    "a`b",
+    "ünï",
+    "🙂",
+    "${x}",
+    "line\nbreak",
+    "\t",
+)
 _READABLE = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x20, 0x7E))
-"""Characters to take from a set first, so that rows can be read."""
+"""Preferred characters, so that rows are readable."""
 
 TextGenerator = Callable[[Random, int], str]
 
 
 def text_generator(field: Field) -> TextGenerator:
-    """Return what makes texts for a field, the number of the row leading to a different one as far as there are any."""
+    """Return a generator of texts for a field; different row numbers give different texts if possible."""
     options = field.options or EMPTY
     pattern, named = options.get("pattern"), options.get("format")
     if isinstance(pattern, str):
         tree = parse_pattern(pattern)
-        return lambda random, number: _walked(tree, random)
+        return lambda random, number: _text_from_pattern(tree, random)
     if isinstance(named, str) and named in _FORMATS:
         return _FORMATS[named]
     if field.type is not None and field.type.name == "time":
@@ -186,7 +200,7 @@ def text_generator(field: Field) -> TextGenerator:
 
 
 def satisfies_terms(field: Field, text: str) -> bool:
-    """Tell whether a text keeps the field's pattern and length."""
+    """Whether a text satisfies the pattern and length of a field."""
     limits = text_length(field)
     if (limits.low is not None and len(text) < limits.low) or (limits.high is not None and len(text) > limits.high):
         return False
@@ -195,8 +209,8 @@ def satisfies_terms(field: Field, text: str) -> bool:
 
 
 def generate_text(field: Field, make: TextGenerator, random: Random, number: int) -> str | None:
-    """Make a text that keeps the field's terms; None where none was found."""
-    for attempt in range(_TRIES):
+    """Generate a text that satisfies the terms of a field; None if none was found."""
+    for attempt in range(_MAX_ATTEMPTS):
         text = make(random, number + attempt)
         if satisfies_terms(field, text):
             return text
@@ -206,11 +220,11 @@ def generate_text(field: Field, make: TextGenerator, random: Random, number: int
 def _plain(field: Field) -> TextGenerator:
     limits = text_length(field)
     low = limits.low or 0
-    high = min(limits.high if limits.high is not None else max(low, 12), max(_LONGEST, low))
+    high = min(limits.high if limits.high is not None else max(low, 12), max(_MAX_TEXT_LENGTH, low))
 
     def make(random: Random, number: int) -> str:
-        if number % 4 == 0 and number // 4 < len(_UNUSUAL):
-            return _UNUSUAL[number // 4]
+        if number % 4 == 0 and number // 4 < len(_EDGE_CASE_TEXTS):
+            return _EDGE_CASE_TEXTS[number // 4]
         if number % 7 == 1:
             return _word(random, low)
         if number % 7 == 2:
@@ -224,18 +238,18 @@ def _word(random: Random, length: int) -> str:
     return "".join(random.choice(_PLAIN) for _ in range(length))
 
 
-def _walked(node: Node, random: Random) -> str:
-    """Walk a pattern and write down what it asks for."""
+def _text_from_pattern(node: Node, random: Random) -> str:
+    """Generate a text that matches a pattern."""
     match node:
         case CharacterClass(among):
             return _character(among.ranges, random)
         case Concatenation(parts):
-            return "".join(_walked(part, random) for part in parts)
+            return "".join(_text_from_pattern(part, random) for part in parts)
         case Alternation(options):
-            return _walked(random.choice(options), random) if options else ""
+            return _text_from_pattern(random.choice(options), random) if options else ""
         case Repetition(part, least, most):
-            upper = least + _MOST_REPEATS if most is None else min(most, least + _MOST_REPEATS)
-            return "".join(_walked(part, random) for _ in range(random.randint(least, upper)))
+            upper = least + _MAX_REPEATS if most is None else min(most, least + _MAX_REPEATS)
+            return "".join(_text_from_pattern(part, random) for _ in range(random.randint(least, upper)))
         case Anchor():
             return ""
 
@@ -260,7 +274,7 @@ def _day(random: Random) -> str:
 
 
 def _clock(pattern: str) -> TextGenerator:
-    """Write a time of day by a Java pattern, as far as hours, minutes and seconds go."""
+    """Generate times of day by a Java pattern with hours, minutes and seconds."""
 
     def make(random: Random, number: int) -> str:
         hour, minute, second = _moment(random).split(":")

@@ -1,4 +1,4 @@
-"""Running the shims of a path on rows, there and back, and counting what came of it."""
+"""Prove a migration path: apply its shims to rows in both directions, and count the differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ReportStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class GivenRows:
-    """Rows of a line that somebody gave, and what they are called."""
+    """Rows of a line given by the user, and the name of their source."""
 
     frame: DataFrame
     name: str
@@ -55,25 +55,25 @@ def prove(
     *,
     given: Mapping[MigrationDirection, GivenRows] | None = None,
     rows: int = 500,
-    tell: ReportStep = lambda said: None,
+    report: ReportStep = lambda step: None,
 ) -> Proof:
-    """Run every shim both ways: the result is held to its contract, and rows that return are compared.
+    """Apply every shim both ways, enforce the target contract on the result, and compare rows that return.
 
-    `given` are rows to serve a way from: those of the new line for the way back, those of the old one for the way
-    forward. Where none are given they are made from the contract. Rows that break their own contract are left out.
+    `given` are the rows to convert, by direction: rows of the new line for the way back, rows of the old line for the
+    way forward. Missing rows are generated from the contract. Rows that violate their own contract are left out.
     """
     if given and len(path.objects) != 1:
         raise InvalidDocument(
-            "rows can be given for a contract with one object; this one is proven on rows made for it"
+            "rows can be given only for a contract with one object; this one is proven on generated rows"
         )
     proofs: list[ShimProof] = []
     for item in path.objects:
-        proofs += _Proving(spark, path, item, given or {}, rows, tell).proofs()
+        proofs += _ObjectProof(spark, path, item, given or {}, rows, report).proofs()
     return Proof(path.before, path.after, now, tuple(proofs), shims_digest(path))
 
 
-class _Proving:
-    """Proves one object of a path."""
+class _ObjectProof:
+    """Proves one object of a migration path."""
 
     def __init__(
         self,
@@ -82,19 +82,19 @@ class _Proving:
         item: ObjectPath,
         given: Mapping[MigrationDirection, GivenRows],
         rows: int,
-        tell: ReportStep,
+        report: ReportStep,
     ) -> None:
         self.spark = spark
         self.item = item
         self.given = given
         self.wanted = rows
-        self.tell = tell
+        self.report = report
         old, new = _Line(path.before, item.before), _Line(path.after, item.after)
         self.ends = {MigrationDirection.BACK: (new, old), MigrationDirection.FORWARD: (old, new)}
         self.shims = {MigrationDirection.BACK: item.back, MigrationDirection.FORWARD: item.forward}
 
     def proofs(self) -> tuple[ShimProof, ...]:
-        """Serve both ways; what a way serves is broken or not, what returns by it differs or not."""
+        """Convert rows both ways; count violations of the result and differences after the round trip."""
         runs = {
             way: self._run(way)
             for way in (MigrationDirection.BACK, MigrationDirection.FORWARD)
@@ -107,7 +107,7 @@ class _Proving:
         rows, origin = self._rows(way, source)
         kept = enforce(rows, source.contract, object_name=source.item.name).valid.persist()
         try:
-            self.tell(f"serving {way.meaning}")
+            self.report(f"converting rows: {way.meaning}")
             made = apply_shim(kept, self.shims[way])
             found = enforce(made, target.contract, object_name=target.item.name).measures()
             broken: Counter[str] = Counter()
@@ -117,7 +117,7 @@ class _Proving:
             returned = {}
             other = self.shims[_other(way)]
             if not other.blocked:
-                self.tell(f"comparing what returned of {source.contract.id} {source.contract.version}")
+                self.report(f"comparing rows after the round trip of {source.contract.id} {source.contract.version}")
                 returned = count_differences(kept, self.shims[way], other)
             counted = Rows(
                 f"{source.contract.id} {source.contract.version}",
@@ -132,7 +132,7 @@ class _Proving:
     def _rows(self, way: MigrationDirection, source: _Line) -> tuple[DataFrame, str]:
         if way in self.given:
             return self.given[way].frame, self.given[way].name
-        self.tell(f"making rows of {source.contract.id} {source.contract.version}")
+        self.report(f"generating rows of {source.contract.id} {source.contract.version}")
         made = generate_rows(source.item, self.wanted, f"{source.contract.id}@{source.contract.version}")
         self.made = len(made)
         return self.spark.createDataFrame(made, row_schema(source.item)), "made from the contract"
@@ -163,7 +163,7 @@ class _Proving:
 
 @dataclass(frozen=True)
 class _Run:
-    """What serving one way came to."""
+    """The result of converting rows one way."""
 
     rows: Rows
     conforming: int
@@ -179,11 +179,11 @@ _SENT = "__treaty_sent"
 
 
 def count_differences(frame: DataFrame, there: Shim, back: Shim) -> dict[str, int]:
-    """Send rows through one shim and back through the other; count, by field, those that came back different."""
+    """Send rows through one shim and back through the other; count the differing rows by field."""
     sent = F.struct(*map(quoted_col, frame.columns)).alias(_SENT)
     middle = frame.select("*", sent).selectExpr(*projection(there), _SENT)
     returned = middle.selectExpr(*projection(back), _SENT)
-    apply_shim(frame, there)  # says what Spark has against a shim in words of the migration
+    apply_shim(frame, there)  # raises a clear error if Spark rejects the shim
     fields = list(_comparable(there.source.fields, FieldPath(), frame.schema))
     if not fields:
         return {}
@@ -196,9 +196,9 @@ def count_differences(frame: DataFrame, there: Shim, back: Shim) -> dict[str, in
 
 
 def must_round_trip(step: Step, back: Shim, there: Shim) -> bool:
-    """Tell whether a field has to come back as it went: it is made exactly, from what was made exactly.
+    """Whether a field must survive the round trip: it is exact and made only from exact fields.
 
-    What stands in a list or map is compared with all of that list or map, so all of it has to.
+    A field in a list or map is compared with the entire list or map, so all of it must be exact.
     """
     together = [one for one in back.walk() if not one.inside and _container(step).covers(one.target)]
     return all(
@@ -208,14 +208,14 @@ def must_round_trip(step: Step, back: Shim, there: Shim) -> bool:
 
 
 def _container(step: Step) -> FieldPath:
-    """Return the path of what a field is compared with: itself, or the outermost list or map it stands in."""
+    """Return the path that a field is compared at: its own, or that of the outermost list or map around it."""
     steps = step.target.steps
     marks = [place for place, one in enumerate(steps) if one.is_mark]
     return FieldPath(steps[: marks[0]], step.target.object) if marks else step.target
 
 
 def _is_exact(path: FieldPath, shim: Shim) -> bool:
-    """Tell whether a field was made exactly, all of it."""
+    """Whether all of a field was converted exactly."""
     touching = [one for one in shim.walk() if not one.inside and (path.covers(one.target) or one.target.covers(path))]
     return bool(touching) and all(one.fidelity is Fidelity.EXACT for one in touching)
 
@@ -223,7 +223,7 @@ def _is_exact(path: FieldPath, shim: Shim) -> bool:
 def _comparable(
     fields: tuple[Field, ...], parent: FieldPath, schema: spark.StructType, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, tuple[str, ...], spark.DataType]]:
-    """Yield every field that can be compared by itself; lists and maps are compared as a whole, under each leaf."""
+    """Yield every field that can be compared; lists and maps are compared entirely, under each of their leaves."""
     kinds = {item.name: item.dataType for item in schema.fields}
     for field in fields:
         name, path = column_name(field), parent.field(field.name or "")
@@ -252,16 +252,16 @@ def _at(column: Column, names: tuple[str, ...]) -> Column:
 
 
 def _same(one: Column, other: Column, kind: spark.DataType) -> Column:
-    """Compare two values, null being like null; maps are compared as they are written."""
+    """Compare two values, with null equal to null; maps are compared as JSON."""
     if contains_map(kind):
         return F.to_json(F.struct(one.alias("v"))).eqNullSafe(F.to_json(F.struct(other.alias("v"))))
     return one.eqNullSafe(other)
 
 
 def apply_shim(frame: DataFrame, shim: Shim) -> DataFrame:
-    """Return rows of one line in the shape of the other; nothing runs until the frame is used."""
+    """Return rows of one line in the shape of the other, lazily."""
     try:
         return frame.selectExpr(*projection(shim))
     except PySparkException as error:
-        said = str(error).splitlines()[0]
-        raise InvalidDocument(f"Spark cannot make {shim.way.meaning}: {said}") from None
+        reason = str(error).splitlines()[0]
+        raise InvalidDocument(f"Spark cannot compute {shim.way.meaning}: {reason}") from None

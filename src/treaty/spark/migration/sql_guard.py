@@ -1,4 +1,4 @@
-"""The SQL that a migration block declares, which is untrusted: read, checked, and written anew."""
+"""Check the untrusted SQL in a migration block and render it again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF_A_RULE = "the SQL of the rule"
 
 
 def guard_sql(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
-    """Let SQL over a row of an object through if it is on the list of what strangers may ask."""
+    """Return checked SQL over the rows of an object; refuse anything that is not on the allow-list."""
     try:
         read = parse_row_value(text, RuleScope.of(contract, item))
     except InvalidDocument as error:

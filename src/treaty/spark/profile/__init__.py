@@ -1,4 +1,4 @@
-"""What data look like, and the contract that could be drafted from them: guesses, each with its evidence."""
+"""Profile data and draft a contract from it; every guessed term states its evidence."""
 
 from treaty.spark.profile.facts import Facts, Profile, TypeOrigin
 from treaty.spark.profile.guesses import GUESSED_PROPERTY, Confidence, Guess, read_guesses

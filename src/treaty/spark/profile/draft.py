@@ -1,4 +1,4 @@
-"""A draft contract from a profile; pure, so that the same facts give the same draft."""
+"""Draft a contract from a profile, and advise what to review first. No Spark: equal facts give equal drafts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from treaty.spark.profile.term_guesses import Freshness, Subject, guess_freshnes
 from treaty.spark.profile.type_guesses import TYPE_TERM, guess_type
 
 TODO = "TODO"
-_FIRST = "0.1.0"
+_FIRST_VERSION = "0.1.0"
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What a draft is made from, and what it is to be called."""
+    """The profile, names and guesses that a draft is made from."""
 
     contract_id: str
     object_name: str
@@ -43,13 +43,13 @@ class Draft:
     now: datetime
 
     def contract(self) -> Contract:
-        """Draft the contract; what only people know is left to do."""
+        """Draft the contract; what only people know is marked as TODO."""
         fields = tuple(self._column(item) for item in self.profile.schema.fields if item.name != MALFORMED_COLUMN)
         freshness = self._freshness(fields)
         schema = SchemaObject(self.object_name, properties=fields)
         return Contract(
             self.contract_id,
-            _FIRST,
+            _FIRST_VERSION,
             LATEST_API_VERSION,
             status="draft",
             description=FrozenMap({"purpose": TODO}),
@@ -66,7 +66,7 @@ class Draft:
             terms = terms.guess(self._key_guess(), primary_key=True, primary_key_position=self._position(item.name))
         if item.name in self.profile.partitions:
             place = self.profile.partitions.index(item.name) + 1
-            guess = Guess("partitioned", Confidence.HIGH, "the folders of the files are named by it")
+            guess = Guess("partitioned", Confidence.HIGH, "the files are in folders named after it")
             terms = terms.guess(guess, more=FrozenMap({"partitioned": True, "partitionKeyPosition": place}))
         return with_guess_notes(terms)
 
@@ -77,7 +77,7 @@ class Draft:
     def _key_guess(self) -> Guess:
         several = ", ".join(self.profile.key) if len(self.profile.key) > 1 else "it"
         if self.profile.sample:
-            evidence = f"no two rows of the sample share {several}; the other rows were not looked at"
+            evidence = f"no two rows of the sample share {several}; the other rows were not examined"
         else:
             evidence = f"no two of {self.profile.rows:,} rows share {several}, counted exactly"
         limit = Confidence.HIGH if any(map(is_identifier, self.profile.key)) else Confidence.LOW
@@ -96,8 +96,8 @@ class Draft:
         stored = Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.typeName()}")
         if isinstance(kind, spark.StructType):
             parts = tuple(self._field(path.field(item.name), item.name, item.dataType) for item in kind.fields)
-            whole = Field(name, logical_type="object", physical_type="struct", properties=parts)
-            return GuessedField(whole).guess(stored)
+            parent = Field(name, logical_type="object", physical_type="struct", properties=parts)
+            return GuessedField(parent).guess(stored)
         if isinstance(kind, spark.ArrayType):
             items = self._field(path.into(ITEMS), None, kind.elementType)
             return GuessedField(Field(name, logical_type="array", physical_type="array", items=items)).guess(stored)
@@ -125,40 +125,40 @@ class Draft:
         return (FrozenMap(level),)
 
     def _notes(self, freshness: Freshness | None) -> tuple[FrozenMap, ...]:
-        seen = self.profile.sample or f"all {self.profile.rows:,} rows"
-        said = {"from": seen} | ({} if freshness is None else {"freshness": str(freshness.guess)})
+        source = self.profile.sample or f"all {self.profile.rows:,} rows"
+        notes = {"from": source} | ({} if freshness is None else {"freshness": str(freshness.guess)})
         owners = FrozenMap({"property": "owners", "value": [{"team": TODO}]})
-        return FrozenMap({"property": GUESSED_PROPERTY, "value": said}), owners
+        return FrozenMap({"property": GUESSED_PROPERTY, "value": notes}), owners
 
 
-_MOST_NAMED = 8
+_MAX_NAMED_FIELDS = 8
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to look at, and why."""
+    """One point to review, and why."""
 
     topic: str
     says: str
 
 
 def collect_advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
-    """Return what to look at, the gravest first."""
+    """Return the points to review, most important first."""
     return tuple(one for topic in _TOPICS for one in topic(contract, profile))
 
 
 def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if profile.sample:
-        yield Advice("sample", f"{profile.sample}; nothing is known of the other rows")
+        yield Advice("sample", f"{profile.sample}; the other rows were not examined")
     if not profile.rows:
-        yield Advice("evidence", "there are no rows: only names and stored types are drafted")
+        yield Advice("evidence", "there are no rows; the draft has only names and stored types")
     elif profile.is_little:
         yield Advice(
             "evidence",
-            f"{profile.rows:,} rows are few: below {MIN_EVIDENCE_ROWS} hardly anything is concluded from them",
+            f"{profile.rows:,} rows are too few to conclude much; {MIN_EVIDENCE_ROWS} or more are needed",
         )
     if profile.malformed:
-        yield Advice("malformed", f"{profile.malformed:,} rows could not be read; treaty test sets them apart")
+        yield Advice("malformed", f"{profile.malformed:,} rows could not be read; treaty test quarantines them")
 
 
 def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
@@ -166,7 +166,7 @@ def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if not profile.rows:
         return
     if not key:
-        yield Advice("key", "none was found: no column, or pair of them, that looks like a key tells all rows apart")
+        yield Advice("key", "no key found: no likely column or pair of columns is unique")
         return
     names = ", ".join(contract.schema[0].primary_key)
     yield Advice("key", f"{names} ({read_guesses(key[0]).get('primaryKey', '')})")
@@ -174,36 +174,41 @@ def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 def _personal(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if named := _names(contract, lambda field: field.classification is not None):
-        yield Advice("personal data", f"{named}: classified as restricted; is that all, and is it right?")
+        yield Advice("personal data", f"{named}: classified as restricted; check that these are right and complete")
 
 
 def _choices(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if named := _names(contract, lambda field: field.enum is not None):
-        yield Advice("choices", f"{named}: only the values that were seen are allowed; are there others?")
+        yield Advice("choices", f"{named}: only the observed values are allowed; add other valid values")
 
 
 def _patterns(contract: Contract, profile: Profile) -> Iterator[Advice]:
     shaped = {"pattern", "length", "range"}
     if named := _names(contract, lambda field: bool(shaped & read_guesses(field).keys())):
-        yield Advice("limits", f"{named}: a pattern, length or range that all values happen to keep; is it meant?")
+        yield Advice(
+            "limits", f"{named}: a pattern, length or range that all values satisfy; check that it is intended"
+        )
 
 
 def _freshness(contract: Contract, profile: Profile) -> Iterator[Advice]:
     for level in contract.sla or ():
-        yield Advice("freshness", f"{level.get('value')} {level.get('unit')} by {level.get('element')}: promise it?")
+        yield Advice(
+            "freshness",
+            f"{level.get('value')} {level.get('unit')} by {level.get('element')}; check that you can promise this",
+        )
     if not contract.sla:
-        yield Advice("freshness", "nothing is promised: no moment in the data says how often they are refreshed")
+        yield Advice("freshness", "not drafted: no timestamp shows how often the data is refreshed")
 
 
-def _left(contract: Contract, profile: Profile) -> Iterator[Advice]:
+def _remaining_work(contract: Contract, profile: Profile) -> Iterator[Advice]:
     fields = [field for _, field, _ in locate_fields(contract) if field.name]
-    yield Advice("to do", f"the purpose, the owner, and what each of {len(fields):,} fields means")
+    yield Advice("to do", f"describe the purpose, the owner and the meaning of {len(fields):,} fields")
 
 
 def _names(contract: Contract, chosen: Callable[[Field], bool]) -> str:
     found = [str(path) for path, field, _ in locate_fields(contract) if chosen(field)]
-    more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(found[:_MOST_NAMED]) + more
+    more = f" and {len(found) - _MAX_NAMED_FIELDS:,} more" if len(found) > _MAX_NAMED_FIELDS else ""
+    return ", ".join(found[:_MAX_NAMED_FIELDS]) + more
 
 
-_TOPICS = (_evidence, _key, _personal, _choices, _patterns, _freshness, _left)
+_TOPICS = (_evidence, _key, _personal, _choices, _patterns, _freshness, _remaining_work)

@@ -1,4 +1,4 @@
-"""What a look at the data found, as plain values; guesses are made from these alone."""
+"""Facts about data as plain values; guesses are made from these alone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from treaty.contracts.values import EMPTY
 from treaty.spark.profile.text_types import NO_TEXT_TYPE, TextType
 
 MIN_EVIDENCE_ROWS = 50
-"""Fewer rows than this are little evidence."""
+"""With fewer rows than this, most guesses are not made."""
 
 
 @dataclass(frozen=True)
 class NumberFacts:
-    """What the numbers that texts stand for need: digits before the point, decimals behind it, and their range."""
+    """Numbers in text values: digits before the decimal point, decimal places, and range."""
 
     digits: int
     fewest_decimals: int
@@ -31,7 +31,7 @@ class NumberFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the values at one place: from the first look, and for some from a closer one."""
+    """What is known about the values at one path; text values have more facts from a second scan."""
 
     path: FieldPath
     kind: spark.DataType
@@ -56,12 +56,12 @@ class Facts:
 
     @property
     def name(self) -> str:
-        """The name of the field, or of the field whose elements these are."""
+        """The name of the field, or of the field that contains these elements."""
         return next((step.text for step in reversed(self.path.steps) if not step.is_mark), "")
 
     @property
     def is_column(self) -> bool:
-        """Whether this is a column of its own, nested in nothing."""
+        """Whether this is a top-level column."""
         return len(self.path.steps) == 1
 
     @property
@@ -70,18 +70,18 @@ class Facts:
         return isinstance(self.kind, spark.StringType)
 
     def are_all(self, readings: TextType) -> bool:
-        """Tell whether every text is one of these."""
+        """Whether every text is of one of these types."""
         return bool(self.readings) and not self.readings & ~readings
 
     def shows(self, trait: str, share: float) -> bool:
-        """Tell whether at least this share of the values show a trait of personal data."""
+        """Whether at least this share of the values show a trait of personal data."""
         count = self.persons.get(trait, 0)
         return count > 0 and count >= share * self.present
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a look at a dataset found."""
+    """The facts about a dataset."""
 
     schema: spark.StructType
     rows: int
@@ -93,21 +93,21 @@ class Profile:
 
     @cached_property
     def by_path(self) -> dict[FieldPath, Facts]:
-        """The facts of each place."""
+        """The facts by path."""
         return {item.path: item for item in self.facts}
 
     @property
     def is_little(self) -> bool:
-        """Whether there are too few rows to conclude much."""
+        """Whether there are too few rows for most guesses."""
         return self.rows < MIN_EVIDENCE_ROWS
 
 
 class TypeOrigin(StrEnum):
-    """How much a type in the data says."""
+    """Where the types of the data come from."""
 
     STORED = "stored"
-    """The store has a schema: its types were chosen."""
+    """The data has a schema, so its types were chosen."""
     SEEN = "seen"
-    """The types were worked out from the values, as for JSON."""
+    """The types were derived from the values, as for JSON."""
     NONE = "none"
-    """Every value is a text, as in CSV."""
+    """All values are text, as in CSV."""

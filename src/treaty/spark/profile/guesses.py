@@ -1,4 +1,4 @@
-"""Guesses: what is drafted, how sure it is, and the evidence; never mistaken for what somebody decided."""
+"""Guessed terms with their confidence and evidence, marked as guesses in the draft."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from treaty.contracts.values import FrozenMap
 from treaty.spark.profile.facts import Profile
 
 GUESSED_PROPERTY = "guessed"
-"""The custom property that says, for each term of a field, how sure it is and why."""
-_PLENTY = 1_000
+"""The custom property with the confidence and evidence of each guessed term."""
+_HIGH_CONFIDENCE_ROWS = 1_000
 
 
 class Confidence(StrEnum):
-    """How much a guess can be relied on."""
+    """How reliable a guess is."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -40,30 +40,30 @@ class Guess:
 
 @dataclass(frozen=True)
 class GuessedField:
-    """A field as far as it is guessed, and the guesses."""
+    """A field with the terms guessed so far, and the guesses."""
 
     field: Field
     guesses: tuple[Guess, ...] = ()
 
-    def guess(self, guess: Guess, **said: object) -> GuessedField:
-        """Return the terms with one more guess, and what it says."""
-        return GuessedField(replace(self.field, **said), (*self.guesses, guess))  # type: ignore[arg-type]
+    def guess(self, guess: Guess, **terms: object) -> GuessedField:
+        """Return the field with one more guess and its terms."""
+        return GuessedField(replace(self.field, **terms), (*self.guesses, guess))  # type: ignore[arg-type]
 
     def guess_options(self, guess: Guess, **options: object) -> GuessedField:
-        """Return the terms with one more guess about the options of the type."""
+        """Return the field with one more guess about type options."""
         return self.guess(guess, options=FrozenMap({**(self.field.options or {}), **options}))
 
 
 def cap_confidence(limit: Confidence, profile: Profile) -> Confidence:
-    """Return how sure a guess can be: little data and samples make any guess a weak one."""
+    """Limit the confidence of a guess by the amount of data; samples and few rows give low confidence."""
     if profile.sample or profile.is_little:
         return Confidence.LOW
-    by_rows = Confidence.HIGH if profile.rows >= _PLENTY else Confidence.MEDIUM
+    by_rows = Confidence.HIGH if profile.rows >= _HIGH_CONFIDENCE_ROWS else Confidence.MEDIUM
     return max(limit, by_rows, key=_ORDER.index)
 
 
 def with_guess_notes(terms: GuessedField) -> Field:
-    """Return the field with its guesses noted in it."""
+    """Return the field with its guesses as a custom property."""
     if not terms.guesses:
         return terms.field
     note = FrozenMap({"property": GUESSED_PROPERTY, "value": {guess.term: str(guess) for guess in terms.guesses}})
@@ -71,13 +71,13 @@ def with_guess_notes(terms: GuessedField) -> Field:
 
 
 def read_guesses(field: Field) -> dict[str, str]:
-    """Return what is noted in a field as guessed, by term."""
+    """Return the guesses noted in a field, by term."""
     notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED_PROPERTY)
     return {str(term): str(said) for note in notes for term, said in note["value"].items()}
 
 
 def drop_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
-    """Return the field with some guesses struck from its notes, and why."""
+    """Remove guesses from the notes of a field, and note why."""
     kept = {term: said for term, said in read_guesses(field).items() if term not in set(terms)}
     others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED_PROPERTY)
     return replace(

@@ -1,4 +1,4 @@
-"""From data to a draft contract: look twice, find the key, draft, and hold the data to the draft."""
+"""Infer a draft contract: profile the data, find the key, draft, and drop guesses that the data violates."""
 
 from __future__ import annotations
 
@@ -33,33 +33,35 @@ _NUMBER = re.compile(r"[1-9][0-9_,]*")
 
 @dataclass(frozen=True)
 class Sample:
-    """How much is looked at: a share in percent, or a number of rows."""
+    """A sample: a percentage or a number of rows."""
 
     percent: float | None = None
     rows: int | None = None
 
     def of(self, frame: DataFrame) -> DataFrame:
-        """Return the part of the frame; the same each time it is read, as far as Spark can tell."""
+        """Return the sample of a frame; repeatable as far as Spark allows."""
         if self.percent is not None:
             return frame.sample(fraction=self.percent / 100, seed=_SEED)
         return frame.limit(self.rows or 1)
 
     def words(self, rows: int) -> str:
-        """Say what was looked at."""
+        """Describe the sample."""
         if self.percent is not None:
             return f"a random sample of {self.percent:g} %: {rows:,} rows"
-        return f"the first {rows:,} rows that Spark met, which is no random sample"
+        return f"the first {rows:,} rows that Spark read, which is not a random sample"
 
 
 def parse_sample(text: str) -> Sample:
-    """Read a share such as 5%, or a number of rows such as 100000."""
+    """Parse a percentage such as 5% or a number of rows such as 100000."""
     if found := _SHARE.fullmatch(text.strip()):
         percent = float(found["percent"])
         if 0 < percent <= 100:
             return Sample(percent=percent)
     elif _NUMBER.fullmatch(text.strip()):
         return Sample(rows=int(text.replace(",", "")))
-    raise InvalidDocument(f"{text!r} is no sample; write a number of rows such as 100000, or a share such as 5%")
+    raise InvalidDocument(
+        f"{text!r} is not a sample; write a number of rows such as 100000, or a percentage such as 5%"
+    )
 
 
 ReportStep = Callable[[str], None]
@@ -67,7 +69,7 @@ ReportStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Inferred:
-    """A draft, and what it was drafted from."""
+    """A draft and its profile."""
 
     contract: Contract
     profile: Profile
@@ -81,35 +83,35 @@ def infer(
     typing: TypeOrigin = TypeOrigin.STORED,
     sample: Sample | None = None,
     now: datetime | None = None,
-    say: ReportStep = lambda step: None,
+    report: ReportStep = lambda step: None,
 ) -> Inferred:
-    """Draft a contract that every row of the frame (or of the sample) keeps; each term is marked as a guess."""
+    """Draft a contract that every row of the frame (or sample) satisfies; each term is marked as a guess."""
     if frame.isStreaming:
-        raise InvalidDocument("an endless stream has no profile; infer from a table or file that it was written to")
+        raise InvalidDocument("a stream cannot be profiled; infer from a table or file that it is written to")
     if not [name for name in frame.schema.names if name != MALFORMED_COLUMN]:
-        raise InvalidDocument("the data have no columns; there is nothing to draft a contract from")
-    lay_out_input(frame, SchemaObject(object_name), closed=False)  # refuses names that no contract can stand for
+        raise InvalidDocument("the data has no columns to draft a contract from")
+    lay_out_input(frame, SchemaObject(object_name), closed=False)  # refuses column names that a contract cannot have
     moment = now or datetime.now(UTC)
-    with _part_of(frame, sample) as looked_at:
-        say("looking at every column")
-        profile = collect_value_statistics(looked_at)
+    with _sample_of(frame, sample) as profiled:
+        report("profiling all columns")
+        profile = collect_value_statistics(profiled)
         if sample is not None:
             profile = replace(profile, sample=sample.words(profile.rows))
-        say("looking closer at texts")
-        profile = collect_text_statistics(looked_at, profile)
+        report("profiling text columns")
+        profile = collect_text_statistics(profiled, profile)
         draft = Draft(contract_id, object_name, profile, typing, {}, moment)
         personal = guess_personal_fields(draft.contract(), profile)
-        say("looking for a key")
-        key = find_key(looked_at, profile, object_name, set(personal))
+        report("searching for a key")
+        key = find_key(profiled, profile, object_name, set(personal))
         profile = replace(profile, key=key, partitions=_partitions(frame))
-        say("holding the data to the draft")
+        report("checking the draft against the data")
         drafted = replace(draft, profile=profile, personal=personal).contract()
-        return Inferred(drop_broken_guesses(looked_at, drafted, moment), profile)
+        return Inferred(drop_broken_guesses(profiled, drafted, moment), profile)
 
 
 @contextmanager
-def _part_of(frame: DataFrame, sample: Sample | None) -> Iterator[DataFrame]:
-    """Give the part to look at; first rows are kept, for Spark may meet others the next time."""
+def _sample_of(frame: DataFrame, sample: Sample | None) -> Iterator[DataFrame]:
+    """Yield the frame or its sample. The first rows are cached, since Spark may return other rows next time."""
     if sample is None:
         yield frame
     elif sample.rows is None:
@@ -136,7 +138,7 @@ _TERMS = {
     Kind.LENGTH: "length",
     Kind.UNIQUE: "primaryKey",
 }
-"""Which guess stands behind which kind of rule."""
+"""The guessed term behind each kind of rule."""
 _OPTIONS = {
     Kind.PATTERN: ("pattern",),
     Kind.FORMAT: ("format",),
@@ -147,7 +149,7 @@ _STRUCTURES = ("object", "array", "map")
 
 
 def drop_broken_guesses(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
-    """Return the draft without what the data themselves break, by the very rules they will be held to."""
+    """Return the draft without terms that the data violates, checked with the rules of the draft itself."""
     breaches = enforce(frame, contract).measures(now=now).breaches
     if any(broken.rule.kind is Kind.FRESHNESS for broken in breaches):
         contract = replace(contract, sla=None)
@@ -157,10 +159,10 @@ def drop_broken_guesses(frame: DataFrame, contract: Contract, now: datetime) -> 
         kinds.setdefault(broken.rule.field, set()).add(broken.rule.kind)
 
     def change(path: FieldPath, field: Field) -> Field:
-        taken_back = kinds.get(str(path), set()) & _TERMS.keys() | ({Kind.UNIQUE} if keyless else set())
+        violated = kinds.get(str(path), set()) & _TERMS.keys() | ({Kind.UNIQUE} if keyless else set())
         if Kind.TYPE in kinds.get(str(path), ()):
-            return _untyped(field)
-        return _loosened(field, taken_back)
+            return _as_text(field)
+        return _without_terms(field, violated)
 
     return _each_field(contract, change) if breaches else contract
 
@@ -184,8 +186,8 @@ def _each_field(contract: Contract, change: Callable[[FieldPath, Field], Field])
     return replace(contract, objects=objects)
 
 
-def _loosened(field: Field, kinds: set[Kind]) -> Field:
-    """Return the field without the terms behind some kinds of rules."""
+def _without_terms(field: Field, kinds: set[Kind]) -> Field:
+    """Return the field without the terms behind these kinds of rules."""
     drafted = {kind for kind in kinds if kind is not Kind.UNIQUE or field.primary_key}
     if not drafted:
         return field
@@ -199,11 +201,11 @@ def _loosened(field: Field, kinds: set[Kind]) -> Field:
         primary_key=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key,
         primary_key_position=None if drafted & {Kind.UNIQUE, Kind.REQUIRED} else field.primary_key_position,
     )
-    return drop_guesses(loosened, [_TERMS[kind] for kind in drafted], "rows of the data break it")
+    return drop_guesses(loosened, [_TERMS[kind] for kind in drafted], "some rows violate it")
 
 
-def _untyped(field: Field) -> Field:
-    """Return the field as the text, or the JSON in a text, that it is stored as."""
+def _as_text(field: Field) -> Field:
+    """Return the field as plain text or JSON text, as it is stored."""
     kept = Field(
         field.name,
         description=field.description,
@@ -213,4 +215,4 @@ def _untyped(field: Field) -> Field:
     )
     stored = ("object", "json") if field.logical_type in _STRUCTURES else ("string", "string")
     plain = replace(kept, logical_type=stored[0], physical_type=stored[1])
-    return drop_guesses(plain, ["logicalType", "range", "primaryKey"], "not all values can be read as more than text")
+    return drop_guesses(plain, ["logicalType", "range", "primaryKey"], "some values can only be read as text")

@@ -1,4 +1,4 @@
-"""What the name of a field says about its values, before any is looked at."""
+"""Hints from the name of a field about its values."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from dataclasses import dataclass
 
 from treaty.contracts.names import split_words
 
-_IDENTIFIERS = frozenset({"id", "key", "uuid", "guid", "identifier", "number", "no", "nr", "pk"})
-_LINES = frozenset(
+_IDENTIFIER_WORDS = frozenset({"id", "key", "uuid", "guid", "identifier", "number", "no", "nr", "pk"})
+_LINE_WORDS = frozenset(
     {"line", "position", "pos", "sequence", "seq", "index", "item", "version", "revision", "rank", "row"}
 )
-_DAYS = frozenset({"date", "day", "month", "week", "period", "at", "on", "from"})
-_LABELS = frozenset(
+_DAY_WORDS = frozenset({"date", "day", "month", "week", "period", "at", "on", "from"})
+_LABEL_WORDS = frozenset(
     {
         *("zip", "postal", "postcode", "plz", "code", "phone", "mobile", "telephone", "tel", "fax", "msisdn", "iban"),
         *("bic", "swift", "card", "pan", "account", "ean", "gtin", "upc", "isbn", "sku", "barcode", "vat", "tax"),
         *("ssn", "passport", "imei", "serial", "pin", "ref", "reference", "hash", "token", "phase", "tag"),
     }
 )
-"""Digits under such a name are no quantity: nobody adds them up, and a zero in front counts."""
-_CHOICES = frozenset(
+"""Digits in such fields are not quantities: they are never added up, and leading zeros matter."""
+_CHOICE_WORDS = frozenset(
     {
         *("status", "state", "type", "kind", "category", "class", "channel", "method", "mode", "currency", "country"),
         *("level", "tier", "priority", "reason", "source", "stage", "segment", "role", "plan", "gender", "language"),
         *("locale", "region", "unit", "size", "color", "colour", "severity", "operation", "action", "event"),
     }
 )
-_REFRESHED = ("updated", "modified", "changed", "loaded", "ingested", "synced", "refreshed")
-_HAPPENED = frozenset({"at", "timestamp", "ts", "time", "datetime"})
+_UPDATE_WORDS = ("updated", "modified", "changed", "loaded", "ingested", "synced", "refreshed")
+_TIME_WORDS = frozenset({"at", "timestamp", "ts", "time", "datetime"})
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The range that a name implies; it is guessed only where all values are inside."""
+    """The range that a name implies; it is guessed only if all values are within it."""
 
     words: frozenset[str]
     low: int
@@ -54,41 +54,41 @@ _LIMITS = (
 
 
 def is_identifier(name: str) -> bool:
-    """Tell whether values tell things apart: `order_id`, `uuid`, `invoice_number`."""
+    """Whether a name is that of an identifier: `order_id`, `uuid`, `invoice_number`."""
     words = split_words(name)
-    return bool(words) and words[-1] in _IDENTIFIERS
+    return bool(words) and words[-1] in _IDENTIFIER_WORDS
 
 
 def is_label(name: str) -> bool:
-    """Tell whether digits under this name are no quantity: a postal code, an account."""
-    return bool(set(split_words(name)) & _LABELS)
+    """Whether digits under this name are a label, not a quantity: a postal code, an account."""
+    return bool(set(split_words(name)) & _LABEL_WORDS)
 
 
 def is_choice(name: str) -> bool:
-    """Tell whether values are probably chosen from a list."""
-    return bool(set(split_words(name)[-2:]) & _CHOICES)
+    """Whether values under this name probably come from a fixed list."""
+    return bool(set(split_words(name)[-2:]) & _CHOICE_WORDS)
 
 
 def can_be_key_part(name: str) -> bool:
-    """Tell whether values could be part of what tells rows apart."""
+    """Whether a field of this name can be part of a key."""
     return is_identifier(name) or is_line_number(name)
 
 
 def is_line_number(name: str) -> bool:
-    """Tell whether values tell apart what belongs together: lines, versions, days."""
-    return bool(set(split_words(name)) & (_LINES | _DAYS))
+    """Whether values number the parts of something: lines, versions, days."""
+    return bool(set(split_words(name)) & (_LINE_WORDS | _DAY_WORDS))
 
 
 def implied_limits(name: str) -> Limits | None:
-    """Return the range that a name implies, if any."""
+    """Return the range that a name implies; None if it implies none."""
     words = set(split_words(name))
     return next((limits for limits in _LIMITS if words & limits.words), None)
 
 
 def freshness_rank(name: str) -> int | None:
-    """Rank a timestamp as the one to measure freshness by, lowest first; None where its name does not say so."""
+    """Rank a timestamp as a measure of freshness, best first; None if its name does not suggest it."""
     words = split_words(name)
-    for rank, word in enumerate(_REFRESHED):
+    for rank, word in enumerate(_UPDATE_WORDS):
         if word in words:
             return rank
-    return len(_REFRESHED) if words and words[-1] in _HAPPENED else None
+    return len(_UPDATE_WORDS) if words and words[-1] in _TIME_WORDS else None

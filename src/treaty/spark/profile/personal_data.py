@@ -1,4 +1,4 @@
-"""What gives values away as personal data: an address, a phone, an account, a card, a machine."""
+"""Detect personal data by the values of fields and by their names."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from treaty.spark.profile.guesses import Confidence, Guess, cap_confidence
 from treaty.spark.profile.text_types import DIGITS
 from treaty.spark.type_conversion import ColumnFunction
 
-_LONGEST_SEARCHED = 500
+_MAX_SEARCHED_LENGTH = 500
 _EMAIL = r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,20}"
 _IP = r"^[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$"
 
 
 @dataclass(frozen=True)
 class Trait:
-    """A kind of personal data that values show, and which share of them makes it likely."""
+    """A kind of personal data, and the share of values that makes it likely."""
 
     name: str
     what: str
@@ -33,7 +33,7 @@ class Trait:
 
 
 def _email(value: Column) -> Column:
-    return F.when(F.contains(value, F.lit("@")), F.left(value, F.lit(_LONGEST_SEARCHED)).rlike(_EMAIL))
+    return F.when(F.contains(value, F.lit("@")), F.left(value, F.lit(_MAX_SEARCHED_LENGTH)).rlike(_EMAIL))
 
 
 def _phone(value: Column) -> Column:
@@ -43,16 +43,16 @@ def _phone(value: Column) -> Column:
 
 
 def _iban(value: Column) -> Column:
-    """Check the digits too: the account behind its country and check digits must leave 1 when divided by 97."""
+    """Check the format and the check digits (ISO 7064 MOD 97-10)."""
     bare = F.translate(value, " ", "")
     moved = F.concat(F.substring(bare, 5, 30), F.substring(bare, 1, 4))
 
-    def carried(sofar: Column, sign: Column) -> Column:
+    def remainder(total: Column, sign: Column) -> Column:
         digit = F.ascii(sign) - F.lit(ord("0"))
         letter = F.ascii(sign) - F.lit(ord("A") - 10)
-        return (F.when(sign <= F.lit("9"), sofar * 10 + digit).otherwise(sofar * 100 + letter)) % F.lit(97)
+        return (F.when(sign <= F.lit("9"), total * 10 + digit).otherwise(total * 100 + letter)) % F.lit(97)
 
-    rest = F.aggregate(F.split(moved, ""), F.lit(0), carried)
+    rest = F.aggregate(F.split(moved, ""), F.lit(0), remainder)
     written = F.when(F.substring(bare, 3, 2).between("00", "99"), bare.rlike("^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$"))
     return F.when(written, rest == F.lit(1))
 
@@ -69,26 +69,26 @@ def _ip(value: Column) -> Column:
 
 TRAITS = (
     Trait("email", "an email address", _email, 0.01),
-    Trait("phone", "a phone number with its country", _phone, 0.5),
-    Trait("iban", "an IBAN with right check digits", _iban, 0.5),
-    Trait("card", "a card number with a right check digit", _card, 0.9),
+    Trait("phone", "a phone number with a country code", _phone, 0.5),
+    Trait("iban", "an IBAN with valid check digits", _iban, 0.5),
+    Trait("card", "a card number with a valid check digit", _card, 0.9),
     Trait("ip", "an IP address", _ip, 0.9),
 )
 
 
 CLASSIFICATION_TERM = "classification"
 _RULE = "pii-unclassified"
-_NATIONAL = frozenset(
+_NATIONAL_ID_WORDS = frozenset(
     {
         *("bsn", "nino", "cpf", "curp", "nif", "nie", "pesel", "aadhaar", "steuerid", "ahv", "cnp", "egn", "oib"),
         *("username", "login", "nickname"),
     }
 )
-"""Numbers of persons in one country or another, and names they go by, that lint does not know by name."""
+"""National identifiers and user names that lint does not know."""
 
 
 def guess_personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Guess]:
-    """Return the fields that seem to be about persons, each with the evidence."""
+    """Return the fields that seem to hold personal data, each with the evidence."""
     by_name = _by_name(contract)
     found: dict[FieldPath, Guess] = {}
     for facts in profile.facts:
@@ -107,13 +107,13 @@ def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
 
 def _by_name(contract: Contract) -> dict[FieldPath, str]:
     fields = tuple(field_contexts(contract))
-    remarked = {path for path, _ in RULES[_RULE].run(contract, fields)}
-    named = {spot.path for spot in fields if str(spot.path) in remarked or _is_national(spot.name)}
-    return dict.fromkeys(named, "its name says so")
+    reported = {path for path, _ in RULES[_RULE].run(contract, fields)}
+    named = {spot.path for spot in fields if str(spot.path) in reported or _is_national(spot.name)}
+    return dict.fromkeys(named, "its name suggests it")
 
 
 def _is_national(name: str) -> bool:
-    return bool(set(split_words(name)) & _NATIONAL)
+    return bool(set(split_words(name)) & _NATIONAL_ID_WORDS)
 
 
 def _by_content(facts: Facts) -> str | None:
@@ -126,7 +126,7 @@ def _by_content(facts: Facts) -> str | None:
 
 
 def _field_of(path: FieldPath) -> FieldPath:
-    """Return the field that elements belong to."""
+    """Return the field that contains these elements."""
     while path.steps and path.steps[-1].is_mark:
         path = path.parent
     return path

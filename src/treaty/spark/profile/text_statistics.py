@@ -1,4 +1,4 @@
-"""The second look, at texts: what they can be read as, their shape, their values, and what they give away."""
+"""Statistics of text values: types they can be read as, shapes, values, formats and personal data."""
 
 from __future__ import annotations
 
@@ -22,41 +22,45 @@ from treaty.spark.readers.json_reader import parse_variant_type
 from treaty.spark.text_formats import FORMATS
 from treaty.spark.type_conversion import ColumnFunction
 
-_MOST_VALUES = 40
-_LONGEST_VALUE = 60
-_SHORTEST_CARD = 10**12
-_SIGNS = {"uuid": "-", "email": "@", "uri": "://", "ipv4": ".", "ipv6": ":", "time": ":"}
-"""What a value of a format must contain: looked for first, for it costs little."""
+_MAX_LISTED_VALUES = 40
+_MAX_LISTED_LENGTH = 60
+_MIN_CARD_NUMBER = 10**12
+_REQUIRED_TEXT = {"uuid": "-", "email": "@", "uri": "://", "ipv4": ".", "ipv6": ":", "time": ":"}
+"""Text that values of a format must contain; it is checked first because it is cheap."""
 _DAYS = ("dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy/MM/dd", "dd-MM-yyyy")
 _PATTERNS = tuple("".join(parts) for parts in product(_DAYS, ("", " HH:mm", " HH:mm:ss")))
 _WHOLE = (spark.LongType, spark.DecimalType)
 
 
 def collect_text_statistics(frame: DataFrame, profile: Profile) -> Profile:
-    """Look at every text once more, in one job."""
+    """Collect statistics of all text columns in one job."""
     found = dict(profile.by_path)
-    places = [place for place in list_value_paths(frame.schema) if _is_worth_it(found[place.path])]
+    places = [place for place in list_value_paths(frame.schema) if _needs_text_statistics(found[place.path])]
     if not places:
         return profile
     few = [number for number, place in enumerate(places) if _has_few_values(found[place.path])]
     for place, answers in aggregate_texts(frame, places, _questions(few)):
-        found[place.path] = _closer(found[place.path], answers)
+        found[place.path] = _with_text_facts(found[place.path], answers)
     return replace(profile, facts=tuple(found.values()))
 
 
-def _is_worth_it(facts: Facts) -> bool:
-    """Tell a text, or a number long enough for a card."""
+def _needs_text_statistics(facts: Facts) -> bool:
+    """Whether a field is text, or a number long enough for a card number."""
     if isinstance(facts.kind, _WHOLE):
-        return facts.least is not None and facts.least >= _SHORTEST_CARD
+        return facts.least is not None and facts.least >= _MIN_CARD_NUMBER
     return facts.is_text and facts.present > 0
 
 
 def _has_few_values(facts: Facts) -> bool:
-    return facts.distinct is not None and facts.distinct <= _MOST_VALUES and (facts.longest or 0) <= _LONGEST_VALUE
+    return (
+        facts.distinct is not None
+        and facts.distinct <= _MAX_LISTED_VALUES
+        and (facts.longest or 0) <= _MAX_LISTED_LENGTH
+    )
 
 
 def _questions(few: list[int]) -> dict[str, Column]:
-    """Return all that is asked of texts; values are listed only at the few places that have few of them."""
+    """Return the aggregates of text values; values are listed only for paths with few distinct values."""
     value = F.col(VALUE_COLUMN)
     parsed = F.when(value.startswith("{") | value.startswith("["), F.try_parse_json(value))
     number = F.when(text_types.classify_text(value).bitwiseAND(F.lit(int(NUMERIC_TYPES))) != F.lit(0), value)
@@ -80,11 +84,11 @@ def _questions(few: list[int]) -> dict[str, Column]:
 
 
 def _conditions() -> dict[str, ColumnFunction]:
-    """Return what could hold for every text at a place, by name."""
+    """Return conditions that may hold for every text at a path, by name."""
     found: dict[str, ColumnFunction] = {
-        name: _of_format(name, sign) for name, sign in _SIGNS.items() if name in FORMATS
+        name: _of_format(name, sign) for name, sign in _REQUIRED_TEXT.items() if name in FORMATS
     }
-    found |= {pattern: _written_like(pattern) for pattern in _PATTERNS}
+    found |= {pattern: _matches_date_pattern(pattern) for pattern in _PATTERNS}
     return found | {written: uses_only(letters) for written, letters in ALPHABETS.items()}
 
 
@@ -97,7 +101,7 @@ def _bits(value: Column) -> Column:
 
 
 def _joined(parts: list[Column]) -> Column:
-    """Join bits pair by pair: Spark Connect refuses an expression that nests a hundred deep."""
+    """Join bits pairwise, because Spark Connect limits the nesting of expressions."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
@@ -108,8 +112,8 @@ def _of_format(name: str, sign: str) -> ColumnFunction:
     return lambda value: F.when(F.contains(value, F.lit(sign)), ~FORMATS[name].broken(value))
 
 
-def _written_like(pattern: str) -> ColumnFunction:
-    """Return whether a text is written like a pattern; its signs are looked for first, for not to fit costs more."""
+def _matches_date_pattern(pattern: str) -> ColumnFunction:
+    """Return a check that a text matches a date pattern; separators are checked first because it is cheap."""
     signs = [(place, sign) for place, sign in enumerate(pattern, start=1) if not sign.isalpha()]
 
     def written(value: Column) -> Column:
@@ -120,16 +124,16 @@ def _written_like(pattern: str) -> ColumnFunction:
     return written
 
 
-def _closer(facts: Facts, answers: dict[str, Any]) -> Facts:
+def _with_text_facts(facts: Facts, answers: dict[str, Any]) -> Facts:
     held = [name for place, name in enumerate(_conditions()) if answers["held"] >> place & 1]
     return replace(
         facts,
         readings=TextType(answers["readings"]),
-        shape=_shared(answers, "shape"),
-        runs=_shared(answers, "runs"),
+        shape=_common_value(answers, "shape"),
+        runs=_common_value(answers, "runs"),
         values=tuple(sorted(answers["values"])) or None,
         alphabet=next((written for written in ALPHABETS if written in held), None),
-        formats=tuple(name for name in _SIGNS if name in held),
+        formats=tuple(name for name in _REQUIRED_TEXT if name in held),
         moment_patterns=tuple(pattern for pattern in _PATTERNS if pattern in held),
         persons={trait.name: answers[trait.name] for trait in TRAITS if answers[trait.name]},
         numbers=_numbers(answers),
@@ -137,8 +141,8 @@ def _closer(facts: Facts, answers: dict[str, Any]) -> Facts:
     )
 
 
-def _shared(answers: dict[str, Any], name: str) -> str | None:
-    """Return what all values have: where the least and the greatest are the same, so are all between."""
+def _common_value(answers: dict[str, Any], name: str) -> str | None:
+    """Return the common value; if minimum and maximum are equal, all values are."""
     least, greatest = answers[f"least_{name}"], answers[f"greatest_{name}"]
     return str(least) if least == greatest else None
 

@@ -1,4 +1,4 @@
-"""What a text can be read as, each in one way of writing it only, so that reading it loses nothing."""
+"""Classify texts by the type they can be read as without loss."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from treaty.contracts.model import Field
 from treaty.spark.type_conversion import find_conversion
 
 DIGITS = "0123456789"
-_IN_NUMBERS = DIGITS + "+-.eE"
+_NUMBER_CHARS = DIGITS + "+-.eE"
 _TRUE = ("t", "yes", "y")
 _FALSE = ("f", "no", "n")
-_DAY = len("2024-12-31")
-_MINUTE = len("2024-12-31T23:59")
-_LONGEST_NUMBER = 40
+_DATE_LENGTH = len("2024-12-31")
+_MINUTE_LENGTH = len("2024-12-31T23:59")
+_MAX_NUMBER_LENGTH = 40
 _TEXT = spark.StringType()
 
 
 class TextType(IntFlag):
-    """What one text is; the first that fits."""
+    """The type of one text; the first that matches."""
 
     DATE = 1
-    """A day in ISO 8601."""
+    """An ISO 8601 date."""
     ZONED = 2
-    """A day with a time and a time zone in ISO 8601."""
+    """An ISO 8601 timestamp with a time zone."""
     LOCAL = 4
-    """The same without a time zone."""
+    """An ISO 8601 timestamp without a time zone."""
     WHOLE = 8
-    """A whole number as numbers are written: 7, not 007 or +7."""
+    """An integer in canonical form: 7, not 007 or +7."""
     PLAIN = 16
-    """A number with decimals, no zeros before it, no exponent."""
+    """A decimal number without leading zeros or exponent."""
     FLOATING = 32
     """A number in any other notation."""
     TRUTH = 64
-    """The words true and false."""
+    """`true` or `false`."""
     AGREEMENT = 128
-    """Any other word for yes or no that Spark reads as a truth value."""
+    """Another word for yes or no that Spark reads as a boolean."""
     BRACED = 256
-    """What could be a JSON object."""
+    """Possibly a JSON object."""
     BRACKETED = 512
-    """What could be a JSON array."""
+    """Possibly a JSON array."""
     OTHER = 1024
 
     @property
     def bit(self) -> Column:
-        """The reading as a column."""
+        """The type as a literal column."""
         return F.lit(int(self))
 
 
@@ -57,16 +57,16 @@ NUMERIC_TYPES = TextType.WHOLE | TextType.PLAIN | TextType.FLOATING
 
 
 def classify_text(value: Column) -> Column:
-    """Return what a text is, as the bit of a reading.
+    """Return the type of a text as a bit.
 
-    Each way is tried only behind a cheap look at the text: a text that cannot be read costs Spark an exception.
+    A cast is tried only after a cheap check, because each failed cast costs Spark an exception.
     """
     dashes = (F.substring(value, 5, 1) == F.lit("-")) & (F.substring(value, 8, 1) == F.lit("-"))
-    numeric = (F.translate(value, _IN_NUMBERS, "") == F.lit("")) & F.length(value).between(1, _LONGEST_NUMBER)
+    numeric = (F.translate(value, _NUMBER_CHARS, "") == F.lit("")) & F.length(value).between(1, _MAX_NUMBER_LENGTH)
     word = F.lower(value)
     return (
-        F.when(dashes, _moment_reading(value))
-        .when(numeric, _number_reading(value))
+        F.when(dashes, _classify_timestamp(value))
+        .when(numeric, _classify_number(value))
         .when(value.startswith("{") & value.endswith("}"), TextType.BRACED.bit)
         .when(value.startswith("[") & value.endswith("]"), TextType.BRACKETED.bit)
         .when(word.isin("true", "false"), TextType.TRUTH.bit)
@@ -75,33 +75,35 @@ def classify_text(value: Column) -> Column:
     )
 
 
-def _moment_reading(value: Column) -> Column:
+def _classify_timestamp(value: Column) -> Column:
     day = find_conversion(Field(logical_type="date"), _TEXT, spark.DateType()).read
     size = F.length(value)
     with_zone = F.when(_has_zone(value), TextType.ZONED.bit).otherwise(TextType.LOCAL.bit)
     return (
-        F.when(size < F.lit(_DAY), TextType.OTHER.bit)
-        .when(size == F.lit(_DAY), F.when(day(value).isNotNull(), TextType.DATE.bit).otherwise(TextType.OTHER.bit))
-        .when(size < F.lit(_MINUTE), TextType.OTHER.bit)
+        F.when(size < F.lit(_DATE_LENGTH), TextType.OTHER.bit)
+        .when(
+            size == F.lit(_DATE_LENGTH), F.when(day(value).isNotNull(), TextType.DATE.bit).otherwise(TextType.OTHER.bit)
+        )
+        .when(size < F.lit(_MINUTE_LENGTH), TextType.OTHER.bit)
         .when(parse_timestamp(value).isNotNull(), with_zone)
         .otherwise(TextType.OTHER.bit)
     )
 
 
 def parse_timestamp(value: Column) -> Column:
-    """Return the moment that a text stands for, as it is read when data are held to a contract."""
+    """Return the timestamp in a text, converted as in the enforcement of a contract."""
     return find_conversion(Field(logical_type="timestamp"), _TEXT, spark.TimestampType()).read(value)
 
 
 def _has_zone(value: Column) -> Column:
-    """Tell whether a moment says its time zone: by a letter at its end, or by a sign before an offset."""
+    """Whether a timestamp has a time zone: a letter at the end, or a sign before an offset."""
     last = F.right(value, F.lit(1))
     offsets = [F.substring(value, place, 1).isin("+", "-") for place in (-3, -5, -6)]
-    signed = (F.length(value) > F.lit(_MINUTE)) & (offsets[0] | offsets[1] | offsets[2])
+    signed = (F.length(value) > F.lit(_MINUTE_LENGTH)) & (offsets[0] | offsets[1] | offsets[2])
     return (F.lower(last) != F.upper(last)) | signed
 
 
-def _number_reading(value: Column) -> Column:
+def _classify_number(value: Column) -> Column:
     unsigned = _unsigned(value)
     padded = (F.substring(unsigned, 1, 1) == F.lit("0")) & F.substring(unsigned, 2, 1).between("0", "9")
     signs = F.translate(value, DIGITS, "")
@@ -117,19 +119,19 @@ def _number_reading(value: Column) -> Column:
 
 
 def parse_number(value: Column) -> Column:
-    """Return the number that a text stands for, about."""
+    """Return the approximate number in a text."""
     return value.try_cast("double")
 
 
 def count_digits(value: Column) -> Column:
-    """Count what stands before the decimal point."""
+    """Count the digits before the decimal point."""
     return F.length(F.substring_index(_unsigned(value), ".", 1))
 
 
 def count_decimals(value: Column) -> Column:
-    """Count what stands behind the decimal point."""
+    """Count the digits after the decimal point."""
     return F.when(F.contains(value, F.lit(".")), F.length(F.substring_index(value, ".", -1))).otherwise(F.lit(0))
 
 
 def _unsigned(value: Column) -> Column:
-    return F.when(value.startswith("-"), F.substring(value, 2, _LONGEST_NUMBER)).otherwise(value)
+    return F.when(value.startswith("-"), F.substring(value, 2, _MAX_NUMBER_LENGTH)).otherwise(value)

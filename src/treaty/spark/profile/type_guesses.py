@@ -1,4 +1,4 @@
-"""Guessing the type of a field: as it is stored, or, for a text, what all of its values can be read as."""
+"""Guess the type of a field: the stored type, or for text the type that all values can be read as."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from treaty.spark.profile.text_types import NUMERIC_TYPES, TextType
 from treaty.spark.schema import field_from_type
 
 TYPE_TERM = "logicalType"
-_I32_WITH_ROOM = 2**30
+_MAX_I32_GUESS = 2**30
 _PRECISIONS = (9, 12, 18, 28, 38)
-_ROOM = 2
-_MOST_DECIMALS = 4
-_MOSTLY = 0.9
+_SPARE_DIGITS = 2
+_MAX_DECIMAL_PLACES = 4
+_CARD_SHARE = 0.9
 _DECIMAL = TextType.WHOLE | TextType.PLAIN
 _DOUBLE = Field(logical_type="number", physical_type="double", options=FrozenMap({"format": "f64"}))
 
-_Said: TypeAlias = tuple[Field, str] | None
-_Reader: TypeAlias = Callable[[Facts, TypeOrigin], _Said]
+_TypeGuess: TypeAlias = tuple[Field, str] | None
+_Reader: TypeAlias = Callable[[Facts, TypeOrigin], _TypeGuess]
 
 
 def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin) -> GuessedField:
-    """Guess the type of the values at a place that holds no others inside."""
+    """Guess the type of a field without nested fields."""
     name = None if facts.path.steps[-1].is_mark else facts.path.steps[-1].text
     if not facts.is_text:
         return _stored(facts, profile, name, typing)
     if not facts.present:
         text = Field(name, logical_type="string", physical_type="string")
-        return GuessedField(text).guess(Guess(TYPE_TERM, Confidence.LOW, "stored as text; no value was seen"))
+        return GuessedField(text).guess(Guess(TYPE_TERM, Confidence.LOW, "stored as text; it has no values"))
     for reader in _READERS:
-        if said := reader(facts, typing):
-            field, evidence = said
+        if guess := reader(facts, typing):
+            field, evidence = guess
             stored_as = field.physical_type if typing is TypeOrigin.NONE or _is_decimal(field) else "string"
             typed = GuessedField(_named(field, name, stored_as))
             return typed.guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
@@ -54,21 +54,21 @@ def guess_type(facts: Facts, profile: Profile, typing: TypeOrigin) -> GuessedFie
 def _stored(facts: Facts, profile: Profile, name: str | None, typing: TypeOrigin) -> GuessedField:
     kind = facts.kind
     if typing is TypeOrigin.SEEN and isinstance(kind, spark.DecimalType) and kind.scale:
-        # its digits are those that were seen, not those that there is room for
+        # the precision comes from the values, not from a schema
         wide = Field(name, logical_type="number", physical_type=_decimal_type(kind.precision, kind.scale))
         evidence = f"{_all(facts)} numbers of up to {kind.precision} digits, {kind.scale} of them decimals"
         return GuessedField(wide).guess(Guess(TYPE_TERM, cap_confidence(Confidence.HIGH, profile), evidence))
-    stored = _plainly(field_from_type(kind, name))
+    stored = _with_timezone(field_from_type(kind, name))
     return GuessedField(stored).guess(Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.simpleString()}"))
 
 
 def _decimal_type(digits: int, scale: int) -> str:
-    """Return a type with some room for larger numbers."""
-    precision = next((size for size in _PRECISIONS if size >= digits + _ROOM), _PRECISIONS[-1])
+    """Return a decimal type with room for larger numbers."""
+    precision = next((size for size in _PRECISIONS if size >= digits + _SPARE_DIGITS), _PRECISIONS[-1])
     return f"decimal({precision},{scale})"
 
 
-def _plainly(field: Field) -> Field:
+def _with_timezone(field: Field) -> Field:
     zoned = {"timestamp": True, "timestamp_ntz": False}.get(field.physical_type or "")
     options = {**(field.options or {}), **({} if zoned is None else {"timezone": zoned})}
     return replace(field, options=FrozenMap(options) if options else None)
@@ -86,61 +86,61 @@ def _all(facts: Facts) -> str:
     return f"all {facts.present:,} values are"
 
 
-def _truth(facts: Facts, typing: TypeOrigin) -> _Said:
-    words = {word.lower()[:1] for word in facts.values or ()}  # true, yes; false, no: told by their first letters
+def _boolean(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
+    words = {word.lower()[:1] for word in facts.values or ()}  # true, yes, false, no: their first letters identify them
     both = bool(words & set("ty")) and bool(words & set("fn"))
     if facts.are_all(TextType.TRUTH) or (facts.are_all(TextType.TRUTH | TextType.AGREEMENT) and both):
-        return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for yes or no"
+        return Field(logical_type="boolean", physical_type="boolean"), f"{_all(facts)} words for true or false"
     return None
 
 
-def _day(facts: Facts, typing: TypeOrigin) -> _Said:
+def _date(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if not facts.are_all(TextType.DATE):
         return None
-    return Field(logical_type="date", physical_type="date"), f"{_all(facts)} days in ISO 8601"
+    return Field(logical_type="date", physical_type="date"), f"{_all(facts)} ISO 8601 dates"
 
 
-def _moment(facts: Facts, typing: TypeOrigin) -> _Said:
+def _timestamp(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     zoned = facts.are_all(TextType.ZONED)
     if not zoned and not facts.are_all(TextType.LOCAL):
         return None
     physical = "timestamp" if zoned else "timestamp_ntz"
     kind = Field(logical_type="timestamp", physical_type=physical, options=FrozenMap({"timezone": zoned}))
-    return kind, f"{_all(facts)} moments in ISO 8601, {'each with' if zoned else 'none with'} a time zone"
+    return kind, f"{_all(facts)} ISO 8601 timestamps {'with' if zoned else 'without'} a time zone"
 
 
-def _time(facts: Facts, typing: TypeOrigin) -> _Said:
+def _time(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if "time" not in facts.formats:
         return None
     return Field(logical_type="time", physical_type="string"), f"{_all(facts)} times of day"
 
 
-def _whole(facts: Facts, typing: TypeOrigin) -> _Said:
-    known_apart = is_identifier(facts.name)
+def _integer(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
+    is_id = is_identifier(facts.name)
     if not facts.are_all(TextType.WHOLE) or facts.numbers is None or not _is_quantity(facts, typing):
         return None
     largest = max(abs(facts.numbers.least), abs(facts.numbers.greatest))
-    narrow = largest < _I32_WITH_ROOM and not known_apart  # identifiers grow
+    narrow = largest < _MAX_I32_GUESS and not is_id  # identifiers keep growing
     kind = Field(
         logical_type="integer",
         physical_type="int" if narrow else "bigint",
         options=FrozenMap({"format": "i32" if narrow else "i64"}),
     )
-    return kind, f"{_all(facts)} whole numbers"
+    return kind, f"{_all(facts)} integers"
 
 
-def _decimal(facts: Facts, typing: TypeOrigin) -> _Said:
+def _decimal(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     found = facts.numbers
     if not facts.are_all(_DECIMAL) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
         return None
     fewest, most = found.fewest_decimals, found.most_decimals
-    if most > _MOST_DECIMALS and most != fewest:
+    if most > _MAX_DECIMAL_PLACES and most != fewest:
         return _DOUBLE, f"{_all(facts)} numbers, with {fewest} to {most} decimals"
     kind = Field(logical_type="number", physical_type=_decimal_type(found.digits + most, most))
     return kind, f"{_all(facts)} numbers of up to {found.digits} digits and {most} decimals"
 
 
-def _floating(facts: Facts, typing: TypeOrigin) -> _Said:
+def _floating(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     found = facts.numbers
     if not facts.are_all(NUMERIC_TYPES) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
         return None
@@ -148,18 +148,18 @@ def _floating(facts: Facts, typing: TypeOrigin) -> _Said:
 
 
 def _is_quantity(facts: Facts, typing: TypeOrigin) -> bool:
-    """Tell whether digits stand for a number; in data with types, an identifier kept as text is meant as text."""
-    kept_as_text = is_identifier(facts.name) and typing is not TypeOrigin.NONE
-    return not kept_as_text and not is_label(facts.name) and not facts.shows("card", _MOSTLY)
+    """Whether digits are a quantity; in typed data, an identifier stored as text is meant as text."""
+    is_text_id = is_identifier(facts.name) and typing is not TypeOrigin.NONE
+    return not is_text_id and not is_label(facts.name) and not facts.shows("card", _CARD_SHARE)
 
 
-def _json(facts: Facts, typing: TypeOrigin) -> _Said:
+def _json(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if facts.json_type is None:
         return None
-    return guess_json_field(facts.json_type), f"{_all(facts)} JSON, kept in a text"
+    return guess_json_field(facts.json_type), f"{_all(facts)} JSON text"
 
 
-def _by_pattern(facts: Facts, typing: TypeOrigin) -> _Said:
+def _by_pattern(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
     if len(facts.moment_patterns) != 1:
         return None
     (pattern,) = facts.moment_patterns
@@ -173,11 +173,11 @@ def _by_pattern(facts: Facts, typing: TypeOrigin) -> _Said:
 
 
 _READERS: tuple[_Reader, ...] = (
-    _truth,
-    _day,
-    _moment,
+    _boolean,
+    _date,
+    _timestamp,
     _time,
-    _whole,
+    _integer,
     _decimal,
     _floating,
     _json,
@@ -185,13 +185,13 @@ _READERS: tuple[_Reader, ...] = (
 )
 
 
-_MOST_PARTS = 60
-"""With more keys than this, an object is used as a map, and its keys are data."""
+_MAX_JSON_FIELDS = 60
+"""With more keys than this, an object is treated as a map whose keys are data."""
 _NUMBERS = (spark.DecimalType, spark.FloatType, spark.DoubleType)
 
 
 def guess_json_field(kind: spark.DataType) -> Field:
-    """Return the field for texts that hold JSON of this type; JSON of no one shape is left as it is."""
+    """Return the field for JSON text of this type; JSON without a fixed structure stays plain JSON."""
     found = _field(None, kind)
     if found.properties is None and found.items is None:
         return Field(logical_type="object", physical_type="json")
@@ -199,7 +199,7 @@ def guess_json_field(kind: spark.DataType) -> Field:
 
 
 def _field(name: str | None, kind: spark.DataType) -> Field:
-    if isinstance(kind, spark.StructType) and 0 < len(kind.fields) <= _MOST_PARTS:
+    if isinstance(kind, spark.StructType) and 0 < len(kind.fields) <= _MAX_JSON_FIELDS:
         parts = tuple(_field(item.name, item.dataType) for item in kind.fields)
         return Field(name, logical_type="object", properties=parts, description=_todo(name))
     if isinstance(kind, spark.ArrayType):

@@ -1,4 +1,4 @@
-"""The values at one place of a row: one for each row, or, inside arrays and maps, many."""
+"""Paths to all values of a row, and aggregates over the values at a path at any nesting."""
 
 from __future__ import annotations
 
@@ -16,104 +16,104 @@ from treaty.spark.type_conversion import ColumnFunction
 
 
 class Values(Protocol):
-    """What can be asked of all values at a place, whatever it is nested in."""
+    """Aggregates over all values at a path, regardless of nesting."""
 
     def present(self) -> Column:
-        """Count the values that are there."""
+        """Count the values that are not null."""
         ...
 
     def least(self, of: ColumnFunction) -> Column:
-        """Find the least of something about each value."""
+        """Return the minimum of an expression over the values."""
         ...
 
     def greatest(self, of: ColumnFunction) -> Column:
-        """Find the greatest of something about each value."""
+        """Return the maximum of an expression over the values."""
         ...
 
     def each(self, of: ColumnFunction) -> Column:
-        """Return an array of something about each value of a row."""
+        """Return an array with an expression for each value of a row."""
         ...
 
     def part(self, name: str) -> Values:
-        """Return the values of a part of these objects."""
+        """Return the values of a field of these objects."""
         ...
 
     def inside(self, of: ColumnFunction) -> Values:
-        """Return the elements of an array that each value is, or has."""
+        """Return the elements of the arrays that an expression yields for the values."""
         ...
 
 
 @dataclass(frozen=True)
 class OnePerRow:
-    """A column, or a part of one."""
+    """A column or a field of one: one value per row."""
 
     column: Column
 
     def present(self) -> Column:
-        """Count the values that are there."""
+        """Count the values that are not null."""
         return F.count(self.column)
 
     def least(self, of: ColumnFunction) -> Column:
-        """Find the least of something about each value."""
+        """Return the minimum of an expression over the values."""
         return F.min(of(self.column))
 
     def greatest(self, of: ColumnFunction) -> Column:
-        """Find the greatest of something about each value."""
+        """Return the maximum of an expression over the values."""
         return F.max(of(self.column))
 
     def distinct(self) -> Column:
-        """Count the different values, about."""
+        """Return the approximate number of distinct values."""
         return F.approx_count_distinct(self.column)
 
     def each(self, of: ColumnFunction) -> Column:
-        """Return an array of something about each value of a row."""
+        """Return an array with an expression for each value of a row."""
         return F.array(of(self.column))
 
     def part(self, name: str) -> OnePerRow:
-        """Return the values of a part of these objects."""
+        """Return the values of a field of these objects."""
         return OnePerRow(self.column.getField(name))
 
     def inside(self, of: ColumnFunction) -> ManyPerRow:
-        """Return the elements of an array that each value is, or has."""
+        """Return the elements of the arrays that an expression yields for the values."""
         return ManyPerRow(of(self.column))
 
 
 @dataclass(frozen=True)
 class ManyPerRow:
-    """An array of the values that a row has at a place, or null."""
+    """An array of the values of a row at a path, or null."""
 
     column: Column
 
     def present(self) -> Column:
-        """Count the values that are there."""
-        return _sum_of_sizes(self._there)
+        """Count the values that are not null."""
+        return _sum_of_sizes(self._non_null)
 
     def seen(self) -> Column:
-        """Count the places for values, whether there is one or not."""
+        """Count all elements, including nulls."""
         return _sum_of_sizes(self.column)
 
     def least(self, of: ColumnFunction) -> Column:
-        """Find the least of something about each value."""
+        """Return the minimum of an expression over the values."""
         return F.min(F.array_min(F.transform(self.column, of)))
 
     def greatest(self, of: ColumnFunction) -> Column:
-        """Find the greatest of something about each value."""
+        """Return the maximum of an expression over the values."""
         return F.max(F.array_max(F.transform(self.column, of)))
 
     def each(self, of: ColumnFunction) -> Column:
-        """Return an array of something about each value of a row."""
+        """Return an array with an expression for each value of a row."""
         return F.transform(self.column, of)
 
     def part(self, name: str) -> ManyPerRow:
-        """Return the values of a part of these objects."""
-        return ManyPerRow(F.transform(self._there, lambda value: value.getField(name)))
+        """Return the values of a field of these objects."""
+        return ManyPerRow(F.transform(self._non_null, lambda value: value.getField(name)))
 
     def inside(self, of: ColumnFunction) -> ManyPerRow:
-        """Return the elements of an array that each value is, or has."""
-        return ManyPerRow(F.flatten(F.transform(self._there, of)))
+        """Return the elements of the arrays that an expression yields for the values."""
+        return ManyPerRow(F.flatten(F.transform(self._non_null, of)))
 
     @property
-    def _there(self) -> Column:
+    def _non_null(self) -> Column:
         return F.filter(self.column, lambda value: value.isNotNull())
 
 
@@ -123,7 +123,7 @@ def _sum_of_sizes(arrays: Column) -> Column:
 
 @dataclass(frozen=True)
 class ValuePath:
-    """Where values stand, what they are, and how they are reached."""
+    """The path of values, their type, and their aggregates."""
 
     path: FieldPath
     kind: spark.DataType
@@ -131,12 +131,12 @@ class ValuePath:
 
     @property
     def name(self) -> str:
-        """The name of the field, or of the field whose elements these are."""
+        """The name of the field, or of the field that contains these elements."""
         return next((step.text for step in reversed(self.path.steps) if not step.is_mark), "")
 
 
 def list_value_paths(struct: spark.StructType) -> tuple[ValuePath, ...]:
-    """Return every place of the rows of a frame."""
+    """Return the paths to all values in the rows of a frame, parents first."""
     columns = [item for item in struct.fields if item.name != MALFORMED_COLUMN]
     return tuple(
         place

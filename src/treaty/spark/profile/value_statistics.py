@@ -1,4 +1,4 @@
-"""The first look: one aggregation over every place of the data."""
+"""Statistics of all values, from one aggregation. All Spark actions of a profile are here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treaty.spark.profile.text_types import parse_timestamp
 from treaty.spark.profile.value_paths import ManyPerRow, OnePerRow, ValuePath, Values, list_value_paths
 
 _TEXT = (spark.StringType,)
-_NUMBERS = (
+_NUMERIC_TYPES = (
     spark.ByteType,
     spark.ShortType,
     spark.IntegerType,
@@ -27,40 +27,40 @@ _NUMBERS = (
     spark.FloatType,
     spark.DoubleType,
 )
-_MOMENTS = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
-_COUNTED = (*_TEXT, *_NUMBERS, *_MOMENTS)
-_LONGEST_COMPARED = 200
-"""Texts are compared up to here: no text of megabytes is carried through an aggregation."""
+_TEMPORAL_TYPES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
+_COUNTED = (*_TEXT, *_NUMERIC_TYPES, *_TEMPORAL_TYPES)
+_MAX_COMPARED_LENGTH = 200
+"""Texts are compared up to this length, so that long texts are not carried through an aggregation."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One number about the values of a place, and the types it is asked of."""
+    """One statistic, and the types it applies to."""
 
     name: str
     of: tuple[type[spark.DataType], ...]
     asked: Callable[[Values], Column]
 
 
-def _start(value: Column) -> Column:
-    return F.left(value, F.lit(_LONGEST_COMPARED))
+def _prefix(value: Column) -> Column:
+    return F.left(value, F.lit(_MAX_COMPARED_LENGTH))
 
 
 _METRICS = (
     Metric("present", (spark.DataType,), lambda values: values.present()),
-    Metric("least", _NUMBERS, lambda values: values.least(lambda value: value)),
-    Metric("greatest", _NUMBERS, lambda values: values.greatest(lambda value: value)),
-    Metric("least", _TEXT, lambda values: values.least(_start)),
-    Metric("greatest", _TEXT, lambda values: values.greatest(_start)),
+    Metric("least", _NUMERIC_TYPES, lambda values: values.least(lambda value: value)),
+    Metric("greatest", _NUMERIC_TYPES, lambda values: values.greatest(lambda value: value)),
+    Metric("least", _TEXT, lambda values: values.least(_prefix)),
+    Metric("greatest", _TEXT, lambda values: values.greatest(_prefix)),
     Metric("shortest", _TEXT, lambda values: values.least(F.length)),
     Metric("longest", _TEXT, lambda values: values.greatest(F.length)),
 )
 
 
 def collect_value_statistics(frame: DataFrame) -> Profile:
-    """Find, in one job, how many values each place has, how many differ, and their bounds."""
+    """Collect counts, distinct counts and bounds of the values at every path in one job."""
     places = list_value_paths(frame.schema)
-    questions = [(place.path, name, asked) for place in places for name, asked in _questions(place)]
+    questions = [(place.path, name, asked) for place in places for name, asked in _path_aggregates(place)]
     about_rows = [F.count(F.lit(1)), _malformed(frame)]
     rows, malformed, *answers = run_aggregates(frame, [*about_rows, *(asked for _, _, asked in questions)])
     found: dict[FieldPath, dict[str, Any]] = {}
@@ -70,14 +70,14 @@ def collect_value_statistics(frame: DataFrame) -> Profile:
     return Profile(frame.schema, rows, malformed, facts)
 
 
-def _questions(place: ValuePath) -> Iterator[tuple[str, Column]]:
+def _path_aggregates(place: ValuePath) -> Iterator[tuple[str, Column]]:
     yield from ((metric.name, metric.asked(place.values)) for metric in _METRICS if isinstance(place.kind, metric.of))
     if isinstance(place.values, OnePerRow) and isinstance(place.kind, _COUNTED):
         yield "distinct", place.values.distinct()
     if isinstance(place.values, ManyPerRow) and place.path.steps[-1].is_mark:
         yield "seen", place.values.seen()
     if len(place.path.steps) == 1 and freshness_rank(place.name) is not None:
-        if isinstance(place.kind, _MOMENTS):
+        if isinstance(place.kind, _TEMPORAL_TYPES):
             yield "newest", place.values.greatest(lambda value: F.unix_micros(value.cast("timestamp")))
         elif isinstance(place.kind, _TEXT):
             yield "newest", place.values.greatest(lambda value: F.unix_micros(parse_timestamp(value)))
@@ -96,17 +96,17 @@ def _malformed(frame: DataFrame) -> Column:
 
 VALUE_COLUMN = "value"
 PATH_COLUMN = "place"
-_MOST_AT_ONCE = 600
-"""With more aggregates in one job, planning and compiling take longer than another scan."""
-_MOST_PLACES = 100
-"""Spark keeps this many groups in memory; with more it would sort all values."""
+_MAX_AGGREGATES_PER_JOB = 600
+"""With more aggregates in one job, planning takes longer than another scan."""
+_MAX_PATHS_PER_JOB = 100
+"""With more groups, Spark would sort all values instead of hashing them in memory."""
 
 
 def run_aggregates(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
-    """Return the value of each aggregate over the frame, in one job or, for very wide data, a few."""
+    """Return the value of each aggregate over the frame, in one job or a few for very wide data."""
     answers: list[Any] = []
-    for start in range(0, len(aggregates), _MOST_AT_ONCE):
-        some = aggregates[start : start + _MOST_AT_ONCE]
+    for start in range(0, len(aggregates), _MAX_AGGREGATES_PER_JOB):
+        some = aggregates[start : start + _MAX_AGGREGATES_PER_JOB]
         row = frame.agg(*[one.alias(f"a{number}") for number, one in enumerate(some)]).collect()[0]
         answers.extend(row)
     return answers
@@ -115,14 +115,14 @@ def run_aggregates(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
 def aggregate_texts(
     frame: DataFrame, places: Sequence[ValuePath], aggregates: dict[str, Column]
 ) -> Iterator[tuple[ValuePath, dict[str, Any]]]:
-    """Yield the value of each aggregate over the texts of each place: aggregates of `value`, and of the `place`.
+    """Yield the aggregates over the texts at each path; they use the columns of value and path.
 
-    The texts of all places are put below each other, so that each question is planned and compiled once, not once for
-    every column: for most data that is what takes longest.
+    The texts of all paths are stacked in one column, so that each aggregate is compiled once and not once per
+    column, which takes most of the time for typical data.
     """
     named_aggregates = [column.alias(name) for name, column in aggregates.items()]
-    for start in range(0, len(places), _MOST_PLACES):
-        some = list(enumerate(places))[start : start + _MOST_PLACES]
+    for start in range(0, len(places), _MAX_PATHS_PER_JOB):
+        some = list(enumerate(places))[start : start + _MAX_PATHS_PER_JOB]
         pairs = F.flatten(F.array(*[_pairs(place, number) for number, place in some]))
         below = frame.select(F.explode(pairs).alias("pair")).select("pair.*").where(F.col(VALUE_COLUMN).isNotNull())
         for row in below.groupBy(PATH_COLUMN).agg(*named_aggregates).collect():
@@ -130,7 +130,7 @@ def aggregate_texts(
 
 
 def _pairs(place: ValuePath, number: int) -> Column:
-    """Return what a row has at a place: the number of the place with each text."""
+    """Return the texts of a row at a path, each with the number of the path."""
     pairs = place.values.each(
         lambda value: F.struct(F.lit(number).alias(PATH_COLUMN), value.cast("string").alias(VALUE_COLUMN))
     )
@@ -138,14 +138,14 @@ def _pairs(place: ValuePath, number: int) -> Column:
 
 
 def is_unique(frame: DataFrame, columns: Sequence[str]) -> bool:
-    """Tell, exactly, whether no two rows have the same values in some columns and each row has them all."""
+    """Whether some columns are unique and never null, checked exactly."""
     whole = all_of(quoted_col(column).isNotNull() for column in columns)
     shared = frame.groupBy(*map(quoted_col, columns)).agg(F.count(F.lit(1)).alias("rows"))
     return shared.where((F.col("rows") > F.lit(1)) | ~whole).limit(1).count() == 0
 
 
 def partition_folders(frame: DataFrame) -> tuple[str, ...]:
-    """Return the names that stand before a `=` in the path of the frame's first file: what it is partitioned by."""
+    """Return the partition columns from the path of the first file of the frame."""
     for file in frame.inputFiles()[:1]:
         return tuple(part.partition("=")[0] for part in file.split("/")[:-1] if "=" in part)
     return ()

@@ -1,4 +1,4 @@
-"""Reading data by what a person calls them: files, tables, databases; so that nothing in them is lost."""
+"""Read files, tables and databases as DataFrames without losing values, columns or malformed rows."""
 
 from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.data_reader import Data, open_data, read_data

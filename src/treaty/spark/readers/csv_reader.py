@@ -1,4 +1,4 @@
-"""CSV files: every value a text, every line kept."""
+"""Read CSV files: all values are text, and malformed lines are kept."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from treaty.spark.readers.malformed_rows import keep_malformed_rows
 
 _OPTIONS = {
     "header": "true",
-    "multiLine": "true",  # a text in quotes may have several lines
-    "escape": '"',  # a quote within quotes is doubled
-    "nullValue": "\u0000",  # so that nothing is null and "" is an empty text; Spark makes both null
+    "multiLine": "true",  # quoted text may span lines
+    "escape": '"',  # quotes within quotes are doubled
+    "nullValue": "\u0000",  # an empty value stays null and "" an empty text; by default, Spark reads both as null
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": MALFORMED_COLUMN,
     "columnPruning": "false",
@@ -28,31 +28,33 @@ _OPTIONS = {
 def read_csv(
     spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
 ) -> DataFrame:
-    """Read CSV files with a header: texts, with the line beside those that have too few or too many values."""
+    """Read CSV files with a header as text; rows with too few or too many values keep their line."""
     separator = {} if files.kind.separator is None else {"sep": files.kind.separator}
-    said = {**_OPTIONS, **separator, **options}
-    # to look at a header of several lines, Spark would take a name such as a[1].csv for a pattern again
-    alone = {"header": "false", **({"multiLine": "false"} if "\\" in files.path else {})}
-    header = spark.read.options(**{**said, **alone}).csv(files.path).head()
+    read_options = {**_OPTIONS, **separator, **options}
+    # with multiLine, Spark would treat an escaped name such as a[1].csv as a glob again
+    header_options = {"header": "false", **({"multiLine": "false"} if "\\" in files.path else {})}
+    header = spark.read.options(**{**read_options, **header_options}).csv(files.path).head()
     partitions = partition_columns(spark, files.path)
     named = [] if header is None else list(header[: len(header) - len(partitions)])
     names = _names(named, files, case_sensitive=spark.conf.get("spark.sql.caseSensitive") == "true")
-    # where all have names, a file with other columns stops the reading; else they would be taken by their place
+    # if all columns have names, a file with other columns is an error; otherwise columns match by position
     strict = {"enforceSchema": "false" if all(named) else "true"}
     schema = spark_types.StructType(
         [spark_types.StructField(name, spark_types.StringType()) for name in (*names, *partitions, MALFORMED_COLUMN)]
     )
-    return keep_malformed_rows(spark.read.schema(schema).options(**{**said, **strict, **options}).csv(files.path))
+    return keep_malformed_rows(
+        spark.read.schema(schema).options(**{**read_options, **strict, **options}).csv(files.path)
+    )
 
 
 def _names(header: list[str | None], files: FileListing, *, case_sensitive: bool) -> list[str]:
     if not header:
-        raise InvalidDocument(f"{files.shown} is empty: a CSV file has at least a header with the names of its columns")
+        raise InvalidDocument(f"{files.shown} is empty: a CSV file needs at least a header with column names")
     names = [name or f"_c{place}" for place, name in enumerate(header)]
     if files.count > 1 and not all(header):
         place = header.index(None) + 1
         raise InvalidDocument(
-            f"{files.shown}: column {place} has no name, and the files cannot be told to agree; name it"
+            f"{files.shown}: column {place} has no name, so the files cannot be compared; add a name to the header"
         )
     counts = Counter(name if case_sensitive else name.lower() for name in (*names, MALFORMED_COLUMN))
     twice = next((name for name, count in counts.items() if count > 1), None)

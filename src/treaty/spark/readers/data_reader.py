@@ -1,4 +1,4 @@
-"""Reading a source as a frame."""
+"""Read a source as a DataFrame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SQLITE = "jdbc:sqlite:"
 
 @dataclass(frozen=True)
 class Data:
-    """A frame, the format of the files it was read from, if it was, and whether its texts stand for any type."""
+    """A frame, the format of its files if it has any, and whether its text columns stand for any type."""
 
     frame: DataFrame
     format: DataFormat | None = None
@@ -31,7 +31,7 @@ class Data:
 
     @property
     def keeps_columns_apart(self) -> bool:
-        """Whether reading some columns spares the others."""
+        """Whether reading some columns avoids reading the others."""
         return self.format in (DataFormat.PARQUET, DataFormat.ORC)
 
 
@@ -44,7 +44,7 @@ def read_data(
     table: str | None = None,
     options: Mapping[str, str] = _NONE,
 ) -> DataFrame:
-    """Return the frame of a source; see `open_data`."""
+    """Return the frame of a source. See `open_data`."""
     return open_data(spark, source, declared=declared, data_format=data_format, table=table, options=options).frame
 
 
@@ -57,15 +57,15 @@ def open_data(
     table: str | None = None,
     options: Mapping[str, str] = _NONE,
 ) -> Data:
-    """Open files, a table or a database; columns that are not declared are there too, and so are malformed rows."""
+    """Open files, a table or a database, including undeclared columns and malformed rows."""
     source = parse_source(source, data_format, table) if isinstance(source, str) else source
     with explain_errors(source):
-        data = _opened(spark, source, declared, options)
-        data.frame.schema  # noqa: B018  (over Connect, it is only now that anybody looks whether the data are there)
+        data = _open(spark, source, declared, options)
+        data.frame.schema  # noqa: B018  (over Connect, this is where missing data is detected)
         return data
 
 
-def _opened(spark: SparkSession, source: Source, declared: SchemaObject | None, options: Mapping[str, str]) -> Data:
+def _open(spark: SparkSession, source: Source, declared: SchemaObject | None, options: Mapping[str, str]) -> Data:
     if isinstance(source, Table):
         return Data(spark.table(source.name))
     if isinstance(source, Database):
@@ -86,14 +86,14 @@ def _from_database(spark: SparkSession, source: Database, options: Mapping[str, 
 def _read_typed(
     spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
 ) -> DataFrame:
-    """Read files that know their types, and all columns of all of them."""
+    """Read typed files with the columns of all of them."""
     several = {"mergeSchema": "true"} if files.count > 1 else {}
     reader = spark.read.format(files.kind.format).options(**{**several, **options})
     frame = reader.load(files.path)
     partitions = partition_columns(spark, files.path) if declared is not None else []
     if not partitions:
         return frame
-    # the names of folders are texts: 007 is not 7 unless the contract says so
+    # partition folder names are text: 007 is not 7 unless the contract says so
     fields = [
         spark_types.StructField(item.name, spark_types.StringType() if item.name in partitions else item.dataType)
         for item in frame.schema

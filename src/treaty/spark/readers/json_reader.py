@@ -1,4 +1,4 @@
-"""JSON lines: every value with its own digits, every key, every line kept."""
+"""Read JSON lines: all digits, keys and malformed lines are kept."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ _OPTIONS = {**_STRICT, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFOR
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What the lines of files hold."""
+class _LineFacts:
+    """What a first pass found in the lines."""
 
     structure: spark_types.StructType
     lines: int
     records: int
-    too_much: int
+    exceeding: int
 
 
 def read_json_lines(
     spark: SparkSession, files: FileListing, declared: SchemaObject | None, options: Mapping[str, str]
 ) -> DataFrame:
-    """Read JSON lines with what is declared of them as texts, and with what else is in them; or as they are.
+    """Read JSON lines: declared fields as text together with all other keys, or with the types in the data.
 
-    A first pass looks at all lines: Spark drops the keys that a schema does not have, and what stands in a line after
-    its record. Its own first pass would not do: it takes keys that differ in case for one, and fails on a key that a
-    record has twice (of which, as everywhere, the last one counts).
+    A first pass reads all lines, because Spark drops keys that are not in the schema and text after the record of a
+    line. Spark's own schema inference is not enough: it merges keys that differ only in case, and fails on a key that
+    occurs twice in a record (the last one counts).
     """
-    seen = _look(spark, files)
-    _refuse_what_is_no_record(seen, files)
+    facts = _inspect_lines(spark, files)
+    _refuse_without_records(facts, files)
     same = str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
-    refuse_ambiguous_names(seen.structure, same)
-    structure = seen.structure if declared is None else merge_declared(declared.fields, seen.structure, same)
+    refuse_ambiguous_names(facts.structure, same)
+    structure = facts.structure if declared is None else merge_declared(declared.fields, facts.structure, same)
     if MALFORMED_COLUMN in structure.names:
         raise InvalidDocument(
-            f"{files.shown} has records with {MALFORMED_COLUMN!r}, a name that Spark needs itself; rename it"
+            f"{files.shown} has records with the key {MALFORMED_COLUMN!r}, which Spark reserves; rename it"
         )
     fields = {item.name: item.dataType for item in structure}
     fields.update(dict.fromkeys([*partition_columns(spark, files.path), MALFORMED_COLUMN], TEXT))
     if len(fields) == 1:
-        raise InvalidDocument(f"{files.shown} has no records, and nothing says what they would be")
+        raise InvalidDocument(f"{files.shown} has no records and no declared fields")
     schema = spark_types.StructType([spark_types.StructField(name, kind) for name, kind in fields.items()])
-    if seen.too_much:
+    if facts.exceeding:
         return _line_by_line(spark, files, structure, schema, {**_OPTIONS, **options})
     return keep_malformed_rows(spark.read.schema(schema).options(**{**_OPTIONS, **options}).json(files.path))
 
@@ -67,26 +67,26 @@ def _line_by_line(
     schema: spark_types.StructType,
     options: Mapping[str, str],
 ) -> DataFrame:
-    """Read files in which a line holds more than a record: such a line is malformed, not several rows or a part of one.
+    """Read files in which some lines hold more than one record; such lines are malformed.
 
-    Spark's reader of files would make rows of a list. Parsing text by text, numbers may lose zeros that say nothing.
+    Spark's file reader would turn a list into rows. Line by line, numbers may lose insignificant zeros.
     """
     marked = spark_types.StructType([*structure.fields, spark_types.StructField(MALFORMED_COLUMN, TEXT)])
     lines = _lines(spark, files)
     parsed = F.from_json("line", marked.json(), dict(options))
-    read = lines.select("*", evaluate_once(parsed).alias("read"), evaluate_once(_too_much()).alias("much"))
+    read = lines.select("*", evaluate_once(parsed).alias("read"), evaluate_once(_exceeds_record()).alias("exceeds"))
     inside = set(structure.names)
     columns = [
-        F.when(~F.col("much"), F.col("read").getField(name)).alias(name) if name in inside else quoted_col(name)
+        F.when(~F.col("exceeds"), F.col("read").getField(name)).alias(name) if name in inside else quoted_col(name)
         for name in schema.names
         if name != MALFORMED_COLUMN
     ]
-    line = F.when(F.col("much"), F.col("line")).otherwise(F.col("read").getField(MALFORMED_COLUMN))
+    line = F.when(F.col("exceeds"), F.col("line")).otherwise(F.col("read").getField(MALFORMED_COLUMN))
     return read.select(*columns, line.alias(MALFORMED_COLUMN))
 
 
 def _lines(spark: SparkSession, files: FileListing) -> DataFrame:
-    """Return the lines that hold something, beside the columns that folders give."""
+    """Return the non-empty lines with the partition columns."""
     line = F.when(F.startswith("value", F.lit("\ufeff")), F.substr("value", F.lit(2))).otherwise(F.col("value"))
     return spark.read.text(files.path).withColumn("line", F.trim(line)).drop("value").where("line != ''")
 
@@ -95,50 +95,50 @@ def _wrapped() -> Column:
     return F.concat(F.lit('{"record":'), "line", F.lit(',"end":1}'))
 
 
-def _too_much() -> Column:
-    """Tell whether a line is a list, or goes on after its record."""
+def _exceeds_record() -> Column:
+    """Whether a line is a list or has text after its record."""
     both = F.from_json(_wrapped(), "record VARIANT, end STRING", _STRICT)
     ends = both["end"].isNotNull() | F.from_json(_wrapped(), "end STRING", _STRICT)["end"].isNotNull()
     is_list = F.startswith("line", F.lit("[")) & F.endswith("line", F.lit("]"))
     return is_list | (~ends & F.from_json("line", "MAP<STRING, STRING>", _STRICT).isNotNull())
 
 
-def _look(spark: SparkSession, files: FileListing) -> _Seen:
+def _inspect_lines(spark: SparkSession, files: FileListing) -> _LineFacts:
     whole_line = F.from_json(_wrapped(), "record VARIANT, end STRING", _STRICT).alias("parsed")
-    parsed = _lines(spark, files).select("line", whole_line, _too_much().alias("much"))
-    too_much = F.col("much")
+    parsed = _lines(spark, files).select("line", whole_line, _exceeds_record().alias("exceeds"))
+    exceeding = F.col("exceeds")
     record = F.when(F.startswith("line", F.lit("{")), F.col("parsed.record"))
     found = parsed.agg(
         F.schema_of_variant_agg(record).alias("structure"),
         F.count("line").alias("lines"),
         F.count(record).alias("records"),
-        F.count_if(too_much).alias("too_much"),
+        F.count_if(exceeding).alias("exceeding"),
     ).collect()[0]
     structure = parse_variant_type(found["structure"])
     known = structure if isinstance(structure, spark_types.StructType) else spark_types.StructType()
-    return _Seen(known, found["lines"], found["records"], found["too_much"])
+    return _LineFacts(known, found["lines"], found["records"], found["exceeding"])
 
 
-def _refuse_what_is_no_record(seen: _Seen, files: FileListing) -> None:
-    if seen.lines and not seen.records:
+def _refuse_without_records(facts: _LineFacts, files: FileListing) -> None:
+    if facts.lines and not facts.records:
         raise InvalidDocument(
-            f"{files.shown} has no JSON record on any line; if it is one document with a list, write each record on a "
+            f"{files.shown} has no JSON records; if it is a single document with a list, write each record on a "
             "line of its own, as in: jq -c '.[]' in.json > out.jsonl"
         )
 
 
 TEXT = spark.StringType()
-_OPEN = ("json", "object")
-"""What may hold any JSON, and is kept as it is written."""
+_ANY_JSON_TYPES = ("json", "object")
+"""Types that may hold any JSON, which is kept as text."""
 NameKey = Callable[[str], str]
-"""What two names have in common when they name the same column: themselves, or their lower case."""
+"""Returns the key by which Spark compares names: the name itself, or its lower case."""
 
 
 def merge_declared(fields: tuple[Field, ...], found: spark.DataType | None, same: NameKey) -> spark.StructType:
-    """Return the structure of declared fields, with the parts that only the data have.
+    """Return the structure of declared fields together with fields that only the data has.
 
-    Every value is a text, so that a number keeps its digits and a wrong one can be judged. A field that the data spell
-    in another case keeps their spelling.
+    Every value is text, so that numbers keep their digits and invalid values can be checked. A field whose name
+    differs only in case keeps the name in the data.
     """
     in_data = {same(item.name): item for item in found} if isinstance(found, spark.StructType) else {}
     parts = []
@@ -151,7 +151,7 @@ def merge_declared(fields: tuple[Field, ...], found: spark.DataType | None, same
 
 
 def _declared(field: Field | None, found: spark.DataType | None, same: NameKey) -> spark.DataType:
-    """Return the structure of one field; a single value that is an object everywhere stays one, to be seen as wrong."""
+    """Return the structure of one field; an object in place of a scalar stays an object, so that its check fails."""
     kind = field.type.name if field and field.type else "json"
     if field and kind == "object" and field.properties:
         return merge_declared(field.properties, found, same)
@@ -159,9 +159,9 @@ def _declared(field: Field | None, found: spark.DataType | None, same: NameKey) 
         element = found.elementType if isinstance(found, spark.ArrayType) else None
         return spark.ArrayType(_declared(field.items, element, same))
     if field and kind == "map":
-        value = _joined([item.dataType for item in found]) if isinstance(found, spark.StructType) else None
+        value = _common_type([item.dataType for item in found]) if isinstance(found, spark.StructType) else None
         return spark.MapType(TEXT, _declared(field.map_value, value, same))
-    if kind in _OPEN or not isinstance(found, (spark.StructType, spark.ArrayType)):
+    if kind in _ANY_JSON_TYPES or not isinstance(found, (spark.StructType, spark.ArrayType)):
         return TEXT
     return _as_texts(found)
 
@@ -172,21 +172,21 @@ def _as_texts(kind: spark.DataType) -> spark.DataType:
     return spark.ArrayType(_as_texts(kind.elementType)) if isinstance(kind, spark.ArrayType) else TEXT
 
 
-def _joined(kinds: Sequence[spark.DataType]) -> spark.DataType | None:
-    """Return one type with all the parts that the values of a map have; None where they have nothing in common."""
+def _common_type(kinds: Sequence[spark.DataType]) -> spark.DataType | None:
+    """Return one type with the fields of all map values; None if the values have no common structure."""
     structs = [kind for kind in kinds if isinstance(kind, spark.StructType)]
     if structs and len(structs) == len(kinds):
         names = dict.fromkeys(item.name for struct in structs for item in struct)
         inside = {name: [struct[name].dataType for struct in structs if name in struct.names] for name in names}
-        return spark.StructType([spark.StructField(name, _joined(inside[name]) or TEXT) for name in names])
+        return spark.StructType([spark.StructField(name, _common_type(inside[name]) or TEXT) for name in names])
     arrays = [kind.elementType for kind in kinds if isinstance(kind, spark.ArrayType)]
     if arrays and len(arrays) == len(kinds):
-        return spark.ArrayType(_joined(arrays) or TEXT)
+        return spark.ArrayType(_common_type(arrays) or TEXT)
     return None
 
 
 def refuse_ambiguous_names(kind: spark.DataType, same: NameKey) -> None:
-    """Refuse names that Spark cannot tell apart."""
+    """Refuse names that Spark cannot distinguish."""
     if isinstance(kind, spark.ArrayType):
         refuse_ambiguous_names(kind.elementType, same)
     if isinstance(kind, spark.StructType):
@@ -195,14 +195,14 @@ def refuse_ambiguous_names(kind: spark.DataType, same: NameKey) -> None:
             other = seen.setdefault(same(item.name), item.name)
             if other != item.name:
                 raise InvalidDocument(
-                    f"the data have {other!r} and {item.name!r}, which differ in case only; "
-                    "make them one, or set spark.sql.caseSensitive to true"
+                    f"the data has {other!r} and {item.name!r}, which differ only in case; "
+                    "merge them, or set spark.sql.caseSensitive to true"
                 )
             refuse_ambiguous_names(item.dataType, same)
 
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z0-9_]+|DECIMAL\(\d+,\d+\)|[<>,:()])")
-_PLAIN: dict[str, spark.DataType] = {
+_SIMPLE_TYPES: dict[str, spark.DataType] = {
     "BIGINT": spark.LongType(),
     "DOUBLE": spark.DoubleType(),
     "BOOLEAN": spark.BooleanType(),
@@ -210,12 +210,12 @@ _PLAIN: dict[str, spark.DataType] = {
 
 
 def parse_variant_type(text: str) -> spark.DataType:
-    """Read a type; what is nothing but null, or of several types, is a text."""
-    return _Reading(_TOKEN.findall(text)).type()
+    """Parse a type such as OBJECT<id: BIGINT, tags: ARRAY<STRING>>; null and mixed types become text."""
+    return _TypeParser(_TOKEN.findall(text)).type()
 
 
-class _Reading:
-    """One text, read from its first token to its last."""
+class _TypeParser:
+    """Parses the tokens of one type."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens[::-1]
@@ -225,32 +225,32 @@ class _Reading:
         if name == "OBJECT":
             return self._object()
         if name == "ARRAY":
-            self._pass("<")
+            self._expect("<")
             element = self.type()
-            self._pass(">")
+            self._expect(">")
             return spark.ArrayType(element)
         if name == "DECIMAL":
-            self._pass("(")
+            self._expect("(")
             precision = int(self.tokens.pop())
-            self._pass(",")
+            self._expect(",")
             scale = int(self.tokens.pop())
-            self._pass(")")
+            self._expect(")")
             return spark.DecimalType(precision, scale)
-        return _PLAIN.get(name, spark.StringType())
+        return _SIMPLE_TYPES.get(name, spark.StringType())
 
     def _object(self) -> spark.StructType:
         fields = []
-        self._pass("<")
+        self._expect("<")
         while self.tokens[-1] != ">":
             name = self.tokens.pop()
-            self._pass(":")
+            self._expect(":")
             fields.append(spark.StructField(_unquoted(name), self.type()))
             if self.tokens[-1] == ",":
                 self.tokens.pop()
-        self._pass(">")
+        self._expect(">")
         return spark.StructType(fields)
 
-    def _pass(self, token: str) -> None:
+    def _expect(self, token: str) -> None:
         found = self.tokens.pop()
         if found != token:
             raise ValueError(f"{token!r} expected, not {found!r}")

@@ -1,4 +1,4 @@
-"""Where data are, as a person types it: files, a table, or a database."""
+"""Sources of data (files, tables, databases) and the formats of files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.spark.session_options import SparkOptions
 
 
 class DataFormat(StrEnum):
-    """A format that files are read in."""
+    """A format of data files."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -25,13 +25,13 @@ class DataFormat(StrEnum):
 
     @property
     def is_text(self) -> bool:
-        """Whether every value in it is a text."""
+        """Whether the format stores every value as text."""
         return self in (DataFormat.CSV, DataFormat.JSON_LINES)
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """What the ending of a file's name says of it."""
+    """The format of a file as its name states it."""
 
     format: DataFormat
     separator: str | None = None
@@ -50,7 +50,7 @@ _ENDINGS = {
 }
 _COMPRESSED = frozenset({".gz", ".bz2", ".deflate", ".lz4", ".snappy"})
 
-_FIRST_BYTES = {
+_MAGIC_BYTES = {
     b"PAR1": DataFormat.PARQUET,
     b"Obj\x01": DataFormat.AVRO,
     b"ORC": DataFormat.ORC,
@@ -60,19 +60,19 @@ MAGIC_BYTES_LENGTH = 4
 
 
 def file_ending(name: str) -> str:
-    """Return the ending that tells a file's format, without that of a compression."""
+    """Return the ending of a file name, without that of a compression."""
     path = PurePosixPath(name.lower())
     return PurePosixPath(path.stem).suffix if path.suffix in _COMPRESSED else path.suffix
 
 
 def file_kind(name: str) -> FileKind | None:
-    """Return what a file's name says of its format."""
+    """Return the format that a file name states; None if it states none."""
     return _ENDINGS.get(file_ending(name))
 
 
 def describe_mismatch(name: str, expected: DataFormat, first: bytes) -> str | None:
-    """Return what a file is by its first bytes, where it is not what is expected."""
-    found = next((known for mark, known in _FIRST_BYTES.items() if first.startswith(mark)), None)
+    """Describe the actual format of a file by its first bytes if it is not the expected one."""
+    found = next((known for mark, known in _MAGIC_BYTES.items() if first.startswith(mark)), None)
     if found not in (None, expected):
         return f"{found} by its content"
     packed = first.startswith(_GZIP) and PurePosixPath(name.lower()).suffix != ".gz"
@@ -81,14 +81,14 @@ def describe_mismatch(name: str, expected: DataFormat, first: bytes) -> str | No
 
 _PART = r"(?:[A-Za-z0-9_]+|`(?:[^`]|``)+`)"
 _TABLE = re.compile(rf"{_PART}(?:\.{_PART})*")
-_A_PART = re.compile(_PART)
-_TABLE_MARK = "table:"
-_OF_A_PATH = re.compile(r"[/\\*?\[\]{}~]")
+_NAME_PART = re.compile(_PART)
+_TABLE_PREFIX = "table:"
+_PATH_CHARS = re.compile(r"[/\\*?\[\]{}~]")
 
 
 @dataclass(frozen=True)
 class Files:
-    """A file, a folder or a glob, here or at an address; its format where that was said."""
+    """A file, folder or glob, local or remote, with its format if given."""
 
     path: str
     format: DataFormat | None = None
@@ -99,14 +99,14 @@ class Files:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view that Spark knows, an Iceberg table for instance."""
+    """A table or view in a Spark catalog, such as an Iceberg table."""
 
     name: str
 
     @property
     def parts(self) -> list[str]:
         """The parts of its name."""
-        return _A_PART.findall(self.name)
+        return _NAME_PART.findall(self.name)
 
     def __str__(self) -> str:
         return f"table {self.name}"
@@ -114,7 +114,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Database:
-    """A table in a database that is reached by JDBC; what stands behind the address may be secret and is not shown."""
+    """A table in a database, read over JDBC. URL parameters may be secret and are not shown."""
 
     url: str
     table: str
@@ -127,23 +127,23 @@ Source: TypeAlias = Files | Table | Database
 
 
 def parse_source(text: str, data_format: DataFormat | str | None = None, table: str | None = None) -> Source:
-    """Tell a database, files and a table apart; what names a format is files."""
+    """Parse a source: a JDBC URL, a table name, or files; a given format means files."""
     if text.startswith("jdbc:"):
         return _database(text, table)
     if data_format is not None:
         return Files(text, _format(data_format))
-    named = text.removeprefix(_TABLE_MARK)
-    if text.startswith(_TABLE_MARK) and not _TABLE.fullmatch(named):
+    named = text.removeprefix(_TABLE_PREFIX)
+    if text.startswith(_TABLE_PREFIX) and not _TABLE.fullmatch(named):
         raise InvalidDocument(
-            f"{named!r} cannot name a table; write catalog.namespace.table, with odd names in ` marks"
+            f"{named!r} is not a table name; write catalog.namespace.table, with special characters in backticks"
         )
-    if text.startswith(_TABLE_MARK) or (_TABLE.fullmatch(text) and not _is_file(text)):
+    if text.startswith(_TABLE_PREFIX) or (_TABLE.fullmatch(text) and not _is_file(text)):
         return Table(named)
     return Files(text)
 
 
 def required_packages(source: Source | str, data_format: DataFormat | str | None = None) -> frozenset[Package]:
-    """Return what a session must have to read a source."""
+    """Return the packages that a session needs to read a source."""
     source = parse_source(source, data_format) if isinstance(source, str) else source
     if isinstance(source, Database):
         return driver_packages(source.url)
@@ -153,7 +153,7 @@ def required_packages(source: Source | str, data_format: DataFormat | str | None
 
 
 def options_for(options: SparkOptions, sources: Sequence[Source]) -> SparkOptions:
-    """Return a session that can read the sources, and starts without what they do not need."""
+    """Return session options with exactly the packages and catalog that the sources need."""
     packages = frozenset[Package]().union(*map(required_packages, sources))
     catalogs = {source.parts[0] for source in sources if isinstance(source, Table)}
     catalog = options.catalog if options.catalog and options.catalog.name in catalogs else None
@@ -165,20 +165,20 @@ def _database(text: str, table: str | None) -> Database:
     name = table or fragment
     if not name:
         raise InvalidDocument(
-            f"which table of {re.split(r'[?;]', url)[0]}? Add it to the address, as in …#schema.table"
+            f"no table given for {re.split(r'[?;]', url)[0]}; add it to the URL, as in …#schema.table"
         )
     return Database(url, name)
 
 
-def _format(said: DataFormat | str) -> DataFormat:
+def _format(name: DataFormat | str) -> DataFormat:
     try:
-        return DataFormat(said)
+        return DataFormat(name)
     except ValueError:
-        raise InvalidDocument(f"unknown format {said!r} of data; use one of: {', '.join(DataFormat)}") from None
+        raise InvalidDocument(f"unknown data format {name!r}; use one of: {', '.join(DataFormat)}") from None
 
 
 def _is_file(text: str) -> bool:
-    return bool(_OF_A_PATH.search(text)) or file_kind(text) is not None or Path(text).exists()
+    return bool(_PATH_CHARS.search(text)) or file_kind(text) is not None or Path(text).exists()
 
 
 def _is_avro(source: Files) -> bool:

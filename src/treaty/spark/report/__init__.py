@@ -1,4 +1,4 @@
-"""Testing data against a contract: one report with the verdict, its reasons, and what to look at first."""
+"""Test data against a contract: one report with the outcome, its reasons and samples of violations."""
 
 from treaty.spark.report.data_report import Outcome, TestReport
 from treaty.spark.report.data_test import DataTestOptions, run_data_test

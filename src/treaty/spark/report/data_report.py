@@ -1,4 +1,4 @@
-"""What testing data against a contract found, as one frozen value; whoever draws it decides nothing."""
+"""The report of a data test as a frozen value, including differences of schema. Rendering decides nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.report.samples import Sample
 from treaty.spark.rules import UnknownFields
 
-_WEIGHTS = {UnknownFields.ALLOWED: Severity.INFO, UnknownFields.REFUSED: Severity.ERROR}
+_UNKNOWN_FIELD_SEVERITY = {UnknownFields.ALLOWED: Severity.INFO, UnknownFields.REFUSED: Severity.ERROR}
 
 
 @dataclass(frozen=True)
 class SchemaDifference:
-    """One thing that is declared in one way and found in another, with the kind of change it would be."""
+    """One difference between the declared and the actual schema, with the kind of change it would be."""
 
     field: str
     kind: str
@@ -32,7 +32,7 @@ class SchemaDifference:
     says: str
 
     def as_data(self) -> dict[str, Any]:
-        """Return the difference as JSON would say it."""
+        """Return the difference as JSON data."""
         return {
             "field": self.field or None,
             "kind": self.kind,
@@ -44,31 +44,33 @@ class SchemaDifference:
 
 
 def schema_differences(drift: Drift, unknown_fields: UnknownFields | None = None) -> tuple[SchemaDifference, ...]:
-    """Return the differences, the gravest first; fields the contract does not know weigh as the run says."""
+    """Return the differences, most severe first; `unknown_fields` sets the severity of undeclared fields."""
     found = [_difference(item, unknown_fields) for item in drift.judged]
     return tuple(sorted(found, key=lambda item: (item.severity.rank, item.field, item.kind)))
 
 
 def _difference(item: Judged, unknown_fields: UnknownFields | None) -> SchemaDifference:
     change = item.change
-    severity = _WEIGHTS[unknown_fields] if unknown_fields is not None and _is_unknown(change) else item.severity
+    severity = (
+        _UNKNOWN_FIELD_SEVERITY[unknown_fields] if unknown_fields is not None and _is_unknown(change) else item.severity
+    )
     return SchemaDifference(
-        change.field or change.path, change.kind, severity, change.before, change.after, _says(item)
+        change.field or change.path, change.kind, severity, change.before, change.after, _describe(item)
     )
 
 
 def _is_unknown(change: Change) -> bool:
-    """Tell whether a difference is a field that the contract does not know."""
+    """Whether a difference is a field that is not in the contract."""
     return change.direction is Direction.ADDED and change.before is None
 
 
-def _says(item: Judged) -> str:
+def _describe(item: Judged) -> str:
     declared, found = abbreviate(item.change.before), abbreviate(item.change.after)
     if _is_unknown(item.change):
         return f"is in the data ({found}), but not in the contract"
     if item.change.direction is Direction.REMOVED and item.change.after is None:
         return f"is in the contract ({declared}), but not in the data"
-    return f"is declared as {declared}, but the data have {found}"
+    return f"is declared as {declared}, but the data has {found}"
 
 
 NO_ROWS = Threshold("mustBeLessOrEqualTo", 0)
@@ -84,7 +86,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class WrittenQuarantine:
-    """Where the quarantined rows were written, and how many."""
+    """Where quarantined rows were written, and how many."""
 
     path: str
     rows: int
@@ -92,7 +94,7 @@ class WrittenQuarantine:
 
 @dataclass(frozen=True)
 class TestReport:
-    """One dataset under one contract: the measures, the differences in schema, samples, and what was allowed."""
+    """The result of testing one dataset: measures, differences of schema, samples, and the allowed quarantine."""
 
     data: str
     measures: Measures
@@ -103,40 +105,40 @@ class TestReport:
 
     @property
     def outcome(self) -> Outcome:
-        """The verdict: it fails for its reasons, and passes in spite of concerns."""
+        """The outcome: failed with reasons, passed with warnings, or passed."""
         if self.reasons:
             return Outcome.FAILED
         return Outcome.WARNED if self.concerns else Outcome.PASSED
 
     @property
     def passed(self) -> bool:
-        """Whether nothing stands against the data."""
+        """Whether the test did not fail."""
         return self.outcome is not Outcome.FAILED
 
     @property
     def quarantine_is_allowed(self) -> bool:
-        """Whether no more rows are quarantined than may be."""
+        """Whether the number of quarantined rows is within the allowed threshold."""
         return self.allowed.holds(self.measures.quarantined, self.measures.rows)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the test failed; nothing where it passed."""
+        """Why the test failed; empty if it passed."""
         return tuple(self._reasons())
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """What somebody should look at although the test may pass."""
+        """Warnings that do not fail the test."""
         return tuple(self._concerns())
 
     @property
     def notable(self) -> tuple[RuleMeasure, ...]:
-        """The rules that did not hold, or that some rows break: errors first, then by rows and id."""
-        told = [item for item in self.measures.results if not item.held or item.broken]
-        return tuple(sorted(told, key=_gravest_first))
+        """The rules that did not hold or that some rows violate: failed rules first, by severity, rows and id."""
+        notable = [item for item in self.measures.results if not item.held or item.broken]
+        return tuple(sorted(notable, key=_severity_order))
 
     @property
     def unbroken(self) -> tuple[RuleMeasure, ...]:
-        """The rules that held without an exception, by id."""
+        """The rules that held without any violation, by id."""
         held = [item for item in self.measures.results if item.held and not item.broken]
         return tuple(sorted(held, key=lambda item: item.rule.id))
 
@@ -150,13 +152,13 @@ class TestReport:
         return tuple(item for item in self.samples if item.rule == rule_id)
 
     def fails(self, item: RuleMeasure) -> bool:
-        """Tell whether a rule fails the test: not if its rows are quarantined, and so many are allowed."""
+        """Whether a rule fails the test; not if its rows are quarantined within the allowed threshold."""
         if item.held or item.rule.severity is not Severity.ERROR:
             return False
-        return not (_is_mended(item) and self.quarantine_is_allowed)
+        return not (_is_resolved_by_quarantine(item) and self.quarantine_is_allowed)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the report as JSON would say it."""
+        """Return the report as JSON data."""
         return {
             "outcome": self.outcome.value,
             "passed": self.passed,
@@ -172,50 +174,50 @@ class TestReport:
 
     def _reasons(self) -> Iterator[str]:
         if not self.quarantine_is_allowed:
-            limit = "" if self.allowed == NO_ROWS else f"; {_at_most(self.allowed)} may be"
-            yield f"{self._apart}{limit}"
-        failed = sum(self.fails(item) and not _is_mended(item) for item in self.measures.results)
+            limit = "" if self.allowed == NO_ROWS else f"; {_format_limit(self.allowed)} may be"
+            yield f"{self._quarantined_text}{limit}"
+        failed = sum(self.fails(item) and not _is_resolved_by_quarantine(item) for item in self.measures.results)
         if failed:
-            yield f"{_counted(failed, 'rule')} on the whole dataset did not hold"
-        yield from self._drifted(Severity.ERROR, "against the contract")
+            yield f"{_format_count(failed, 'rule')} on the entire dataset did not hold"
+        yield from self._drift_reasons(Severity.ERROR, "not allowed by the contract")
 
     def _concerns(self) -> Iterator[str]:
         if not self.measures.rows:
             yield "0 rows: nothing was tested"
         if self.measures.warnings:
-            yield f"{_counted(len(self.measures.warnings), 'rule')} of lesser weight did not hold"
+            yield f"{_format_count(len(self.measures.warnings), 'rule')} with a lower severity did not hold"
         if self.measures.quarantined and self.quarantine_is_allowed:
-            yield f"{self._apart}, as is allowed"
-        yield from self._drifted(Severity.WARNING, "to look at")
+            yield f"{self._quarantined_text}, as is allowed"
+        yield from self._drift_reasons(Severity.WARNING, "to review")
 
     @property
-    def _apart(self) -> str:
+    def _quarantined_text(self) -> str:
         count = self.measures.quarantined
         return f"{count:,} of {format_rows(self.measures.rows)} {'is' if count == 1 else 'are'} quarantined"
 
-    def _drifted(self, severity: Severity, what: str) -> Iterator[str]:
+    def _drift_reasons(self, severity: Severity, what: str) -> Iterator[str]:
         count = sum(item.severity is severity for item in self.drift)
         if count:
-            yield f"{_counted(count, 'difference')} in schema {what}"
+            yield f"{_format_count(count, 'schema difference')} {what}"
 
 
 def format_rows(count: int) -> str:
-    """Write how many rows."""
-    return _counted(count, "row")
+    """Format a number of rows."""
+    return _format_count(count, "row")
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _is_mended(item: RuleMeasure) -> bool:
-    """Tell whether every row that breaks a rule is quarantined, so that none is left."""
+def _is_resolved_by_quarantine(item: RuleMeasure) -> bool:
+    """Whether all rows that violate a rule are quarantined."""
     return item.broken is not None and item.rule.quarantines
 
 
-def _at_most(allowed: Threshold) -> str:
+def _format_limit(allowed: Threshold) -> str:
     return f"at most {allowed.value}{' %' if allowed.percent else ''}"
 
 
-def _gravest_first(item: RuleMeasure) -> tuple[bool, int, int, str]:
+def _severity_order(item: RuleMeasure) -> tuple[bool, int, int, str]:
     return (item.held, item.rule.severity.rank, -(item.broken or 0), item.rule.id)

@@ -1,4 +1,4 @@
-"""Testing: measure every rule, compare schemas, write the quarantine and collect samples; here Spark is made to act."""
+"""Run a data test: measure the rules, compare schemas, write the quarantine and collect samples."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from treaty.spark.report.quarantine import Destination, write_quarantine
 from treaty.spark.report.samples import Sample, collect_samples
 
 ReportStep = Callable[[str], None]
-"""Takes a step as it begins, so that somebody who waits knows for what."""
+"""Called with a description of each step when it starts."""
 
 
 @dataclass(frozen=True)
 class DataTestOptions:
-    """What one test asks for: as of when, how many samples, how many rows may be quarantined, and where they go."""
+    """Options of a test: reference time, number of samples, allowed quarantine and its destination."""
 
     now: datetime | None = None
     samples: int = 10
@@ -31,31 +31,33 @@ class DataTestOptions:
 def run_data_test(
     enforcement: Enforcement,
     data: str = "the data",
-    asked: DataTestOptions | None = None,
-    tell: ReportStep | None = None,
+    options: DataTestOptions | None = None,
+    report: ReportStep | None = None,
 ) -> TestReport:
-    """Test data under a contract; one job measures all, and one more writes or samples what is bad."""
-    asked, tell = asked or DataTestOptions(), tell or _silently
-    if asked.quarantine is not None:
-        asked.quarantine.refuse_unless_free()
+    """Test data under a contract: one job measures all rules, another writes or samples violating rows."""
+    options, report = options or DataTestOptions(), report or _ignore_step
+    if options.quarantine is not None:
+        options.quarantine.refuse_unless_free()
     drift = schema_drift(
-        enforcement.frame, enforcement.contract, object_name=enforcement.schema.name, texts=asked.texts
+        enforcement.frame, enforcement.contract, object_name=enforcement.schema.name, texts=options.texts
     )
-    tell(f"judging {len(enforcement.rules):,} rules")
-    measures = enforcement.measures(asked.now)
-    bad, written = enforcement.quarantined, None
-    if asked.quarantine is not None:
-        tell(f"writing {measures.quarantined:,} rows to quarantine")
-        bad = write_quarantine(bad if measures.quarantined else bad.limit(0), asked.quarantine, measures.quarantined)
-        written = WrittenQuarantine(asked.quarantine.path, measures.quarantined)
+    report(f"checking {len(enforcement.rules):,} rules")
+    measures = enforcement.measures(options.now)
+    violating, written = enforcement.quarantined, None
+    if options.quarantine is not None:
+        report(f"writing {measures.quarantined:,} rows to quarantine")
+        violating = write_quarantine(
+            violating if measures.quarantined else violating.limit(0), options.quarantine, measures.quarantined
+        )
+        written = WrittenQuarantine(options.quarantine.path, measures.quarantined)
     samples: tuple[Sample, ...] = ()
-    if measures.quarantined and asked.samples:
-        tell("collecting samples")
-        samples = collect_samples(bad, enforcement.schema, asked.samples)
+    if measures.quarantined and options.samples:
+        report("collecting samples")
+        samples = collect_samples(violating, enforcement.schema, options.samples)
     return TestReport(
-        data, measures, schema_differences(drift, enforcement.policy.unknown_fields), samples, asked.allowed, written
+        data, measures, schema_differences(drift, enforcement.policy.unknown_fields), samples, options.allowed, written
     )
 
 
-def _silently(step: str) -> None:
-    """Tell nobody."""
+def _ignore_step(step: str) -> None:
+    """Report nothing."""

@@ -1,4 +1,4 @@
-"""Writing the quarantine as parquet: whole or not at all, and never over anything that is no quarantine."""
+"""Write the quarantine as Parquet atomically, and never overwrite anything but a quarantine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from treaty.spark.readers import explain_errors
 
 _FILE = "file:"
 _GLOB = frozenset("*?[]{}")
-_PARQUET_END = 8
-_TAKEN = "{} is there already; name another folder, or replace it with --overwrite"
+_PARQUET_TRAILER_BYTES = 8
+_ALREADY_EXISTS = "{} already exists; choose another folder, or replace it with --overwrite"
 
 
 class Existing(StrEnum):
-    """What becomes of a quarantine that is there already."""
+    """Whether an existing quarantine is kept or replaced."""
 
     KEPT = "kept"
     REPLACED = "replaced"
@@ -31,7 +31,7 @@ class Existing(StrEnum):
 
 @dataclass(frozen=True)
 class Destination:
-    """Where quarantined rows go: a folder of this machine, or a path that only Spark can reach."""
+    """The destination of quarantined rows: a local folder, or a path that only Spark can access."""
 
     path: str
     existing: Existing = Existing.KEPT
@@ -39,17 +39,17 @@ class Destination:
 
     @property
     def folder(self) -> Path | None:
-        """The folder, if it is one that this process can see to itself."""
+        """The local folder; None if only Spark can access the path."""
         if not self.is_local or ("://" in self.path and not self.path.startswith(_FILE)):
             return None
         return Path("/" + self.path.removeprefix(_FILE).lstrip("/") if self.path.startswith(_FILE) else self.path)
 
     def refuse_unless_free(self, sources: tuple[str, ...] = ()) -> None:
-        """Refuse, before anything runs, a path that is taken or that is read from."""
+        """Refuse a path that is in use or that is an input, before anything runs."""
         if not self.path.strip():
-            raise InvalidDocument("the quarantine has no path; name a folder that is not there yet")
+            raise InvalidDocument("the path of the quarantine is empty; choose a folder that does not exist yet")
         if _GLOB & set(self.path):
-            raise InvalidDocument(f"the quarantine {self.path!r} cannot have any of * ? [ ] {{ }} in its path")
+            raise InvalidDocument(f"the path of the quarantine {self.path!r} must not contain * ? [ ] {{ }}")
         folder = self.folder
         if folder is None:
             return
@@ -66,12 +66,12 @@ class Destination:
             _refuse_unless_writable(folder)
             return
         if self.existing is Existing.REPLACED:
-            raise Conflict(f"{folder} holds more than a quarantine; remove it yourself, or name another folder")
-        raise Conflict(_TAKEN.format(folder))
+            raise Conflict(f"{folder} contains more than a quarantine; remove it yourself, or choose another folder")
+        raise Conflict(_ALREADY_EXISTS.format(folder))
 
 
 def write_quarantine(rows: DataFrame, to: Destination, expected: int) -> DataFrame:
-    """Write the rows and return them as written; nothing stays behind where they are not as many as were counted."""
+    """Write the rows and return them as written; if their number differs from the expected one, nothing is kept."""
     folder = to.folder
     if folder is None:
         _write(rows, to.path, to, "overwrite" if to.existing is Existing.REPLACED else "error")
@@ -96,7 +96,7 @@ def _write(rows: DataFrame, path: str, to: Destination, mode: str) -> None:
             rows.write.mode(mode).parquet(path)
         except PySparkException as error:
             if error.getCondition() == "PATH_ALREADY_EXISTS":
-                raise Conflict(_TAKEN.format(path)) from None
+                raise Conflict(_ALREADY_EXISTS.format(path)) from None
             raise
 
 
@@ -105,12 +105,12 @@ def _compare(written: DataFrame, expected: int) -> None:
     if found != expected:
         raise Conflict(
             f"{expected:,} rows were quarantined, but {found:,} {'was' if found == 1 else 'were'} written: "
-            "the data changed meanwhile; test them again"
+            "the data changed during the test; run it again"
         )
 
 
 def _put_in_place(staged: Path, folder: Path) -> None:
-    """Move the new folder to its place; what was there goes only when the new one stands."""
+    """Move the new folder into place; the old one is deleted only after that."""
     if not folder.exists():
         staged.rename(folder)
         return
@@ -125,26 +125,26 @@ def _put_in_place(staged: Path, folder: Path) -> None:
 
 
 def _is_quarantine(folder: Path) -> bool:
-    """Tell whether a folder holds nothing but rows with their violations, as Spark writes them."""
+    """Whether a folder contains only quarantined rows as Spark writes them."""
     files = list(folder.iterdir())
     ours = all(one.is_file() and one.name.removeprefix(".").startswith(("part-", "_SUCCESS")) for one in files)
     return ours and all(_has_violations(one) for one in files if one.suffix == ".parquet")
 
 
 def _has_violations(file: Path) -> bool:
-    """Look for the column of violations in a parquet file's footer, which ends with its length and a mark."""
+    """Whether the footer of a Parquet file, which ends with its length and a marker, names the violations column."""
     with file.open("rb") as parquet:
         size = parquet.seek(0, os.SEEK_END)
-        parquet.seek(max(0, size - _PARQUET_END))
+        parquet.seek(max(0, size - _PARQUET_TRAILER_BYTES))
         length = int.from_bytes(parquet.read(4), "little")
-        parquet.seek(max(0, size - _PARQUET_END - length))
+        parquet.seek(max(0, size - _PARQUET_TRAILER_BYTES - length))
         return VIOLATIONS_COLUMN.encode() in parquet.read(length)
 
 
 def _refuse_unless_writable(folder: Path) -> None:
     above = next(one for one in folder.absolute().parents if one.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise Unavailable(f"cannot write the quarantine to {folder}: {above} is no folder that can be written to")
+        raise Unavailable(f"cannot write the quarantine to {folder}: {above} is not a writable folder")
 
 
 def _refuse_sources(folder: Path, sources: tuple[str, ...]) -> None:
@@ -152,4 +152,4 @@ def _refuse_sources(folder: Path, sources: tuple[str, ...]) -> None:
     for source in sources:
         read = Path(source.removeprefix(_FILE)).resolve()
         if read.exists() and (place == read or place in read.parents or read in place.parents):
-            raise InvalidDocument(f"the quarantine {folder} would stand in the data {source}; name another folder")
+            raise InvalidDocument(f"the quarantine {folder} would be inside the data {source}; choose another folder")

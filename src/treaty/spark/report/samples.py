@@ -1,4 +1,4 @@
-"""The worst offenders: for each rule the values that break it most often, with the key of one such row."""
+"""Samples of violations: the most frequent offending values of each rule, with the key of one row."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from treaty.spark.columns import VIOLATIONS_COLUMN, any_of, quoted_col
 from treaty.spark.schema import column_name, find_struct_field, is_classified
 from treaty.spark.violations import MASKED_VALUE
 
-_LONGEST = 200
+_MAX_KEY_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A value that breaks a rule, in how many rows, and the key of one of them."""
+    """A value that violates a rule, the number of rows, and the key of one of them."""
 
     rule: str
     value: str | None
@@ -27,15 +27,15 @@ class Sample:
     key: tuple[tuple[str, str | None], ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """Return the sample as JSON would say it."""
+        """Return the sample as JSON data."""
         return {"rule": self.rule, "value": self.value, "rows": self.rows, "key": dict(self.key)}
 
 
-def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> tuple[Sample, ...]:
-    """Collect up to so many samples in one job: one of every rule before a second of any."""
+def collect_samples(quarantined: DataFrame, schema: SchemaObject, limit: int) -> tuple[Sample, ...]:
+    """Collect up to `limit` samples in one job: one of every rule before a second of any."""
     key = list(_key(quarantined, schema))
     names = [name for name, _ in key]
-    # the least key is shown: a whole one, if any row has one, goes before those with a part that is missing
+    # the smallest key is shown; complete keys come before keys with missing parts
     missing = any_of(column.isNull() for _, column in key)
     keyed = F.struct(missing.alias("missing"), *[column.alias(f"k{place}") for place, (_, column) in enumerate(key)])
     broken = quarantined.select(keyed.alias("key"), F.explode(VIOLATIONS_COLUMN).alias("violation"))
@@ -44,8 +44,8 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> 
     )
     commonest = Window.partitionBy("rule").orderBy(F.desc("rows"), F.asc_nulls_first("value"))
     ranked = values.select("*", F.row_number().over(commonest).alias("place"))
-    few = ranked.where(F.col("place") <= most)  # so that Spark sorts no more than it must
-    found = few.orderBy("place", F.desc("rows"), "rule").limit(most).collect()
+    few = ranked.where(F.col("place") <= limit)  # so that Spark sorts fewer rows
+    found = few.orderBy("place", F.desc("rows"), "rule").limit(limit).collect()
     worst = {row["rule"]: place for place, row in enumerate(found) if row["place"] == 1}
     samples = [
         Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"][1:], strict=True))) for row in found
@@ -54,7 +54,7 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, most: int) -> 
 
 
 def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Column]]:
-    """Yield the parts of the primary key as texts; what is classified, or has parts that may be, is not shown."""
+    """Yield the parts of the primary key as text; classified and nested values are masked."""
     by_name = {field.name: field for field in schema.fields}
     for name in schema.primary_key:
         field = by_name[name]
@@ -66,4 +66,4 @@ def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Co
 def _shown(value: Column, field: Field) -> Column:
     if is_classified(field) or field.properties or field.children:
         return F.when(value.isNotNull(), F.lit(MASKED_VALUE))
-    return F.substring(value.cast("string"), 1, _LONGEST)
+    return F.substring(value.cast("string"), 1, _MAX_KEY_LENGTH)

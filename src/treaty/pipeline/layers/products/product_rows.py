@@ -85,7 +85,7 @@ def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame
         *fields,
         outcome.alias(OUTCOME),
         F.when(~conforms, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN),
-        F.when(~conforms, F.to_json(F.struct(*enforcement.prepared.given_back()))).alias(GIVEN),
+        F.when(~conforms, F.to_json(F.struct(*enforcement.prepared.original_columns()))).alias(GIVEN),
     )
     return checked.where(has_complete_key(key))
 
