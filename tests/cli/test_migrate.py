@@ -37,8 +37,8 @@ def test_a_plan_shows_both_ways_the_view_and_the_guides(treaty: Treaty, story: t
     assert result.code == 0
     for said in (
         "customers  1.4.0 → 2.0.0",
-        "The old shape, from rows of the new line  8 exact, 1 lossy, 1 impossible",
-        "The new shape, from rows of the old line  9 exact, 1 lossy",
+        "The old schema from rows of the new line  8 exact, 1 lossy, 1 impossible",
+        "The new schema from rows of the old line  9 exact, 1 lossy",
         "✗ fax ",
         "the new line has no such field: NULL",
         "CREATE OR REPLACE VIEW `customers_v1`.`customers` AS",
@@ -93,7 +93,7 @@ def test_a_shape_that_cannot_be_served_is_a_finding(treaty: Treaty, write: Write
     result = treaty("migrate", "plan", before, after)
 
     assert result.code == 3
-    assert "there is no view of the old shape, from rows of the new line: a cannot be served" in result.output
+    assert "cannot serve the old schema from rows of the new line: no value for a" in result.output
 
 
 def test_two_contracts_have_no_way_between_them(treaty: Treaty, write: Write) -> None:

@@ -108,8 +108,8 @@ def test_nothing_graded_major_is_called_mere_information_in_full_mode(pair: tupl
 
 
 def test_every_term_of_a_field_rests_on_attributes_that_a_field_has() -> None:
-    assert {name for term in FIELD_TERMS for name in term.rests_on} <= {one.name for one in fields(Field)}
-    assert all(term.rests_on for term in FIELD_TERMS)
+    assert {name for term in FIELD_TERMS for name in term.depends_on} <= {one.name for one in fields(Field)}
+    assert all(term.depends_on for term in FIELD_TERMS)
 
 
 @given(contract_pairs())
@@ -117,7 +117,7 @@ def test_a_term_moves_only_with_the_attributes_it_rests_on(pair: tuple[Contract,
     for old in (field for item in pair[0].schema for field in item.fields):
         for new in (field for item in pair[1].schema for field in item.fields):
             for term in FIELD_TERMS:
-                untouched = replace(new, **{name: getattr(old, name) for name in term.rests_on})
+                untouched = replace(new, **{name: getattr(old, name) for name in term.depends_on})
                 assert list(term.compare(term.read(old), term.read(untouched))) == []
 
 

@@ -1,4 +1,4 @@
-"""May this replace that? One diff, a table of kinds, modes and a verdict."""
+"""Compatibility of contract versions: diff, kinds of change, modes and verdicts."""
 
 from treaty.compatibility.changes import Breaks, Change, Changes, Direction
 from treaty.compatibility.diff import diff

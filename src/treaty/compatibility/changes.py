@@ -1,4 +1,4 @@
-"""Changes as values: one term that differs between two contracts."""
+"""Changes between two contracts, as values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treaty.contracts.model import Contract
 
 
 class Direction(StrEnum):
-    """Which way a term moved."""
+    """The direction of a change."""
 
     TIGHTENED = "tightened"
     LOOSENED = "loosened"
@@ -21,7 +21,7 @@ class Direction(StrEnum):
 
 
 class Breaks(StrEnum):
-    """Who may fail once the change is made."""
+    """What may fail after the change."""
 
     EXISTING_DATA = "existing_data"
     EXISTING_READERS = "existing_readers"
@@ -29,7 +29,7 @@ class Breaks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One term that differs: what kind of change, where, from what, to what, and which way."""
+    """A term that differs between two contracts: its kind, direction, values and path."""
 
     kind: str
     direction: Direction
@@ -40,18 +40,18 @@ class Change:
 
     @property
     def path(self) -> str:
-        """Where the term stands: a field path, a promise (``sla.freshness``), or both (``total#no_nulls``)."""
+        """The path of the term: a field path, a promise (``sla.freshness``), or both (``total#no_nulls``)."""
         return "#".join(part for part in (self.field, self.subject) if part)
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:
-        """One order for the same changes, however the documents are arranged."""
+        """A sort key that does not depend on the order of the documents."""
         return (self.field or "", self.subject or "", self.kind, self.direction)
 
 
 @dataclass(frozen=True)
 class Changes(Sequence[Change]):
-    """Every change between two contracts, in one order."""
+    """All changes between two contracts, sorted."""
 
     before: Contract
     after: Contract

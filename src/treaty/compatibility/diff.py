@@ -1,4 +1,4 @@
-"""The one diff: every term that differs between two contracts, once."""
+"""The diff: finds every term that differs between two contracts, once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ATTRIBUTES = tuple(one.name for one in fields(Field))
 
 
 def diff(before: Contract, after: Contract) -> Changes:
-    """Return every change between two contracts, in one order whatever the order of the documents."""
+    """Return every change between two contracts; the order does not depend on the documents."""
     changes = [*_contract_changes(before, after), *_object_changes(before, after)]
     changes.sort(key=lambda change: change.sort_key)
     return Changes(before, after, tuple(changes))
@@ -33,8 +33,8 @@ def _contract_changes(before: Contract, after: Contract) -> Iterator[Change]:
 def _object_changes(before: Contract, after: Contract) -> Iterator[Change]:
     pairs = pair(before.schema, after.schema)
     several = len(before.schema) > 1 or len(after.schema) > 1
-    for gone in pairs.removed:
-        yield Change(object_kinds.object_removed.id, Direction.REMOVED, gone.name, None, subject=gone.name)
+    for removed in pairs.removed:
+        yield Change(object_kinds.object_removed.id, Direction.REMOVED, removed.name, None, subject=removed.name)
     for new in pairs.added:
         yield Change(object_kinds.object_added.id, Direction.ADDED, None, new.name, subject=new.name)
     for old, new in pairs.both:
@@ -45,7 +45,7 @@ def _object_changes(before: Contract, after: Contract) -> Iterator[Change]:
 
 
 def object_changes(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Iterator[Change]:
-    """Yield the changes between two objects that were paired: their own terms, their keys, and their fields."""
+    """Yield the changes between two paired objects: their terms, keys and fields."""
     if old.name != new.name:
         yield Change(object_kinds.object_renamed.id, Direction.REPLACED, old.name, new.name, subject=old.name)
     prefix = f"{old.name}." if root.object is not None else ""
@@ -60,7 +60,7 @@ def object_changes(old: SchemaObject, new: SchemaObject, root: FieldPath) -> Ite
 
 
 def _key_changes(old: SchemaObject, new: SchemaObject, subject: str) -> Iterator[Change]:
-    """Compare the keys field by field: a key field under a declared new name is the same key."""
+    """Compare primary keys; a key field with a declared rename is the same field."""
     renamed = {one.name: other.name for one, other in pair(old.fields, new.fields).both}
     if tuple(renamed.get(name, name) for name in old.primary_key) != new.primary_key:
         kind = object_kinds.primary_key_changed
@@ -72,27 +72,27 @@ def field_changes(before: Sequence[Field], after: Sequence[Field], parent: Field
     if before == after:
         return
     pairs = pair(before, after)
-    for gone in pairs.removed:
-        path = str(parent.field(gone.name or ""))
-        yield Change(field_kinds.field_removed.id, Direction.REMOVED, _shape(gone), None, field=path)
+    for removed in pairs.removed:
+        path = str(parent.field(removed.name or ""))
+        yield Change(field_kinds.field_removed.id, Direction.REMOVED, _summarize(removed), None, field=path)
     for new in pairs.added:
         path = str(parent.field(new.name or ""))
         kind = field_kinds.field_required_added if new.is_required else field_kinds.field_added
-        yield Change(kind.id, Direction.ADDED, None, _shape(new), field=path)
+        yield Change(kind.id, Direction.ADDED, None, _summarize(new), field=path)
     for old, new in pairs.both:
         if old != new:
-            yield from _one_field(old, new, parent.field(old.name or ""), parent)
+            yield from _field_pair_changes(old, new, parent.field(old.name or ""), parent)
 
 
-def _one_field(old: Field, new: Field, path: FieldPath, parent: FieldPath | None) -> Iterator[Change]:
+def _field_pair_changes(old: Field, new: Field, path: FieldPath, parent: FieldPath | None) -> Iterator[Change]:
     renamed = parent is not None and old.name != new.name
     if renamed and parent is not None:
         after = str(parent.field(new.name or ""))
         yield Change(field_kinds.field_renamed.id, Direction.REPLACED, str(path), after, field=str(path))
-    moved = _attributes_moved(old, new)
+    changed = _changed_attributes(old, new)
     name = str(path)
     for term in FIELD_TERMS:
-        if term.rests_on.isdisjoint(moved):
+        if term.depends_on.isdisjoint(changed):
             continue
         if renamed and term.name == "field.physical_name" and old.physical_name == new.physical_name:
             continue
@@ -103,24 +103,24 @@ def _one_field(old: Field, new: Field, path: FieldPath, parent: FieldPath | None
     yield from _marked_changes(old, new, path)
 
 
-def _attributes_moved(old: Field, new: Field) -> frozenset[str]:
-    """Name the attributes that differ, so that only terms resting on them are compared."""
+def _changed_attributes(old: Field, new: Field) -> frozenset[str]:
+    """Return the attributes that differ, so that only terms that depend on them are compared."""
     return frozenset(name for name in _ATTRIBUTES if getattr(old, name) != getattr(new, name))
 
 
 def _marked_changes(old: Field, new: Field, path: FieldPath) -> Iterator[Change]:
-    """Compare array elements, map keys and map values, which stand by their place."""
+    """Compare array elements, map keys and map values, which have no names."""
     before, after = dict(old.children), dict(new.children)
     for mark in sorted(before.keys() | after.keys()):
         one, other = before.get(mark), after.get(mark)
         inner = path.into(mark)
         if one is not None and other is not None:
             if one != other:
-                yield from _one_field(one, other, inner, None)
+                yield from _field_pair_changes(one, other, inner, None)
         else:
             direction = Direction.ADDED if one is None else Direction.REMOVED
             kind = field_kinds.field_type_changed
-            yield Change(kind.id, direction, one and _shape(one), other and _shape(other), field=str(inner))
+            yield Change(kind.id, direction, one and _summarize(one), other and _summarize(other), field=str(inner))
 
 
 def _term_changes(
@@ -137,31 +137,35 @@ def _term_changes(
         yield Change(kind.id, difference.direction, difference.before, difference.after, field, subject)
 
 
-def _shape(field: Field) -> str:
-    """Say what a field is in a few words."""
+def _summarize(field: Field) -> str:
+    """Return the type of a field and whether it is required, for messages."""
     name = str(field.type) if field.type else "untyped"
     return f"{name}, {'required' if field.is_required else 'optional'}"
 
 
-_OF_THE_FORM = frozenset({"apiVersion"})
+_FORM_SUBJECTS = frozenset({"apiVersion"})
 
 
 def conversion_losses(contract: Contract, written: Contract) -> tuple[Change, ...]:
-    """Return what the contract as it was written lacks; what belongs to the form itself does not count."""
-    lost = [change for change in diff(contract, _alike(contract, written)) if change.subject not in _OF_THE_FORM]
+    """Return the terms that a contract loses when it is written in another form."""
+    lost = [
+        change
+        for change in diff(contract, _with_original_name(contract, written))
+        if change.subject not in _FORM_SUBJECTS
+    ]
     return (*_name_lost(contract, written), *lost)
 
 
 def _name_lost(contract: Contract, written: Contract) -> Iterator[Change]:
-    """Name the object's own name, which the short form has no place for."""
+    """Yield the rename of the object, whose name the short form cannot represent."""
     for item in contract.schema[:1]:
         name = written.schema[0].name if written.schema else None
         if item.name != name:
             yield Change(object_renamed.id, Direction.REPLACED, item.name, name, subject=item.name)
 
 
-def _alike(contract: Contract, written: Contract) -> Contract:
-    """Let the one object of the short form go by the name it had, so that its fields are compared."""
+def _with_original_name(contract: Contract, written: Contract) -> Contract:
+    """Return the written contract with the original object name, so that its fields are compared."""
     if not contract.schema or not written.schema:
         return written
     first = contract.schema[0]

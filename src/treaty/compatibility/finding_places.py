@@ -1,4 +1,4 @@
-"""Where a finding of the judgement stands: in the new document, or in the old one if it is about what is gone."""
+"""Locates the findings of a verdict in the new document, or in the old one for removed fields."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _KEYS = {
     "contract.deprecation": "deprecation",
     "contract.servers": "servers",
 }
-"""Where the terms of a contract stand in its document."""
+"""The document keys of contract terms."""
 
 
 def locate_findings(verdict: Verdict, before: LoadedContract, after: LoadedContract) -> tuple[Finding, ...]:
-    """Return the findings of a verdict with their places."""
+    """Return the findings of a verdict with their places in the documents."""
     new, old = _pointers(after), _pointers(before)
 
     def place(finding: Finding) -> Place:

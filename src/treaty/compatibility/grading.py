@@ -1,4 +1,4 @@
-"""What each kind asks for, with what a team re-graded in its policy."""
+"""Grades of changes: the table of kinds, with the overrides of a team."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treaty.errors import InvalidDocument
 
 @dataclass(frozen=True)
 class Regrade:
-    """What a team says of one kind instead of the table; None keeps the table's word."""
+    """A team's override for one kind; None keeps the value of the table."""
 
     bump: Bump | None = None
     breaks: frozenset[Breaks] | None = None
@@ -22,12 +22,12 @@ class Regrade:
 
 @dataclass(frozen=True)
 class Grading:
-    """The table of kinds, with a team's own grades over it."""
+    """The grades of the table of kinds, with a team's overrides."""
 
     overrides: Mapping[str, Regrade] = field(default_factory=dict)
 
     def of(self, change: Change) -> Grade:
-        """Return what the change asks for."""
+        """Return the grade of a change."""
         grade = KINDS[change.kind].grades[change.direction]
         override = self.overrides.get(change.kind)
         if override is None:
@@ -38,7 +38,7 @@ class Grading:
 
 
 def parse_grading(data: Mapping[str, Any]) -> Grading:
-    """Read grades from policy: a kind with its bump, or with `bump` and `breaks`."""
+    """Parse overrides from settings: a kind with its bump, or with `bump` and `breaks`."""
     overrides: dict[str, Regrade] = {}
     for name, value in data.items():
         if name not in KINDS or KINDS[name].is_check:

@@ -1,4 +1,4 @@
-"""The judgement: may this contract follow that one, and as which version?"""
+"""Judges changes: whether a version is compatible and admissible, and which version it must have."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ NO_GRADING = Grading()
 
 
 class Plan(StrEnum):
-    """Whose migration plan a version comes with."""
+    """Whether a version has its own migration plan."""
 
     MISSING = "missing"
-    EARLIER = "earlier"  # left over from the line before, to which it has led
+    EARLIER = "earlier"  # copied from the previous line
     OWN = "own"
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A change with what it asks for and how much it weighs under the mode."""
+    """A change with its grade and its severity under the mode."""
 
     change: Change
     grade: Grade
@@ -40,13 +40,13 @@ class Judged:
 
     @property
     def breaks(self) -> frozenset[Breaks]:
-        """Whom the change breaks."""
+        """What the change breaks."""
         return self.grade.breaks
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What judging the changes says."""
+    """The result of judging changes."""
 
     before: Contract | None
     after: Contract
@@ -69,51 +69,51 @@ class Verdict:
 
     @lazy
     def errors(self) -> tuple[Finding, ...]:
-        """What stands against the change under the mode."""
+        """The findings that block the change under the mode."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What somebody should look at."""
+        """The findings that do not block the change."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
 
     @property
     def compatible(self) -> bool:
-        """The fact: nothing the mode protects is broken, and the version, key and owners are in order."""
+        """Whether nothing that the mode protects is broken, and the version, key and owners are valid."""
         policy = {checks.version_bump_too_small.id, checks.migration_missing.id}
         return all(finding.id in policy for finding in self.errors)
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether there is nothing to judge: no change, and the same version."""
+        """Whether there are no changes and the version is the same."""
         return not self.judged and self.before is not None and self.before.version == self.after.version
 
     @property
     def opens_line(self) -> bool:
-        """Whether the new version starts a line of its own beside the old one."""
+        """Whether the new version starts a new line."""
         return self.declared_bump is Bump.MAJOR
 
     @property
     def plan(self) -> Plan:
-        """Whose migration plan comes with this change."""
+        """Whether the version has its own migration plan."""
         return plan_of(self.before, self.after)
 
     @property
     def has_plan(self) -> bool:
-        """Whether a migration plan comes with this change, and is not one left over from an earlier line."""
+        """Whether the version has a migration plan that is not copied from an earlier line."""
         return self.plan is Plan.OWN
 
     @property
     def admissible(self) -> bool:
-        """The policy: compatible, or a breaking change in a new line with a plan that moves consumers to it."""
-        standing = {finding.id for finding in self.errors}
+        """Whether the version may be registered: it is compatible, or opens a new line with a migration plan."""
+        blocking = {finding.id for finding in self.errors}
         if self.opens_line and self.has_plan:
-            standing -= {item.change.kind for item in self.judged}
-        return not standing
+            blocking -= {item.change.kind for item in self.judged}
+        return not blocking
 
 
 def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING) -> Verdict:
-    """Judge the changes under a mode; the mode that either contract pins holds at least."""
+    """Judge changes under a mode, raised to the modes that the contracts pin."""
     before, after = changes.before, changes.after
     effective = effective_mode(mode, before, after)
     judged = tuple(_judged(change, effective, grading) for change in changes)
@@ -132,13 +132,13 @@ def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRA
 
 
 def judge_first(after: Contract, mode: Mode = DEFAULT_MODE) -> Verdict:
-    """Judge a contract that nothing precedes."""
+    """Judge the first version of a contract."""
     found = (*_owner_check(after), *_notation_checks((after,)))
     return Verdict(None, after, effective_mode(mode, after), (), found, Bump.NONE, None, None)
 
 
 def effective_mode(requested: Mode, *contracts: Contract) -> Mode:
-    """Return the requested mode, raised to what the contracts pin: more may be asked, never less."""
+    """Return the requested mode, raised to the modes that the contracts pin."""
     mode = requested
     for contract in contracts:
         policy = contract.treaty.change_policy
@@ -148,7 +148,7 @@ def effective_mode(requested: Mode, *contracts: Contract) -> Mode:
 
 
 def plan_of(before: Contract | None, after: Contract) -> Plan:
-    """Tell whose migration plan a contract comes with."""
+    """Return whether a contract has its own migration plan."""
     plan = after.treaty.migration
     if plan is None:
         return Plan.MISSING
@@ -156,7 +156,7 @@ def plan_of(before: Contract | None, after: Contract) -> Plan:
 
 
 def merge_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
-    """Join the verdicts against several earlier versions, the latest last, as transitive modes ask."""
+    """Merge the verdicts against several earlier versions, the latest last, for transitive modes."""
     *earlier, latest = verdicts
     seen = {(item.change.kind, item.change.field, item.change.subject): item for item in latest.judged}
     for verdict in earlier:
@@ -235,7 +235,7 @@ _NO_VERSION = Version(0, 0, 0)
 
 
 def predecessor(history: Sequence[Contract], candidate: Contract) -> Contract | None:
-    """Return the latest version of the candidate's line, else the latest of all."""
+    """Return the latest version of the candidate's line or, without one, the latest version of all."""
     version = candidate.semantic_version
     in_line = [
         one for one in history if one.semantic_version and version and one.semantic_version.major == version.major
@@ -246,7 +246,7 @@ def predecessor(history: Sequence[Contract], candidate: Contract) -> Contract | 
 def admit(
     history: Sequence[Contract], candidate: Contract, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING
 ) -> Verdict:
-    """Judge a candidate against what is registered: its predecessor, or its whole line under a transitive mode."""
+    """Judge a candidate against its predecessor or, under a transitive mode, against all versions of the line."""
     before = predecessor(history, candidate) if history else None
     if before is None:
         return judge_first(candidate, mode)

@@ -1,4 +1,4 @@
-"""Compatibility modes, derived from whom a change breaks."""
+"""Compatibility modes, and what each of them protects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treaty.errors import InvalidDocument
 
 
 class Mode(StrEnum):
-    """What may not break when a contract changes."""
+    """A compatibility mode."""
 
     NONE = "none"
     BACKWARD = "backward"
@@ -21,20 +21,20 @@ class Mode(StrEnum):
 
     @property
     def forbids(self) -> frozenset[Breaks]:
-        """Whom a change may not break."""
+        """What a change must not break."""
         return FORBIDDEN[Mode(self.value.removesuffix("_transitive"))]
 
     @property
     def is_transitive(self) -> bool:
-        """Whether every earlier version counts, not only the last."""
+        """Whether all earlier versions are compared, not only the last."""
         return self.value.endswith("_transitive")
 
     def covers(self, other: Mode) -> bool:
-        """Tell whether this mode asks for at least as much as the other."""
+        """Return whether this mode is at least as strict as the other."""
         return self.forbids >= other.forbids and (self.is_transitive or not other.is_transitive)
 
     def __or__(self, other: Mode) -> Mode:
-        """Return the mode that asks for what both ask for."""
+        """Return the weakest mode that is as strict as both."""
         forbids = self.forbids | other.forbids
         transitive = self.is_transitive or other.is_transitive
         return next(
@@ -44,8 +44,8 @@ class Mode(StrEnum):
 
 FORBIDDEN: dict[Mode, frozenset[Breaks]] = {
     Mode.NONE: frozenset(),
-    Mode.BACKWARD: frozenset({Breaks.EXISTING_DATA}),  # tomorrow's reader, today's data
-    Mode.FORWARD: frozenset({Breaks.EXISTING_READERS}),  # today's reader, tomorrow's data
+    Mode.BACKWARD: frozenset({Breaks.EXISTING_DATA}),  # new readers, existing data
+    Mode.FORWARD: frozenset({Breaks.EXISTING_READERS}),  # existing readers, new data
     Mode.FULL: frozenset({Breaks.EXISTING_DATA, Breaks.EXISTING_READERS}),
 }
 
@@ -53,7 +53,7 @@ DEFAULT_MODE = Mode.BACKWARD
 
 
 def parse_mode(text: str) -> Mode:
-    """Read a mode by its name, in any case."""
+    """Parse the name of a mode, ignoring case."""
     try:
         return Mode(text.lower())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which field is which: before and after are paired once, by stable id, else by name."""
+"""Pairs fields and objects of two versions by stable id or by name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 
 class Named(Protocol):
-    """Something with a name and perhaps a stable id."""
+    """Something with a name and possibly a stable id."""
 
     @property
     def name(self) -> str | None:
-        """What it is called."""
+        """The name, which may change."""
 
     @property
     def id(self) -> str | None:
-        """What it stays, whatever it is called."""
+        """The stable id, which survives renames."""
 
 
 T = TypeVar("T", bound=Named)
@@ -26,7 +26,7 @@ _Waiting: TypeAlias = dict[str | None, deque[int]]
 
 @dataclass(frozen=True, slots=True)
 class Pairs(Generic[T]):
-    """Those on both sides, and those on one."""
+    """The items on both sides, and those on only one side."""
 
     both: tuple[tuple[T, T], ...]
     removed: tuple[T, ...]
@@ -34,7 +34,7 @@ class Pairs(Generic[T]):
 
 
 def pair(before: Sequence[T], after: Sequence[T]) -> Pairs[T]:
-    """Pair by id first; then by name, unless both have ids and they differ; then by an id that is the old name."""
+    """Pair by id; then by name, unless both have different ids; then by an id that equals the old name."""
     by_id = {item.id: index for index, item in enumerate(after) if item.id is not None}
     partners = [by_id.get(item.id) if item.id is not None else None for item in before]
     partners = _each_once(partners)
@@ -60,7 +60,7 @@ def pair(before: Sequence[T], after: Sequence[T]) -> Pairs[T]:
 
 
 def _each_once(partners: list[int | None]) -> list[int | None]:
-    """Let the first keep a partner that several claim by the same id."""
+    """Keep only the first of several items that have the same partner."""
     seen: set[int] = set()
     kept: list[int | None] = []
     for index in partners:
@@ -71,7 +71,7 @@ def _each_once(partners: list[int | None]) -> list[int | None]:
 
 
 def _by_name(items: Sequence[Named], taken: set[int]) -> tuple[_Waiting, _Waiting]:
-    """Queue those still free under their name: those without an id, which anyone may have, and those with one."""
+    """Return the unpaired items by name: those without an id, and those with one."""
     without_id: _Waiting = {}
     with_id: _Waiting = {}
     for index, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""Renames nobody declared: suggested with a confidence, never assumed."""
+"""Suggests undeclared renames with a confidence; they are never assumed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from treaty.contracts.model import Contract, Field
 from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 
-LIKELY = 0.6
+MIN_CONFIDENCE = 0.6
 _WEIGHTS = {"name": 0.45, "type": 0.2, "position": 0.1, "meaning": 0.25}
-_MOST_PAIRS = 2_500
-_MOST_READ = 120
+MAX_PAIRS = 2_500
+MAX_COMPARED_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class RenameSuggestion:
-    """A removed and an added field that may be one field under two names."""
+    """A removed and an added field that may be the same field."""
 
     before: str
     after: str
@@ -31,7 +31,7 @@ class RenameSuggestion:
 
 
 def suggest_renames(before: Contract, after: Contract) -> tuple[RenameSuggestion, ...]:
-    """Return likely renames between two contracts, the surest first."""
+    """Return likely renames between two contracts, the most likely first."""
     pairs = pair(before.schema, after.schema)
     several = len(before.schema) > 1 or len(after.schema) > 1
     found: list[RenameSuggestion] = []
@@ -60,16 +60,16 @@ def _inside(old: Field, new: Field, path: FieldPath) -> Iterator[RenameSuggestio
 def _best_matches(
     before: Sequence[Field], after: Sequence[Field], removed: Sequence[Field], added: Sequence[Field], parent: FieldPath
 ) -> Iterator[RenameSuggestion]:
-    """Match greedily, the surest pair first, each field once."""
+    """Match greedily, the most likely pair first, each field once."""
     old_places = {id(field): index for index, field in enumerate(before)}
     new_places = {id(field): index for index, field in enumerate(after)}
     scored = []
     for gone, new in _candidates(removed, added, old_places, new_places):
         if gone.id is not None and new.id is not None:
-            continue  # two ids say that these are two fields
+            continue  # different ids are different fields
         same_place = old_places[id(gone)] == new_places[id(new)]
         confidence, reasons = _confidence(gone, new, same_place=same_place)
-        if confidence >= LIKELY:
+        if confidence >= MIN_CONFIDENCE:
             scored.append((confidence, gone.name or "", new.name or "", reasons))
     taken: set[tuple[str, str]] = set()
     for confidence, old_name, new_name, reasons in sorted(scored, key=lambda one: (-one[0], one[1], one[2])):
@@ -82,15 +82,15 @@ def _best_matches(
 def _candidates(
     removed: Sequence[Field], added: Sequence[Field], old_places: dict[int, int], new_places: dict[int, int]
 ) -> Iterator[tuple[Field, Field]]:
-    """Yield the pairs worth a look: all where they are few, else those in one place or of one meaning."""
-    if len(removed) * len(added) <= _MOST_PAIRS:
+    """Yield the pairs to compare: all if there are few, else those with the same position or description."""
+    if len(removed) * len(added) <= MAX_PAIRS:
         yield from ((gone, new) for gone in removed for new in added)
         return
     by_place = {new_places[id(new)]: new for new in added}
     by_meaning: dict[str, Field] = {}
     for new in added:
         by_meaning.setdefault(new.description or "", new)
-    for gone in removed[:_MOST_PAIRS]:
+    for gone in removed[:MAX_PAIRS]:
         found = (by_place.get(old_places[id(gone)]), by_meaning.get(gone.description) if gone.description else None)
         yield from ((gone, new) for new in {id(one): one for one in found if one is not None}.values())
 
@@ -117,12 +117,17 @@ def _name_likeness(one: str, other: str) -> float:
     shared = len(words & others) / max(len(words | others), 1)
     if shared == 1:
         return 1.0
-    return max(shared, SequenceMatcher(None, one[:_MOST_READ].lower(), other[:_MOST_READ].lower()).ratio())
+    return max(
+        shared,
+        SequenceMatcher(None, one[:MAX_COMPARED_CHARACTERS].lower(), other[:MAX_COMPARED_CHARACTERS].lower()).ratio(),
+    )
 
 
 def _meaning_likeness(one: str | None, other: str | None) -> float:
     if not one or not other:
-        return 0.4  # nothing said: neither for nor against
+        return 0.4  # no description: neutral
     if one == other:
         return 1.0
-    return SequenceMatcher(None, one[:_MOST_READ].lower(), other[:_MOST_READ].lower(), autojunk=False).ratio()
+    return SequenceMatcher(
+        None, one[:MAX_COMPARED_CHARACTERS].lower(), other[:MAX_COMPARED_CHARACTERS].lower(), autojunk=False
+    ).ratio()

@@ -1,4 +1,4 @@
-"""Changes and verdicts as plain data, for JSON and for whoever draws them."""
+"""Converts verdicts and changes to plain data for JSON output and rendering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.contracts.values import thaw
 def verdict_as_data(
     verdict: Verdict, findings: Sequence[Finding], renames: Sequence[RenameSuggestion] = ()
 ) -> dict[str, Any]:
-    """Return a verdict as JSON would say it, with its findings at their places."""
+    """Return a verdict as plain data, with located findings."""
     return {
         "before": _contract(verdict.before),
         "after": _contract(verdict.after),

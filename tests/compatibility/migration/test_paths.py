@@ -53,14 +53,14 @@ def test_the_story_is_as_faithful_as_it_says(direction: str) -> None:
 def test_there_is_no_view_without_a_required_field() -> None:
     path = way([{"name": "a", "logicalType": "string", "required": True}], [{"name": "b", "logicalType": "string"}])
 
-    with pytest.raises(Refused, match=r"a cannot be served; the new line has no such field.*declare back_default"):
+    with pytest.raises(Refused, match=r"no value for a; the new line has no such field.*declare back_default"):
         view_sql(path.objects[0].back, ("v",), ("t",))
 
 
 def test_sql_that_nobody_read_is_in_no_view() -> None:
     path = migration_path(contract_from(STORY["before"]), contract_from(STORY["after"]))
 
-    with pytest.raises(InvalidDocument, match="declared for full_name was not looked at"):
+    with pytest.raises(InvalidDocument, match="declared for full_name was not checked"):
         projection(path.objects[0].back)
 
 
@@ -72,7 +72,7 @@ def test_a_view_names_its_tables_and_says_what_is_lost() -> None:
     assert sql.splitlines() == [
         "CREATE OR REPLACE VIEW `lake`.`orders_v1`.`orders` AS",
         "SELECT",
-        "  TRY_CAST(`n` AS INT) AS `n` -- lossy: string → integer: texts that are none become NULL",
+        "  TRY_CAST(`n` AS INT) AS `n` -- lossy: string → integer: invalid texts become NULL",
         "FROM `lake`.`orders_v2`.`orders`",
     ]
 
@@ -84,16 +84,16 @@ def test_a_comment_ends_with_its_line_and_replaces_nothing() -> None:
 WRONG: dict[str, tuple[list[Any], str]] = {
     "a field that the old line does not have": (
         [{"from": "nam", "back_default": "x"}],
-        r"migration.fields\[0\]: 'nam' is no field of orders 1.0.0; it has: name",
+        r"migration.fields\[0\]: 'nam' is not a field of orders 1.0.0; its fields: name",
     ),
     "two entries for one field": (
         [{"to": "name", "default": "x"}, {"to": "name", "default": "y"}],
-        r"fields\[0\] and migration.fields\[1\] both say how name is made",
+        r"fields\[0\] and migration.fields\[1\] both map name",
     ),
-    "a default of another type": ([{"to": "n", "default": "x"}], "'x' is no integer; give a value"),
-    "a number that is too large": ([{"to": "n", "default": 2**31}], "is no integer"),
-    "SQL inside a list": ([{"to": "l[].a", "sql": "1"}], "l\\[\\].a stands inside a list or map"),
-    "a move out of a list": ([{"from": "l[].a", "to": "name"}], "comes from the same list or map"),
+    "a default of another type": ([{"to": "n", "default": "x"}], "'x' is not a valid integer"),
+    "a number that is too large": ([{"to": "n", "default": 2**31}], "is not a valid integer"),
+    "SQL inside a list": ([{"to": "l[].a", "sql": "1"}], "l\\[\\].a is inside a list or map"),
+    "a move out of a list": ([{"from": "l[].a", "to": "name"}], "must come from the same list or map"),
 }
 
 

@@ -189,5 +189,5 @@ def test_a_shim_that_spark_does_not_take_is_told_in_words(spark: SparkSession) -
     )
     other: DataFrame = spark.createDataFrame([(date(2026, 1, 1),)], "b date")
 
-    with pytest.raises(InvalidDocument, match="Spark cannot compute the new shape, from rows of the old line"):
+    with pytest.raises(InvalidDocument, match="Spark cannot compute the new schema from rows of the old line"):
         apply_shim(other, path.objects[0].forward)

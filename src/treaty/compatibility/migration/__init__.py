@@ -1,4 +1,4 @@
-"""Moving from one line of a contract to the next: how each shape is made from the other, and what is lost."""
+"""Migration paths between two lines of a contract: shims in both directions, and what they lose."""
 
 from treaty.compatibility.migration.path import (
     Fidelity,

@@ -1,4 +1,4 @@
-"""Whether every value of one type is a value of another, and how Spark is asked to make it so."""
+"""Casts between Spark types, and what they lose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSIGNED = re.compile(r"u(\d+)")
 
 
 class CastMethod(StrEnum):
-    """How a value is made: as it is, by CAST (which cannot fail), by TRY_CAST (null where it does), or not at all."""
+    """How a value is converted: unchanged, by CAST (never fails), by TRY_CAST (null on failure), or not at all."""
 
     KEEP = "keep"
     CAST = "cast"
@@ -27,14 +27,14 @@ class CastMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """How a value of one type becomes one of another, and what may be lost."""
+    """The conversion of a value to another type, and what may be lost."""
 
     means: CastMethod
     type: str
     loss: str | None = None
 
     def sql(self, value: str) -> str:
-        """Write the cast of a value."""
+        """Return the SQL expression that casts a value."""
         if self.means is CastMethod.KEEP:
             return value
         if self.means is CastMethod.NOTHING:
@@ -44,7 +44,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """Which numbers a type holds: whole parts from low to high, so many decimals, so many bits of precision."""
+    """The numbers that a type can hold: the range of integer parts, decimals, and bits of precision."""
 
     low: float
     high: float
@@ -53,7 +53,7 @@ class _Number:
 
 
 def cast(source: Field, target: Field) -> Cast:
-    """Say how a value of one field becomes a value of another; neither is an object, an array or a map."""
+    """Return the cast between two fields that are neither objects, arrays nor maps."""
     have, want = type_sql(source), type_sql(target)
     names = f"{source.type or 'untyped'} → {target.type or 'untyped'}"
     one, other = _number(source, have), _number(target, want)
@@ -72,12 +72,12 @@ def _between_numbers(one: _Number, other: _Number, have: str, want: str, names: 
         return Cast(CastMethod.KEEP, want, f"{names}: numbers that do not fit are passed on unchanged")
     loss = "numbers that do not fit become NULL"
     if one.decimals > other.decimals or not _precise(one, other):
-        loss = "digits are rounded away" if other.decimals else "decimals are cut off"
+        loss = "digits are rounded" if other.decimals else "decimals are truncated"
     return Cast(CastMethod.TRY_CAST, want, f"{names}: {loss}")
 
 
 def _precise(one: _Number, other: _Number) -> bool:
-    """Tell whether the digits survive: those of whole numbers by their size, those of floats by their bits."""
+    """Return whether a conversion keeps all digits."""
     if other.bits == float("inf"):
         return one.bits == float("inf")
     if one.bits != float("inf"):
@@ -101,11 +101,11 @@ def _number(field: Field, sql: str) -> _Number | None:
 
 
 def _same_storage_loss(source: Field, target: Field, names: str) -> str | None:
-    """Say that a text need not be a time, or JSON, although all three are stored as texts."""
+    """Return the loss between types that are both stored as strings, such as text and JSON."""
     have, want = (field.type.name if field.type else None for field in (source, target))
     if have == want or want in ("string", None):
         return None
-    return f"{names}: values that are none are passed on unchanged"
+    return f"{names}: invalid values are passed on unchanged"
 
 
 def _between_kinds(have: str, want: str, names: str) -> Cast:
@@ -113,12 +113,12 @@ def _between_kinds(have: str, want: str, names: str) -> Cast:
     to_number = want in _WHOLE_BITS or want in _MANTISSA or want.startswith("DECIMAL")
     simple = numeric or have in (TEXT, "BOOLEAN", "DATE", "BINARY", *_TIMES)
     if want == TEXT and simple:
-        loss = {"TIMESTAMP": "the time zone is not written", "BINARY": "bytes that are no text are garbled"}.get(have)
+        loss = {"TIMESTAMP": "the time zone is not written", "BINARY": "bytes that are not text are garbled"}.get(have)
         return Cast(CastMethod.CAST, want, f"{names}: {loss}" if loss else None)
     if have == TEXT and want == "BINARY":
         return Cast(CastMethod.CAST, want)
     if have == TEXT and (to_number or want in ("BOOLEAN", "DATE", *_TIMES)):
-        return Cast(CastMethod.TRY_CAST, want, f"{names}: texts that are none become NULL")
+        return Cast(CastMethod.TRY_CAST, want, f"{names}: invalid texts become NULL")
     if have == "BOOLEAN" and to_number:
         return Cast(CastMethod.CAST, want)
     if numeric and want == "BOOLEAN":
@@ -126,7 +126,7 @@ def _between_kinds(have: str, want: str, names: str) -> Cast:
     if have == "DATE" and want in _TIMES:
         return Cast(CastMethod.CAST, want)
     if have in _TIMES and want == "DATE":
-        return Cast(CastMethod.CAST, want, f"{names}: the time of day is cut off")
+        return Cast(CastMethod.CAST, want, f"{names}: the time of day is lost")
     if have in _TIMES and want in _TIMES:
-        return Cast(CastMethod.CAST, want, f"{names}: the session's time zone decides")
-    return Cast(CastMethod.NOTHING, want, f"{names}: nothing turns one into the other; declare sql and back")
+        return Cast(CastMethod.CAST, want, f"{names}: the result depends on the session time zone")
+    return Cast(CastMethod.NOTHING, want, f"{names}: no conversion exists; declare sql and back")

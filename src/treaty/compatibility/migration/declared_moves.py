@@ -1,4 +1,4 @@
-"""What a migration block declares of fields, by the field it makes and the way it goes."""
+"""The field mappings that a migration block declares, by target field and direction."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.values import abbreviate
 from treaty.errors import InvalidDocument
 
-_SHOWN = 8
+_MAX_SUGGESTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredMove:
-    """How one field of the target line is made, as declared; `values` leads from source values to target values."""
+    """The declared mapping of a target field; `values` maps source values to target values."""
 
     where: str
     target: FieldPath
@@ -35,25 +35,25 @@ class DeclaredMove:
 
 @dataclass(frozen=True)
 class DeclaredMoves:
-    """The declared moves of one way, by the path of the field they make."""
+    """The declared mappings in one direction, by target path."""
 
     by_target: Mapping[FieldPath, DeclaredMove] = field(default_factory=dict)
     ends: Mapping[FieldPath, tuple[FieldPath, ...]] = field(default_factory=dict)
-    """The fields of the other line that stand in one entry with a field: where SQL is not read, those it reads."""
+    """The source fields of entries with two different fields; used as inputs of SQL that is not parsed."""
 
     def of(self, target: FieldPath) -> DeclaredMove | None:
-        """Return the move that makes a field."""
+        """Return the mapping of a target field, or None."""
         return self.by_target.get(target)
 
     def reach_into(self, target: FieldPath) -> bool:
-        """Tell whether something inside a field is declared."""
+        """Return whether a mapping exists for something inside a field."""
         return any(path != target and target.covers(path) for path in self.by_target)
 
 
 def read_field_moves(before: Contract, after: Contract, way: MigrationDirection) -> DeclaredMoves:
-    """Read what the new contract's migration block declares for one way; a name that neither line has is refused.
+    """Read the migration block of the new contract for one direction; unknown fields are refused.
 
-    A block that both have is left over from an earlier line, and says nothing of this change.
+    A block that both versions have belongs to an earlier line and is ignored.
     """
     plan = after.treaty.migration
     if plan is None or not plan.fields or plan == before.treaty.migration:
@@ -88,7 +88,7 @@ def _directed(
     before: Contract,
     after: Contract,
 ) -> DeclaredMove | None:
-    """Read one entry for one way, or None where it says nothing for it."""
+    """Return the mapping of one entry in one direction, or None if it has none."""
     forward = way is MigrationDirection.FORWARD
     target_text, source_text = (entry.after, entry.before) if forward else (entry.before, entry.after)
     sql, default = (entry.sql, entry.default) if forward else (entry.back, entry.back_default)
@@ -113,12 +113,12 @@ def _directed(
 
 
 def _one_way(entry: FieldMove) -> bool:
-    """Tell whether two different fields stand in one entry because SQL makes one from the other: no rename."""
+    """Return whether an entry with two fields computes one from the other with SQL, so that it is not a rename."""
     return entry.sql is not None or entry.back is not None
 
 
 def _turned(pairs: tuple[tuple[Any, Any], ...]) -> tuple[tuple[tuple[Any, Any], ...], tuple[str, ...]]:
-    """Lead back from new values to old ones; where several became one, the first listed stands for all."""
+    """Invert a value mapping; if several old values have the same new value, the first one is used."""
     found: dict[tuple[bool, Any], list[Any]] = {}
     for old, new in pairs:
         found.setdefault((isinstance(new, bool), new), []).append(old)
@@ -135,10 +135,10 @@ def _one_of(values: list[Any]) -> str:
 
 
 def _joined(one: DeclaredMove, other: DeclaredMove) -> DeclaredMove:
-    """Join two entries about one field where they say different things; refuse them where they contradict."""
+    """Merge two entries for the same field, or refuse them if they conflict."""
     clash = (one.sql and other.sql) or (one.source and other.source) or (one.values and other.values)
     if clash or (one.default is not None and other.default is not None):
-        raise InvalidDocument(f"{one.where} and {other.where} both say how {one.target} is made; keep one of them")
+        raise InvalidDocument(f"{one.where} and {other.where} both map {one.target}; keep one of them")
     return DeclaredMove(
         f"{one.where} and {other.where}",
         one.target,
@@ -161,7 +161,6 @@ def _known(text: str, fields: Mapping[FieldPath, Field], contract: Contract, whe
     if path in fields:
         return path
     names = [str(one) for one in fields]
-    close = get_close_matches(text, names, n=3, cutoff=0.6) or names[:_SHOWN]
-    raise InvalidDocument(
-        f"{where}: {abbreviate(text)!r} is no field of {contract.id} {contract.version}; it has: {', '.join(close)}"
-    )
+    close = get_close_matches(text, names, n=3, cutoff=0.6) or names[:_MAX_SUGGESTIONS]
+    version = f"{contract.id} {contract.version}"
+    raise InvalidDocument(f"{where}: {abbreviate(text)!r} is not a field of {version}; its fields: {', '.join(close)}")

@@ -1,4 +1,4 @@
-"""What rows may lack: filled by a default, left NULL, or told to be required; and terms that hold only by luck."""
+"""Missing values: defaults, NULL or blocked fields; and terms of the target that the source does not guarantee."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treaty.contracts.versions import Bump
 
 
 def missing_field_step(way: MigrationDirection, target: Field, path: FieldPath, move: DeclaredMove | None) -> Step:
-    """Stand in for a field that the source does not have: its default, NULL, or nothing at all."""
+    """Return the step for a field that the source does not have: its default, or NULL."""
     line = "old" if way is MigrationDirection.FORWARD else "new"
     default = move.default if move is not None and move.default is not None else None
     where = move.where if move is not None else f"default of {path}"
@@ -29,15 +29,15 @@ def missing_field_step(way: MigrationDirection, target: Field, path: FieldPath, 
         reason = f"the {line} line has no such field: every row gets {sql}"
         return Step(path, target, (), sql, Fidelity.LOSSY, (reason,))
     key = "default" if way is MigrationDirection.FORWARD else "back_default"
-    said = f"and a value is required; declare {key}" if target.is_required else "NULL"
-    reason = f"the {line} line has no such field: {said}"
+    result = f"a value is required; declare {key}" if target.is_required else "NULL"
+    reason = f"the {line} line has no such field: {result}"
     return Step(path, target, (), f"CAST(NULL AS {type_sql(target)})", Fidelity.IMPOSSIBLE, (reason,))
 
 
 def apply_terms(step: Step, source: Field, move: DeclaredMove | None) -> Step:
-    """Add what the target asks for beyond the type, and the default for rows without a value."""
+    """Add the terms of the target that may be violated, and the default for rows without a value."""
     if step.fidelity is Fidelity.IMPOSSIBLE and not step.inside:
-        return _stand_in(step, move)
+        return _with_default(step, move)
     reasons = [*step.reasons, *unmet_terms(source, step.field)]
     sql, kept = step.sql, step.is_kept
     default = move.default if move is not None else None
@@ -51,21 +51,21 @@ def apply_terms(step: Step, source: Field, move: DeclaredMove | None) -> Step:
         if not source.is_required or step.reasons:
             reasons.append(f"rows without a value get {literal}")
     elif may_lack:
-        reasons.append("rows may lack a value, and one is required: passed on unchanged")
+        reasons.append("a value is required, but rows may lack one: passed on unchanged")
     fidelity = least_faithful(step.fidelity, Fidelity.LOSSY) if reasons else step.fidelity
     return replace(step, sql=sql, reasons=tuple(reasons), fidelity=fidelity, is_kept=kept)
 
 
-def _stand_in(step: Step, move: DeclaredMove | None) -> Step:
-    """Let a declared default stand in for what cannot be converted."""
+def _with_default(step: Step, move: DeclaredMove | None) -> Step:
+    """Return the step with the declared default if the value cannot be converted."""
     if move is None or move.default is None:
         return step
     sql = literal_sql(move.default, step.field, move.where)
     return replace(step, sql=sql, fidelity=Fidelity.LOSSY, reasons=(*step.reasons, f"every row gets {sql}"))
 
 
-_ELSEWHERE = frozenset({"field.type", "field.physical_type", "field.enum", "field.physical_name", "field.required"})
-"""Told by casts, mappings, names and defaults."""
+_HANDLED_TERMS = frozenset({"field.type", "field.physical_type", "field.enum", "field.physical_name", "field.required"})
+"""Terms that casts, mappings, names and defaults handle."""
 _NOUNS = {
     "field.item_count": "number of items",
     "field.time_zone": "time zone",
@@ -77,9 +77,9 @@ _NOUNS = {
 
 
 def unmet_terms(source: Field, target: Field) -> Iterator[str]:
-    """Yield what the target asks of its values, or means by them, that holds for the source's values only by luck."""
+    """Yield the terms of the target that values of the source may violate."""
     for term in FIELD_TERMS:
-        if term.name in _ELSEWHERE:
+        if term.name in _HANDLED_TERMS:
             continue
         for difference in term.compare(term.read(source), term.read(target)):
             grade = kind_for(term.name, difference.direction).grades[difference.direction]

@@ -1,4 +1,4 @@
-"""Values that become other values, and values that the other line does not know."""
+"""Maps enum values between two lines, and reports values without a counterpart."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from treaty.compatibility.terms.field_values import allowed_values
 from treaty.contracts.model import Field
 from treaty.contracts.values import abbreviate
 
-_SHOWN = 5
+_MAX_SHOWN_VALUES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MappedValue:
-    """The expression of a value after its mapping, and what may be lost."""
+    """The SQL expression of a mapped value, and what may be lost."""
 
     sql: str
     losses: tuple[str, ...] = ()
 
 
 def map_values(value: str, source: Field, target: Field, cast: Cast, move: DeclaredMove | None) -> MappedValue:
-    """Map a value as declared, cast it, and leave out what the target does not allow."""
+    """Map a value as declared, cast it, and replace values that the target does not allow with NULL."""
     pairs = move.values if move else ()
     where = move.where if move else ""
     rest = cast.sql(value)
@@ -46,7 +46,7 @@ def map_values(value: str, source: Field, target: Field, cast: Cast, move: Decla
 
 
 def _covers_all(source: Field, pairs: Sequence[tuple[Any, Any]]) -> bool:
-    """Tell whether every value of the source is mapped, so that nothing is left to a cast."""
+    """Return whether every value of the source is mapped, so that no value is cast."""
     known = allowed_values(source)
     return known is not None and distinct(known) <= distinct(tuple(old for old, _ in pairs))
 
@@ -62,7 +62,7 @@ def _leaves_out(
     if known is None:
         return True
     if cast.means is not CastMethod.KEEP and not pairs:
-        return False  # another type: its values are compared once they are cast, and told as a loss
+        return False  # values of another type are compared after the cast and reported as a loss
     return not distinct(tuple(image for _, image in _images(known, pairs))) <= distinct(allowed)
 
 
@@ -71,7 +71,7 @@ def _losses(
 ) -> list[str]:
     if known is None:
         if allowed is not None:
-            return [f"any value may come, and only {_listed(allowed)} are allowed: others become NULL"]
+            return [f"only {_listed(allowed)} are allowed: other values become NULL"]
         return ["values that are not mapped are passed on unchanged"] if pairs else []
     losses = []
     images = _images(known, pairs)
@@ -90,5 +90,5 @@ def _losses(
 
 
 def _listed(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(abbreviate(value, 30)) for value in values[:_SHOWN])
-    return shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+    shown = ", ".join(repr(abbreviate(value, 30)) for value in values[:_MAX_SHOWN_VALUES])
+    return shown + (f" and {len(values) - _MAX_SHOWN_VALUES} more" if len(values) > _MAX_SHOWN_VALUES else "")

@@ -1,4 +1,4 @@
-"""A migration path as values: how each field of one line is made from the other, and what is lost on the way."""
+"""Migration paths: how each field of one line is computed from the other, and what is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.contracts.paths import FieldPath
 
 
 class Fidelity(StrEnum):
-    """How well a field is made: exactly as its contract says, with something lost or made up, or not at all."""
+    """How faithfully a field can be computed: exactly, with losses or defaults, or not at all."""
 
     EXACT = "exact"
     LOSSY = "lossy"
@@ -23,40 +23,40 @@ RANK = {fidelity: place for place, fidelity in enumerate(Fidelity)}
 
 
 def least_faithful(*found: Fidelity) -> Fidelity:
-    """Return the least faithful."""
+    """Return the lowest fidelity."""
     return max(found, key=RANK.__getitem__, default=Fidelity.EXACT)
 
 
 class MigrationDirection(StrEnum):
-    """Which line is made from which."""
+    """Which line is computed from which."""
 
     FORWARD = "forward"
     BACK = "back"
 
     @property
     def meaning(self) -> str:
-        """What is served, and from what."""
+        """A description of what is served, and from which rows."""
         return {
-            MigrationDirection.FORWARD: "the new shape, from rows of the old line",
-            MigrationDirection.BACK: "the old shape, from rows of the new line",
+            MigrationDirection.FORWARD: "the new schema from rows of the old line",
+            MigrationDirection.BACK: "the old schema from rows of the new line",
         }[self]
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedSql:
-    """SQL that somebody declared, read and written anew, and the fields it reads."""
+    """Declared SQL after it was checked and rendered, and the fields it reads."""
 
     sql: str
     fields: tuple[FieldPath, ...]
 
 
 SqlGuard: TypeAlias = Callable[[str, Contract, SchemaObject], GuardedSql]
-"""Lets SQL over the rows of an object through, written anew, or refuses it."""
+"""Checks declared SQL over the rows of an object and renders it, or refuses it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How one field is made: from which fields, by which expression, how faithfully and why."""
+    """How one field is computed: its sources, expression, fidelity and losses."""
 
     target: FieldPath
     field: Field
@@ -71,16 +71,16 @@ class Step:
 
     @property
     def reason(self) -> str:
-        """Why it is not exact, in one line; empty where it is."""
+        """Why it is not exact, in one line; empty if it is exact."""
         return "; ".join(self.reasons)
 
     @property
     def is_blocked(self) -> bool:
-        """Whether its contract wants a value that nobody can give."""
+        """Whether the field is required but cannot be computed."""
         return self.fidelity is Fidelity.IMPOSSIBLE and self.field.is_required and not self.inside
 
     def walk(self) -> Iterator[Step]:
-        """Yield this step and those inside it, outermost first."""
+        """Yield this step and its nested steps, outermost first."""
         yield self
         for step in self.inside:
             yield from step.walk()
@@ -88,7 +88,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """One object in the shape of one line, made from rows of the other line."""
+    """An object with the schema of one line, computed from rows of the other line."""
 
     way: MigrationDirection
     target: SchemaObject
@@ -103,23 +103,23 @@ class Shim:
 
     @property
     def fidelity(self) -> Fidelity:
-        """That of its worst field."""
+        """The lowest fidelity of its fields."""
         return least_faithful(*(step.fidelity for step in self.steps))
 
     @property
     def blocked(self) -> tuple[Step, ...]:
-        """The fields that cannot be served although their contract wants them: no view can be made."""
+        """The required fields that cannot be computed; if there are any, no view can be created."""
         return tuple(step for step in self.walk() if step.is_blocked)
 
     @property
     def unread(self) -> tuple[Step, ...]:
-        """The fields that rest on SQL nobody looked at: it must go through the guard before it may run."""
+        """The fields with declared SQL that was not checked by a guard and must not run."""
         return () if self.is_guarded else tuple(step for step in self.walk() if step.declared is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectPath:
-    """The way over for one table, topic or file, in both directions."""
+    """The migration path of one table, topic or file, in both directions."""
 
     before: SchemaObject
     after: SchemaObject
@@ -128,13 +128,13 @@ class ObjectPath:
 
     @property
     def shims(self) -> tuple[Shim, Shim]:
-        """The old shape from the new line first: that is what keeps consumers running."""
+        """Both shims; the one that serves the old schema, which keeps consumers running, comes first."""
         return self.back, self.forward
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationPath:
-    """The way over from one version of a contract to another."""
+    """The migration path from one version of a contract to another."""
 
     before: Contract
     after: Contract
@@ -145,14 +145,14 @@ class MigrationPath:
 
     @property
     def fidelity(self) -> Fidelity:
-        """How well the old shape can be served from the new line."""
+        """How faithfully the new line can serve the old schema."""
         if self.removed:
             return Fidelity.IMPOSSIBLE
         return least_faithful(*(item.back.fidelity for item in self.objects))
 
 
 def path_as_data(path: MigrationPath) -> dict[str, Any]:
-    """Return a path as JSON would say it."""
+    """Return a path as plain data for JSON output."""
     return {
         "before": {"id": path.before.id, "version": path.before.version},
         "after": {"id": path.after.id, "version": path.after.version},
@@ -164,7 +164,7 @@ def path_as_data(path: MigrationPath) -> dict[str, Any]:
 
 
 def step_as_data(step: Step) -> dict[str, Any]:
-    """Return how one field is made as JSON would say it."""
+    """Return a step as plain data for JSON output."""
     return {
         "field": str(step.target),
         "type": str(step.field.type) if step.field.type else None,

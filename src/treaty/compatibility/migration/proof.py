@@ -1,4 +1,4 @@
-"""A proof as a value: what the shims did to rows, field by field, held against what the path says."""
+"""Proofs: what running the shims on rows showed, compared with the fidelity that the path states."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from treaty.contracts.loader import document_of
 from treaty.contracts.model import Contract
 from treaty.contracts.values import canonical_json
 
-_OF_ITS_LIFE = frozenset({"status", "deprecation_uri"})
+_LIFECYCLE_KEYS = frozenset({"status", "deprecation_uri"})
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How many rows of a line were there, and how many of them kept their own contract and were used."""
+    """How many rows of a line were given, and how many were valid and used."""
 
     line: str
     origin: str
@@ -28,7 +28,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class FieldProof:
-    """One field as it was served: rows that broke its contract, and rows that came back different from a round trip."""
+    """The proof of a field: rows that violate its contract, and rows that differ after a round trip."""
 
     field: str
     fidelity: Fidelity
@@ -39,12 +39,12 @@ class FieldProof:
 
     @property
     def holds(self) -> bool:
-        """Whether the rows bear out what the path says of the field."""
+        """Whether the rows confirm the stated fidelity."""
         kept = self.fidelity is not Fidelity.EXACT or not self.broken
         return kept and (not self.must_return or not self.differing)
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as JSON would say it."""
+        """Return the proof as plain data for JSON output."""
         return {
             "field": self.field,
             "fidelity": self.fidelity.value,
@@ -58,7 +58,7 @@ class FieldProof:
 
 @dataclass(frozen=True, slots=True)
 class ShimProof:
-    """One shape as it was served from rows of the other line; without rows where no view can be made."""
+    """The proof of one shim; `rows` is None if no view can be created."""
 
     way: MigrationDirection
     object: str
@@ -70,13 +70,13 @@ class ShimProof:
 
     @property
     def holds(self) -> bool:
-        """Whether every field does, and the old shape can be served at all."""
+        """Whether every field holds, and the old schema can be served."""
         exact = all(one.fidelity is Fidelity.EXACT for one in self.fields)
         kept = not (exact and self.broken_as_rows) and not (self.blocked and self.way is MigrationDirection.BACK)
         return kept and all(one.holds for one in self.fields)
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as JSON would say it."""
+        """Return the proof as plain data for JSON output."""
         return {
             "way": self.way.value,
             "object": self.object,
@@ -98,7 +98,7 @@ class ShimProof:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What running the shims of a path on rows showed."""
+    """The result of running the shims of a path on rows."""
 
     before: Contract
     after: Contract
@@ -108,16 +108,16 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether what the path says is borne out: exact fields are exact, and the old shape can be served."""
+        """Whether exact fields are exact, and the old schema can be served."""
         return all(one.holds for one in self.shims)
 
     @property
     def failures(self) -> Iterator[tuple[ShimProof, FieldProof]]:
-        """Yield the fields that do not do what the path says."""
+        """Yield the fields whose stated fidelity is wrong."""
         return ((shim, one) for shim in self.shims for one in shim.fields if not one.holds)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the proof as JSON would say it."""
+        """Return the proof as plain data for JSON output."""
         return {
             "before": _contract(self.before),
             "after": _contract(self.after),
@@ -129,14 +129,14 @@ class Proof:
 
 
 def contract_digest(contract: Contract) -> str:
-    """Return what tells the document of a contract from any other, wherever it stands in its life."""
+    """Return a digest of a contract document without its life cycle status."""
     return _digest(
-        canonical_json({key: value for key, value in document_of(contract).items() if key not in _OF_ITS_LIFE})
+        canonical_json({key: value for key, value in document_of(contract).items() if key not in _LIFECYCLE_KEYS})
     )
 
 
 def shims_digest(path: MigrationPath) -> str:
-    """Return what tells the shims of a path from any others."""
+    """Return a digest of the shims of a path."""
     texts = [
         [shim.way.value, shim.target.name, str(step.target), step.sql]
         for item in path.objects

@@ -1,4 +1,4 @@
-"""The Spark SQL type of a field, as text."""
+"""Spark SQL types and literals of fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
 
 TEXT = "STRING"
-_MOST_DIGITS = 38
+MAX_DECIMAL_DIGITS = 38
 _INTEGERS = {
     "i8": "TINYINT",
     "i16": "SMALLINT",
@@ -32,19 +32,19 @@ _VECTOR_ELEMENTS = {"float64": "DOUBLE", "int8": "TINYINT", "uint8": "SMALLINT",
 
 
 def stored_name(field: Field) -> str:
-    """Return the name a field has in the data."""
+    """Return the column name of a field."""
     return field.physical_name or field.name or ""
 
 
 def quote_column(name: str) -> str:
-    """Write a name in backticks, or say why Spark cannot be given it."""
+    """Return a column name in backticks; raises InvalidDocument for unsafe names."""
     if problem := identifier_problem(name):
-        raise InvalidDocument(f"the shims would need {problem} ({name!r}); give the field a physicalName")
+        raise InvalidDocument(f"shims cannot use {problem} ({name!r}); give the field a physicalName")
     return quote_identifier(name)
 
 
 def type_sql(field: Field | None) -> str:
-    """Return the Spark SQL type of a field; what the contract leaves open is a text."""
+    """Return the Spark SQL type of a field; STRING if the contract does not state one."""
     stated = field.type if field is not None else None
     if field is None or stated is None:
         return TEXT
@@ -61,7 +61,7 @@ def _object(field: Field, _: DataType) -> str:
 
 def _integer(_: Field, stated: DataType) -> str:
     if stated.detail == "decimal":
-        return f"DECIMAL({min(stated.precision or _MOST_DIGITS, _MOST_DIGITS)},0)"
+        return f"DECIMAL({min(stated.precision or MAX_DECIMAL_DIGITS, MAX_DECIMAL_DIGITS)},0)"
     return _INTEGERS.get(stated.detail or "i32", "BIGINT")
 
 
@@ -70,7 +70,7 @@ def _number(_: Field, stated: DataType) -> str:
         return "FLOAT" if stated.detail == "f32" else "DOUBLE"
     if stated.precision is None:
         return "DECIMAL(38,18)"
-    digits = min(stated.precision, _MOST_DIGITS)
+    digits = min(stated.precision, MAX_DECIMAL_DIGITS)
     return f"DECIMAL({digits},{min(stated.scale or 0, digits)})"
 
 
@@ -98,26 +98,26 @@ _READERS: dict[str, Callable[[Field, DataType], str]] = {
 }
 
 
-_MOST_CHARACTERS = 10_000
+MAX_LITERAL_LENGTH = 10_000
 
 
 def literal_sql(value: Any, field: Field, where: str) -> str:
-    """Write a value as one of the field's type, or say that it is none."""
+    """Return a value as SQL literal of the type of a field; raises InvalidDocument if it does not fit."""
     sql = _literal(value, field)
     if sql is None:
         raise InvalidDocument(
-            f"{where}: {abbreviate(value)!r} is no {field.type or 'text'}; give a value that the field can hold"
+            f"{where}: {abbreviate(value)!r} is not a valid {field.type or 'text'}; use a value of that type"
         )
     return sql
 
 
 def fits(value: Any, field: Field) -> bool:
-    """Tell whether a value can be one of the field's."""
+    """Return whether a value fits the type of a field."""
     return _literal(value, field) is not None
 
 
 def value_of_text(text: str, field: Field) -> Any:
-    """Read a value that had to be written as a text, such as the key of a mapping, as one of the field's type."""
+    """Convert a text, such as a mapping key, to the type of a field; returned unchanged if it does not fit."""
     name = field.type.name if field.type else "string"
     if name == "boolean":
         return {"true": True, "false": False}.get(text.lower(), text)
@@ -134,7 +134,7 @@ def value_of_text(text: str, field: Field) -> Any:
 
 def _literal(value: Any, field: Field) -> str | None:
     want = type_sql(field)
-    if not isinstance(value, (str, int, float)) or (isinstance(value, str) and len(value) > _MOST_CHARACTERS):
+    if not isinstance(value, (str, int, float)) or (isinstance(value, str) and len(value) > MAX_LITERAL_LENGTH):
         return None
     match want:
         case "BOOLEAN":

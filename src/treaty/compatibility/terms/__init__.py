@@ -1,6 +1,6 @@
-"""The terms of a field, an object and a contract: what is read, and how two readings are compared.
+"""The terms of fields, objects and contracts: how each is read and compared.
 
-A term's name leads to its kinds in the catalogue. Adding a term is one row here and one function there.
+The name of a term leads to its kinds. To add a term, add one row to a table here and one function to `kinds`.
 """
 
 from treaty.compatibility.terms.comparison import Term

@@ -1,4 +1,4 @@
-"""What fields, objects and contracts alike carry beside their promises: definitions, relationships, notes."""
+"""Annotations that fields, objects and contracts share: definitions, relationships, custom properties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.contracts.schemas import block_names
 
 
 def definitions(owner: Field | SchemaObject | Contract) -> dict[str, tuple[str, ...]]:
-    """Return authoritative definitions by their type."""
+    """Return authoritative definitions by type."""
     by_type: dict[str, tuple[str, ...]] = {}
     for entry in owner.authoritative_definitions or ():
         kind = str(entry.get("type"))
@@ -21,7 +21,7 @@ def definitions(owner: Field | SchemaObject | Contract) -> dict[str, tuple[str, 
 
 
 def definition_notes(owner: Field | SchemaObject | Contract) -> dict[str, Any]:
-    """Return the words beside definitions."""
+    """Return the descriptions of definitions."""
     return {
         f"definition.{entry.get('type')}.{entry.get('url')}": entry.get("description")
         for entry in owner.authoritative_definitions or ()
@@ -29,7 +29,7 @@ def definition_notes(owner: Field | SchemaObject | Contract) -> dict[str, Any]:
 
 
 def relationships(owner: Field | SchemaObject) -> dict[str, Any]:
-    """Return relationships by what they refer to."""
+    """Return relationships by their target."""
     return {_target(entry): entry for entry in owner.relationships or ()}
 
 
@@ -41,26 +41,26 @@ def _target(entry: Mapping[str, Any]) -> str:
 
 
 def rule_annotations(entries: Any) -> dict[str, Any]:
-    """Return what rules say besides what they check."""
+    """Return the annotations of quality rules, which do not affect what is checked."""
     words = UniqueNames()
     for rule in entries or ():
         checked = quality_rules.normalize_rule(rule)
-        said = {
+        annotations = {
             key: value for key, value in rule.items() if key in quality_rules.RULE_ANNOTATIONS and key not in checked
         }
-        words.put(f"quality.{quality_rules.describe_rule(rule)}", said)
+        words.put(f"quality.{quality_rules.describe_rule(rule)}", annotations)
     return words
 
 
 class UniqueNames(dict[str, Any]):
-    """Things by name; a name that is taken gets a number, in the order they stand."""
+    """Values by name; a repeated name gets a number, in document order."""
 
     def __init__(self) -> None:
         super().__init__()
         self._taken: Counter[str] = Counter()
 
     def put(self, name: str, value: Any) -> None:
-        """Add a thing under its name."""
+        """Add a value under its name."""
         self._taken[name] += 1
         self[name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"] = value
 

@@ -1,4 +1,4 @@
-"""Ways to compare two values of a term: each yields the differences, with the way they went."""
+"""Terms and the functions that compare two values of a term; each yields differences with a direction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treaty.contracts.values import json_equal
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two values of one term, the way it went, and which of several it is."""
+    """Two values of a term, the direction of the change and, for terms with several entries, the entry."""
 
     direction: Direction
     before: Any
@@ -25,38 +25,38 @@ Compare: TypeAlias = Callable[[Any, Any], Iterable[Difference]]
 
 
 def replaced(before: Any, after: Any) -> Iterator[Difference]:
-    """Compare values that are either the same or not: added, removed or replaced."""
+    """Compare optional values: added, removed or replaced."""
     if not json_equal(before, after):
         yield Difference(presence_direction(before, after), before, after)
 
 
 def presence_direction(before: Any, after: Any) -> Direction:
-    """Tell an addition and a removal from a replacement."""
+    """Return whether a value was added, removed or replaced."""
     if before is None:
         return Direction.ADDED
     return Direction.REMOVED if after is None else Direction.REPLACED
 
 
 def swapped(before: Any, after: Any) -> Iterator[Difference]:
-    """Compare values where each is always there: replaced, whatever it was."""
+    """Compare values that always exist: replaced."""
     if not json_equal(before, after):
         yield Difference(Direction.REPLACED, before, after)
 
 
 def flag(before: bool, after: bool) -> Iterator[Difference]:
-    """Compare a promise that holds or not: taking it on tightens."""
+    """Compare a boolean promise: making it tightens, dropping it loosens."""
     if before != after:
         yield Difference(Direction.TIGHTENED if after else Direction.LOOSENED, before, after)
 
 
 def mark(before: bool, after: bool) -> Iterator[Difference]:
-    """Compare a mark that is there or not."""
+    """Compare a boolean mark: added or removed."""
     if before != after:
         yield Difference(Direction.ADDED if after else Direction.REMOVED, before, after)
 
 
 def value_set(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> Iterator[Difference]:
-    """Compare lists of allowed values: fewer tightens, more loosens, both may happen at once."""
+    """Compare lists of allowed values: removing values tightens, adding values loosens; both can happen at once."""
     if before is None or after is None:
         if before is not after:
             yield Difference(presence_direction(before, after), before, after)
@@ -69,12 +69,12 @@ def value_set(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None) -> 
 
 
 def distinct(values: tuple[Any, ...]) -> frozenset[tuple[bool, Any]]:
-    """Return values as a set that tells true from 1."""
+    """Return values as a set that distinguishes true from 1."""
     return frozenset((isinstance(value, bool), value) for value in values)
 
 
 def alternatives(before: tuple[str, ...] | None, after: tuple[str, ...] | None) -> Iterator[Difference]:
-    """Compare lists of texts of which each counts: more is added, fewer is removed, others replace."""
+    """Compare sets of texts: a superset is added, a subset is removed, anything else is replaced."""
     old, new = frozenset(before or ()), frozenset(after or ())
     if old == new:
         return
@@ -87,14 +87,14 @@ def alternatives(before: tuple[str, ...] | None, after: tuple[str, ...] | None) 
 
 
 def presence(before: Any, after: Any) -> Iterator[Difference]:
-    """Compare things that are there or not, whatever they say."""
+    """Compare only whether a value exists."""
     if (before is None) != (after is None):
         yield Difference(presence_direction(before, after), before, after)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A lower and an upper bound, each with whether the bound itself is outside; None is no bound."""
+    """A lower and an upper bound, each open or closed; None means unbounded."""
 
     low: Any = None
     low_open: bool = False
@@ -110,7 +110,7 @@ class Bounds:
 
 
 def bounds(before: Bounds, after: Bounds) -> Iterator[Difference]:
-    """Compare ranges: bounds that move inwards tighten, outwards loosen."""
+    """Compare ranges: narrower tightens, wider loosens."""
     if before == after:
         return
     try:
@@ -126,7 +126,7 @@ def bounds(before: Bounds, after: Bounds) -> Iterator[Difference]:
 
 
 def _order(before: tuple[Any, bool], after: tuple[Any, bool], *, above: bool = False) -> int:
-    """Say whether a bound went up (1), down (-1) or stayed (0); no bound is infinitely far out."""
+    """Return whether a bound increased (1), decreased (-1) or is the same (0); None is infinite."""
     (one, one_open), (other, other_open) = before, after
     outwards = 1 if above else -1
     if one is None or other is None:
@@ -137,7 +137,7 @@ def _order(before: tuple[Any, bool], after: tuple[Any, bool], *, above: bool = F
 
 
 def _comparable(bound: Any) -> Any:
-    """Return a bound as something with an order: a number, or a date in ISO notation; other texts have none."""
+    """Return a bound as a comparable value: a number or an ISO date; raises TypeError for other texts."""
     if isinstance(bound, str):
         moment = parse_instant(bound)
         if moment is None:
@@ -147,7 +147,7 @@ def _comparable(bound: Any) -> Any:
 
 
 def parse_instant(text: str) -> datetime | None:
-    """Read a date or time in ISO notation; one without a zone is in UTC."""
+    """Parse an ISO date or time, in UTC unless it has a time zone; None if it is neither."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -156,7 +156,7 @@ def parse_instant(text: str) -> datetime | None:
 
 
 def in_both(compare: Compare) -> Compare:
-    """Compare mappings entry by entry where both have the entry: what came or went is another term's."""
+    """Compare the entries that both mappings have; added and removed entries belong to another term."""
 
     def entries(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
         for key in sorted(before.keys() & after.keys()):
@@ -167,7 +167,7 @@ def in_both(compare: Compare) -> Compare:
 
 
 def keyed(compare: Compare) -> Compare:
-    """Compare mappings entry by entry, naming each entry."""
+    """Compare mappings entry by entry, with the key as subject."""
 
     def entries(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
         for key in sorted(before.keys() | after.keys()):
@@ -179,14 +179,14 @@ def keyed(compare: Compare) -> Compare:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One promise: how to read it, how to compare two of it, and what it rests on.
+    """One promise: how to read and compare it, and the attributes or blocks it depends on.
 
-    Of a field these are the attributes of the model: the term is compared only if one of them moved. Of a contract
-    they are Treaty's own blocks: what a term reads is not reported as mere metadata too.
+    For a field, `depends_on` names attributes of the model: the term is compared only if one of them changed. For a
+    contract, it names extension blocks, which are then not reported as metadata as well.
     """
 
     name: str
     read: Callable[[Any], Any]
     compare: Compare
-    rests_on: frozenset[str] = frozenset()
+    depends_on: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()

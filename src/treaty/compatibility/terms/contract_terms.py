@@ -1,4 +1,4 @@
-"""The terms of a contract as a whole, as a table."""
+"""The tables of contract terms and object terms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _retention(contract: Contract) -> dict[str, Any]:
 
 
 def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Name service levels; where several have one name, the driver tells them apart."""
+    """Return service levels by name; levels with the same name are distinguished by their driver."""
     listed = list(entries)
     names = Counter(map(service_levels.level_name, listed))
     named = UniqueNames()
@@ -51,13 +51,13 @@ def _named_levels(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _owners(contract: Contract) -> dict[str, Any]:
-    """Return owners by team; a contact counts where the owner names it, not where it is a support channel."""
+    """Return owners by team; contacts count only if they are declared, not if they are support channels."""
     declared = contract.treaty.owners is not None
     return {f"owners.{owner.team}": str(owner) if declared else owner.team for owner in contract.owners}
 
 
 def _team_notes(team: Any) -> Any:
-    """Return what the team says besides who owns the contract."""
+    """Return the keys of the team other than its owners."""
     if isinstance(team, Mapping):
         return {key: value for key, value in team.items() if key != "name" and (key != "members" or team.get("name"))}
     return tuple(
@@ -86,28 +86,28 @@ def _contract_metadata(contract: Contract) -> dict[str, Any]:
 
 
 def _blocks_graded(contract: Contract) -> frozenset[str]:
-    """Name the blocks of the contract that other terms read."""
-    graded: frozenset[str] = frozenset().union(*(term.rests_on for term in CONTRACT_TERMS))
+    """Return the blocks of the contract that other terms read."""
+    graded: frozenset[str] = frozenset().union(*(term.depends_on for term in CONTRACT_TERMS))
     return frozenset(name for name in graded if getattr(contract.treaty, name) not in (None, ()))
 
 
 def _contract_notes(contract: Contract) -> dict[str, Any]:
-    """Return the words beside graded promises: they explain, they do not promise."""
+    """Return explanations of promises, which are not promises themselves."""
     blocks = contract.treaty
-    said: dict[str, Any] = {
+    notes: dict[str, Any] = {
         f"{name}.statement": getattr(block, "statement", None)
         for name in ("ordering", "delivery", "latency", "change_policy")
         if (block := getattr(blocks, name)) is not None
     }
     if blocks.delivery:
-        said["delivery.channels"] = blocks.delivery.channels
-    said |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
-    said |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
-    said |= {
+        notes["delivery.channels"] = blocks.delivery.channels
+    notes |= {f"intended_consumers.{one.name}": (one.purpose, one.consumer_class) for one in blocks.intended_consumers}
+    notes |= {f"exclusions.{one.what}": one.why for one in blocks.exclusions}
+    notes |= {
         f"sla.{service_levels.level_name(entry)}": service_levels.level_annotations(entry)
         for entry in contract.sla or ()
     }
-    return said | definition_notes(contract)
+    return notes | definition_notes(contract)
 
 
 def _exclusions(contract: Contract) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _event(part: str) -> Callable[[Contract], Any]:
 
 
 def _block(name: str, compare: Compare) -> Term:
-    """Return the term of one of Treaty's own blocks, read as a whole."""
+    """Return the term of an extension block."""
     return Term(f"contract.{name}", lambda contract: getattr(contract.treaty, name), compare, frozenset({name}))
 
 

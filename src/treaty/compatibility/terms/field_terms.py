@@ -1,4 +1,4 @@
-"""The terms of a field, as a table."""
+"""The table of field terms."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def _time_zone(field: Field) -> Any:
 
 
 def _role(field: Field) -> Any:
-    """Read ODCS's semantic type, which is `column` unless said otherwise."""
+    """Return the ODCS semantic type; the default `column` counts as none."""
     role = field.more.get("semanticType")
     return None if role == "column" else role
 
 
 def _other_options(field: Field) -> dict[str, Any]:
-    """Read the options that no other term reads."""
+    """Return the options that no other term reads."""
     return {
         key: value for key, value in (field.options or EMPTY).items() if key not in _graded_options() and value != 0
     }
@@ -75,7 +75,7 @@ def _field_metadata(field: Field) -> dict[str, Any]:
 
 
 def _field_notes(field: Field) -> dict[str, Any]:
-    """Return the words beside values, rules and definitions: they count only where both versions have them."""
+    """Return annotations of values, rules and definitions, which are compared only if both versions have them."""
     values = {
         f"enum.{abbreviate(item['value'])}": {key: word for key, word in item.items() if key != "value"}
         for item in field.enum or ()
@@ -88,10 +88,14 @@ _OWN = ("custom_properties",)
 
 
 def _term(
-    name: str, read: Callable[[Field], Any], compare: Compare, rests_on: tuple[str, ...], options: tuple[str, ...] = ()
+    name: str,
+    read: Callable[[Field], Any],
+    compare: Compare,
+    depends_on: tuple[str, ...],
+    options: tuple[str, ...] = (),
 ) -> Term:
-    resting = (*rests_on, "options") if options else rests_on
-    return Term(name, read, compare, frozenset(resting), frozenset(options))
+    attributes = (*depends_on, "options") if options else depends_on
+    return Term(name, read, compare, frozenset(attributes), frozenset(options))
 
 
 def _own(key: str) -> Callable[[Field], Any]:

@@ -1,4 +1,4 @@
-"""Reading which values a field may hold: its type, range, length and list of values."""
+"""Reads and compares the values that a field may hold: type, range, length, enum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.contracts.values import EMPTY
 
 
 def types(before: DataType | None, after: DataType | None) -> Iterator[Difference]:
-    """Compare types: a wider one of the same family loosens, a narrower one tightens."""
+    """Compare types: a wider type of the same family loosens, a narrower one tightens."""
     if before == after:
         return
     direction = presence_direction(before, after)
@@ -28,29 +28,29 @@ def types(before: DataType | None, after: DataType | None) -> Iterator[Differenc
 
 
 def stored(field: Field) -> tuple[DataType | None, str | None]:
-    """Read the stored type, spelt one way, beside the type it amounts to; how much text it holds is another term."""
+    """Return the type and the normalized physical type, without its maximum length, which is another term."""
     return field.type, without_capacity(field.physical_type) if field.physical_type else None
 
 
 def storage(before: tuple[Any, str | None], after: tuple[Any, str | None]) -> Iterator[Difference]:
-    """Compare stored types, where the difference is not one of types already."""
+    """Compare physical types, unless the types differ as well."""
     if before[0] == after[0]:
         yield from replaced(before[1], after[1])
 
 
 def value_range(field: Field) -> Bounds:
-    """Read the smallest and the largest value, in either notation of ODCS."""
+    """Return the minimum and maximum, in either ODCS notation."""
     options = field.options or EMPTY
     low, low_open = _bound(options, "minimum", "exclusiveMinimum", max)
     high, high_open = _bound(options, "maximum", "exclusiveMaximum", min)
-    if field.logical_type == "integer":  # above 0 and from 1 on are the same whole numbers
+    if field.logical_type == "integer":  # for integers, > 0 and >= 1 are the same
         low, low_open = _whole(low, low_open, math.floor, 1), False
         high, high_open = _whole(high, high_open, math.ceil, -1), False
     return Bounds(low, low_open, high, high_open)
 
 
 def _whole(bound: Any, is_open: bool, outwards: Callable[[float], int], inwards: int) -> Any:
-    """Return the outermost whole number that a bound allows."""
+    """Return the outermost integer that a bound allows."""
     if isinstance(bound, bool) or not isinstance(bound, (int, float)):
         return bound
     whole = outwards(bound)
@@ -58,7 +58,7 @@ def _whole(bound: Any, is_open: bool, outwards: Callable[[float], int], inwards:
 
 
 def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) -> tuple[Any, bool]:
-    """Read a bound in either notation: a value of its own, or a flag beside the closed bound."""
+    """Return a bound and whether it is open; the open bound is a value or a flag for the closed bound."""
     value, extra = options.get(closed), options.get(opened)
     if isinstance(extra, bool):
         return value, extra and value is not None
@@ -72,30 +72,30 @@ def _bound(options: Mapping[str, Any], closed: str, opened: str, stricter: Any) 
 
 
 def text_length(field: Field) -> Bounds:
-    """Read how short and how long a text may be, from the options or the stored type."""
+    """Return the minimum and maximum length of a text, from the options or the physical type."""
     options = field.options or EMPTY
     limits = [limit for limit in (options.get("maxLength"), capacity(field.physical_type)) if limit is not None]
     return Bounds(low=options.get("minLength") or None, high=min(limits, default=None))
 
 
 def item_count(field: Field) -> Bounds:
-    """Read how many elements an array may have."""
+    """Return the minimum and maximum number of array elements."""
     options = field.options or EMPTY
     return Bounds(low=options.get("minItems") or None, high=options.get("maxItems"))
 
 
 def option(name: str) -> Callable[[Field], Any]:
-    """Return a reader of one option of the type."""
+    """Return a function that reads one type option."""
     return lambda field: (field.options or EMPTY).get(name)
 
 
 def value_format(field: Field) -> Any:
-    """Read the format, where it is not the width of a number."""
+    """Return the format, unless it is the width of a number."""
     return None if field.logical_type in ("integer", "number") else option("format")(field)
 
 
 def allowed_values(field: Field) -> tuple[Any, ...] | None:
-    """Return the values a field may hold: those in its enum and in every rule that lists them."""
+    """Return the allowed values: those in the enum and in every rule that lists values."""
     listings = [listed for listed in map(listed_values, field.quality or ()) if listed is not None]
     if field.enum is not None:
         listings.insert(0, tuple(item["value"] for item in field.enum))
@@ -106,7 +106,7 @@ def allowed_values(field: Field) -> tuple[Any, ...] | None:
 
 
 def listed_values(rule: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return the values that a rule lists and allows no exception from, as documents before 3.2 do."""
+    """Return the values of a rule that lists them without exceptions, as in documents before ODCS 3.2."""
     checked = normalize_rule(rule)
     if checked.get("metric") not in ("invalidValues", "validValues") or not tolerates_none(checked):
         return None

@@ -1,4 +1,4 @@
-"""Comparing guarantees: ordering, delivery, latency, change policy, deprecation."""
+"""Compares the guarantees of a contract: ordering, delivery, latency, change policy, deprecation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _ordering_text(value: Ordering | None) -> str | None:
 
 
 def delivery(before: Delivery | None, after: Delivery | None) -> Iterator[Difference]:
-    """Compare delivery guarantees: exactly once is above both others, which cannot be compared."""
+    """Compare delivery guarantees: exactly once is the strongest; the other two cannot be compared."""
     one, other = before.guarantee if before else None, after.guarantee if after else None
     if one == other:
         return
@@ -44,11 +44,11 @@ def delivery(before: Delivery | None, after: Delivery | None) -> Iterator[Differ
     yield Difference(direction, one, other)
 
 
-_SOONER = ("daily", "hourly", "near_real_time", "real_time")
+_PROFILES_BY_LATENCY = ("daily", "hourly", "near_real_time", "real_time")
 
 
 def latency(before: Latency | None, after: Latency | None) -> Iterator[Difference]:
-    """Compare latency profiles: sooner, and for more of the cases, is stricter."""
+    """Compare latency profiles: a shorter time or a higher percentile is stricter."""
     one, other = _latency_text(before), _latency_text(after)
     if one == other:
         return
@@ -56,9 +56,9 @@ def latency(before: Latency | None, after: Latency | None) -> Iterator[Differenc
         yield Difference(presence_direction(one, other), one, other)
         return
     ways = {
-        _way(before.within, after.within, SMALLER),
-        _way(before.percentile, after.percentile, LARGER),
-        _way(_rank(before.profile), _rank(after.profile), LARGER),
+        _strictness(before.within, after.within, SMALLER),
+        _strictness(before.percentile, after.percentile, LARGER),
+        _strictness(_rank(before.profile), _rank(after.profile), LARGER),
     }
     if ways != {0}:
         yield Difference(_DIRECTIONS.get(frozenset(ways - {0}), Direction.REPLACED), one, other)
@@ -71,12 +71,12 @@ _DIRECTIONS: dict[frozenset[int | None], Direction] = {
 
 
 def _rank(profile: str | None) -> int | str | None:
-    """Order the profiles by how soon they tell; settled truth is no point on that scale."""
-    return _SOONER.index(profile) if profile in _SOONER else profile
+    """Return the rank of a profile by latency, or the profile itself if it has no rank."""
+    return _PROFILES_BY_LATENCY.index(profile) if profile in _PROFILES_BY_LATENCY else profile
 
 
-def _way(before: Any, after: Any, stricter: int) -> int | None:
-    """Say 1 where a promise got stricter, -1 looser, 0 where it is the same, None where that cannot be told."""
+def _strictness(before: Any, after: Any, stricter: int) -> int | None:
+    """Return 1 if a promise is stricter, -1 if looser, 0 if the same, None if they cannot be compared."""
     if before == after:
         return 0
     if before is None or after is None:
@@ -101,14 +101,14 @@ def _latency_text(value: Latency | None) -> str | None:
 
 
 def change_policy(before: ChangePolicy | None, after: ChangePolicy | None) -> Iterator[Difference]:
-    """Compare change policies: a stricter mode or a longer notice tightens."""
+    """Compare change policies: a stricter mode or a longer notice period tightens."""
     before, after = before or ChangePolicy(), after or ChangePolicy()
     pinned, pins = _pin(before), _pin(after)
     if pinned is not pins:
         yield Difference(
             _mode_direction(pinned, pins), before.compatibility, after.compatibility, "change_policy.compatibility"
         )
-    way = _way(before.notice, after.notice, LARGER)
+    way = _strictness(before.notice, after.notice, LARGER)
     if way != 0:
         if before.notice is None or after.notice is None:
             direction = presence_direction(before.notice, after.notice)
@@ -118,7 +118,7 @@ def change_policy(before: ChangePolicy | None, after: ChangePolicy | None) -> It
 
 
 def _pin(policy: ChangePolicy) -> Mode | None:
-    """Return the pinned mode; to pin none is to pin nothing."""
+    """Return the pinned mode; mode `none` counts as not pinned."""
     return Mode(policy.compatibility) if policy.compatibility not in (None, Mode.NONE) else None
 
 
@@ -131,7 +131,7 @@ def _mode_direction(before: Mode | None, after: Mode | None) -> Direction:
 
 
 def deprecation(before: Deprecation | None, after: Deprecation | None) -> Iterator[Difference]:
-    """Compare deprecation notices by what they say."""
+    """Compare deprecations."""
     if before != after:
         yield Difference(presence_direction(before, after), _notice(before), _notice(after))
 

@@ -1,4 +1,4 @@
-"""Comparing quality rules: paired by name, else by what they check; judged by their thresholds."""
+"""Compares quality rules: pairs them by name or by what they check, and compares their thresholds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULE_ANNOTATIONS = frozenset(
         "method",
     }
 )
-"""What a rule says besides what it checks."""
+"""Keys that do not affect what a rule checks."""
 
 _LOWER = {"mustBeGreaterThan": True, "mustBeGreaterOrEqualTo": False}
 _UPPER = {"mustBeLessThan": True, "mustBeLessOrEqualTo": False}
@@ -43,12 +43,12 @@ def quality_rules(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[Dif
 
 
 def rule_name(rule: Rule) -> str:
-    """Return what a quality rule is called: its id, its name, or what it measures."""
+    """Return the id, the name or the description of a rule."""
     return str(rule.get("id") or rule.get("name") or describe_rule(rule))
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return what a rule measures, in a few words."""
+    """Return a short description of what a rule measures."""
     for key in ("metric", "rule", "query", "implementation", "description"):
         if rule.get(key) is not None:
             return abbreviate(rule[key], 80)
@@ -56,7 +56,7 @@ def describe_rule(rule: Rule) -> str:
 
 
 def normalize_rule(rule: Rule) -> dict[str, Any]:
-    """Return what a rule checks, one way for each notation, without the words around it."""
+    """Return a rule in one notation, without annotations."""
     checked = {key: value for key, value in rule.items() if key not in RULE_ANNOTATIONS}
     if "metric" not in checked and "rule" in checked:
         checked["metric"] = checked.pop("rule")
@@ -68,7 +68,7 @@ def normalize_rule(rule: Rule) -> dict[str, Any]:
 
 
 def tolerates_none(rule: Rule) -> bool:
-    """Tell whether a rule about bad values allows none at all; 3.0 may say so without an operator."""
+    """Return whether a rule about invalid values allows none; in ODCS 3.0 the operator is optional."""
     if not any(key in rule for key in _OPERATORS):
         return "arguments" not in rule
     allowed = _interval(rule)
@@ -78,7 +78,7 @@ def tolerates_none(rule: Rule) -> bool:
 
 
 def _pairs(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[tuple[Rule | None, Rule | None]]:
-    """Pair by id, by name, by what is checked, and last by what kind of check it is."""
+    """Pair rules by id, by name, by what they check, and finally by the kind of check."""
     old: list[Rule | None] = list(before)
     new: list[Rule | None] = list(after)
     keys: tuple[Callable[[Rule], str | None], ...] = (
@@ -128,7 +128,7 @@ def _without_operators(rule: Rule) -> dict[str, Any]:
 
 
 def _interval(rule: Rule) -> Bounds | None:
-    """Return the interval that a rule's one operator allows, or None where it is not one."""
+    """Return the interval that the operator of a rule allows, or None if it is not an interval."""
     given = [key for key in _OPERATORS if key in rule]
     if len(given) != 1:
         return None

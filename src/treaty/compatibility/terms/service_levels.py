@@ -1,4 +1,4 @@
-"""Comparing service levels: units understood, each property in the direction that is stricter for it."""
+"""Compares service levels: converts units and knows which direction is stricter for each property."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STRICTER: dict[str, int] = {
     "endofsupport": LARGER,
     "endoflife": LARGER,
 }
-"""Which way each service level gets stricter."""
+"""Whether smaller or larger values are stricter."""
 
 _SHORT_NAMES = {
     "av": "availability",
@@ -48,7 +48,7 @@ _SHORT_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One service level: the amount, which way it gets stricter, and its text."""
+    """A service level: its amount, the stricter direction, and its text."""
 
     amount: Quantity | str | None
     stricter: int
@@ -59,19 +59,19 @@ class Level:
 
 
 def level_name(entry: Mapping[str, Any]) -> str:
-    """Return the one name of a service level, however it is spelt, with the element it is about."""
+    """Return the normalized name of a service level, with its element."""
     name = _plain_name(entry)
     element = entry.get("element")
     return f"{name}({element})" if element else name
 
 
 def is_retention(entry: Mapping[str, Any]) -> bool:
-    """Tell retention, which has kinds of its own."""
+    """Return whether a service level is retention, which has its own kinds."""
     return _plain_name(entry) == "retention"
 
 
 def parse_level(entry: Mapping[str, Any]) -> Level:
-    """Read one service level."""
+    """Parse a service level."""
     value, unit = entry.get("value"), entry.get("unit")
     amount: Quantity | str | None = parse_quantity(value, unit)
     if amount is None and isinstance(value, str):
@@ -81,7 +81,7 @@ def parse_level(entry: Mapping[str, Any]) -> Level:
 
 
 def compare_levels(before: Level | None, after: Level | None) -> Iterator[Difference]:
-    """Compare a service level both ways, units understood."""
+    """Compare two service levels, converting units."""
     if before is None or after is None:
         if before is not after:
             yield Difference(presence_direction(before, after), before and before.text, after and after.text)
@@ -120,5 +120,5 @@ _GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})
 
 
 def level_annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a service level says besides its promise."""
+    """Return the keys of a service level that are not part of its promise."""
     return {key: value for key, value in entry.items() if key not in _GRADED_IN_A_LEVEL}
