@@ -10,7 +10,7 @@ import httpx2
 import pytest
 import yaml
 
-from tests.server.test_signing_in import bearer, mint
+from tests.server.test_authenticator import bearer, mint
 
 CASES = Path(__file__).parents[1] / "cases" / "first_api"
 

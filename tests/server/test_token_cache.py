@@ -12,8 +12,8 @@ import pytest
 
 from tests.server.conftest import Clock, Serve
 from tests.server.contracts import USERS, short
+from tests.server.test_authenticator import bearer
 from tests.server.test_http import LATEST
-from tests.server.test_signing_in import bearer
 from treaty.registry.access.actors import Unknown
 from treaty.registry.service import Registry
 from treaty.registry.service.access_tokens import revoke_token

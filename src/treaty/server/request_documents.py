@@ -27,8 +27,9 @@ INLINE_YAML_BYTES = 2_000
 """The same for YAML, which takes far longer to parse."""
 
 
-async def read_candidate(request: Request, limits: Limits) -> HandedIn:
+async def read_candidate(request: Request) -> HandedIn:
     """Return the contract in a request's body; raise InvalidDocument with every problem it has."""
+    limits: Limits = request.app.state.registry.context.rules.limits
     body = await request.body()
     media = (request.headers.get("content-type") or JSON).partition(";")[0].strip().lower()
     if len(body) <= (INLINE_YAML_BYTES if media in _YAML_TYPES else INLINE_JSON_BYTES):

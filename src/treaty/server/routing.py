@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action
+from treaty.registry.api import RegistryApi
 from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.openapi import error_responses
@@ -89,5 +90,8 @@ def _acting_as(request: Request, actor: Actor) -> Registry:
     return registry.acting_as(actor)
 
 
-CallerRegistry = Annotated[Registry, Depends(caller_registry)]
+CallerRegistry = Annotated[RegistryApi, Depends(caller_registry)]
+LocalRegistry = Annotated[Registry, Depends(caller_registry)]
+"""The same, for routes that use the read cache of the local registry."""
+
 WriterRegistry = Annotated[Registry, Depends(writer_registry)]

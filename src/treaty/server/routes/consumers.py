@@ -102,7 +102,7 @@ def domain_map(registry: CallerRegistry) -> DomainsAnswer:
 @routes.post("/impact", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
     """List the consumers that a new version would affect, by field."""
-    candidate = await read_candidate(request, registry.context.rules.limits)
+    candidate = await read_candidate(request)
     return await run_in_threadpool(
         lambda: registry.consumers.impact(candidate.document, compatibility=candidate.compatibility)
     )
@@ -111,7 +111,7 @@ async def impact(registry: CallerRegistry, request: Request) -> ImpactAnswer:
 @routes.post("/can-i-publish", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def can_i_publish(registry: CallerRegistry, request: Request) -> DecisionAnswer:
     """Decide whether a new version can be published, with all reasons."""
-    candidate = await read_candidate(request, registry.context.rules.limits)
+    candidate = await read_candidate(request)
     return await run_in_threadpool(
         lambda: registry.consumers.can_i_publish(candidate.document, compatibility=candidate.compatibility)
     )

@@ -32,7 +32,7 @@ from treaty.server.pages.visits import authorized_visit
 from treaty.server.pagination import Cursor, Limit, next_page_link
 from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import JsonObject, RequestBody, Uri
-from treaty.server.routing import CallerRegistry, Routes, WriterRegistry, caller_registry
+from treaty.server.routing import CallerRegistry, LocalRegistry, Routes, WriterRegistry, caller_registry
 
 routes = Routes("contracts")
 MAX_DATASET_IDS = 10_000
@@ -87,14 +87,14 @@ class Datasets(BaseModel):
 )
 async def register_contract(registry: WriterRegistry, request: Request) -> Response:
     """Register a version of a contract."""
-    candidate = await read_candidate(request, registry.context.rules.limits)
+    candidate = await read_candidate(request)
     registration = await asyncio.wrap_future(registry.submit(candidate.document, compatibility=candidate.compatibility))
     status = 201 if registration.status == "registered" else 202
     return Response(registration.model_dump_json(), status, media_type=JSON)
 
 
 @routes.get("/contracts/{dataset_id:path}/latest", Action.READ, (404,), responses=contract_response())
-async def latest_contract(registry: CallerRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
+async def latest_contract(registry: LocalRegistry, request: Request, dataset_id: str, form: Format = None) -> Response:
     """Return the highest active version."""
     document = registry.cached_latest_json(dataset_id)
     if document is None:
@@ -107,7 +107,7 @@ async def latest_contract(registry: CallerRegistry, request: Request, dataset_id
 @routes.post("/contracts/check", Action.CHECK, response_model=CompatibilityReport, openapi_extra=CONTRACT_BODY)
 async def check_contract(registry: CallerRegistry, request: Request) -> Response:
     """Check a version without registering it."""
-    candidate = await read_candidate(request, registry.context.rules.limits)
+    candidate = await read_candidate(request)
     report = await run_in_threadpool(lambda: registry.check(candidate.document, compatibility=candidate.compatibility))
     return JSONResponse(report.model_dump(mode="json"))
 

@@ -30,7 +30,7 @@ def list_policies(registry: CallerRegistry, cursor: Cursor = None, limit: Limit 
 @routes.post("/policies/check", Action.CHECK, openapi_extra=CONTRACT_BODY)
 async def check_policies(registry: CallerRegistry, request: Request) -> PolicyCheckAnswer:
     """List terms that are weaker than the policies require; for a policy, also the contracts it would affect."""
-    candidate = await read_candidate(request, registry.context.rules.limits)
+    candidate = await read_candidate(request)
     return await run_in_threadpool(lambda: registry.governance.check_policies(candidate.document))
 
 

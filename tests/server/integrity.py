@@ -11,7 +11,7 @@ from treaty.registry.service import Registry
 T = TypeVar("T")
 
 
-def check_whole(registry: Registry) -> dict[str, list[str]]:
+def check_integrity(registry: Registry) -> dict[str, list[str]]:
     """See that nothing is half there; return the versions of each contract, in the order they were registered."""
     audit = list(_all(lambda cursor: registry.access.audit(cursor=cursor, limit=1_000)))
     notices = list(_all(lambda cursor: registry.notices.notices(cursor=cursor, limit=1_000)))

@@ -13,8 +13,8 @@ from typing import Any
 
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
+from tests.server.integrity import check_integrity
 from tests.server.running import PATIENCE, ServingProcess, client_of
-from tests.server.wholeness import check_whole
 from treaty.registry.service import Registry
 
 RACERS = 64
@@ -66,7 +66,7 @@ def check_distinct_contracts(addresses: list[str]) -> None:
 
 
 def check_history(registry: Registry, taken: list[str]) -> None:
-    found = check_whole(registry)
+    found = check_integrity(registry)
 
     assert found.pop(USERS) == ["1.0.0", *taken]
     assert found == {f"sales.{number}": ["1.0.0"] for number in range(RACERS)}

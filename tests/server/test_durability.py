@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 
 from tests.server.contracts import short
+from tests.server.integrity import check_integrity
 from tests.server.running import ServingProcess, client_of
-from tests.server.wholeness import check_whole
 from treaty.registry.service import Registry
 
 ROUNDS = 3
@@ -64,7 +64,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_there(database: str, t
             acknowledged[contract] |= set(versions)
 
         with Registry.open(database) as registry:
-            found = check_whole(registry)
+            found = check_integrity(registry)
         for contract, taken in acknowledged.items():
             kept = set(found[contract])
             assert taken <= kept
