@@ -65,7 +65,7 @@ def test_a_registry_that_is_down_costs_a_line_of_warning(
 
     assert run(down) is DONE
     warning = capsys.readouterr().err
-    assert warning.startswith("warning: the run is done, but what it measured was not kept: no registry")
+    assert warning.startswith("warning: the run ended, but its measures were not recorded: no registry")
     assert warning.count("\n") == 1
 
 

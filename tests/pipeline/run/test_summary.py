@@ -1,4 +1,4 @@
-"""What a run did, counted, said as JSON and drawn for a terminal."""
+"""Summary of a run: counts, JSON and terminal output."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SKIPPED = StepSummary("timeline", "publications", Outcome.SKIPPED)
 BAD = replace(GOOD, steps=(*STEPS, REFUSED, FAILED, SKIPPED))
 
 
-def test_a_run_counts_what_its_steps_count() -> None:
+def test_totals_are_the_sum_of_the_steps() -> None:
     assert GOOD.totals.nonzero() == {
         "rows_in": 20_000,
         "accepted": 9_871,
@@ -95,7 +95,7 @@ def test_one_step_decides_whether_a_run_succeeded(outcome: Outcome, succeeds: bo
     assert bool(run.unsuccessful) is has_a_cause
 
 
-def test_a_summary_says_everything_as_json() -> None:
+def test_a_summary_as_json() -> None:
     said = json.loads(json.dumps(BAD.as_data()))
     assert (said["run"], said["succeeded"], said["seconds"]) == (1_772_352_005_000, False, 12.34)
     assert said["outcomes"] == {
@@ -126,14 +126,16 @@ def test_a_summary_says_everything_as_json() -> None:
 
 
 def drawn(run: RunSummary, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr("treaty.cli.render.console._LOG_WIDTH", 100)
+    monkeypatch.setattr("treaty.cli.render.console.LOG_WIDTH", 100)
     print_run(run)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
     return lines
 
 
-def test_a_good_run_is_drawn_by_layer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_successful_run_is_printed_by_layer(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = drawn(GOOD, capsys, monkeypatch)
     assert lines[0] == "✓ retail: 5 steps: 4 done, 1 nothing new, in 12.3 s"
     words = [" ".join(line.split()) for line in lines]
@@ -146,7 +148,7 @@ def test_a_good_run_is_drawn_by_layer(capsys: pytest.CaptureFixture[str], monkey
     assert words[-1].endswith("treaty exceptions list")
 
 
-def test_a_refused_run_says_why_and_where_to_look(
+def test_a_refused_run_is_printed_with_reasons_and_branch(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = drawn(BAD, capsys, monkeypatch)
@@ -156,7 +158,7 @@ def test_a_refused_run_says_why_and_where_to_look(
     assert "required:field_4: 3 rows break it" in told
     assert "required:field_5" not in told
     assert "and 2 more" in told
-    assert "kept in the branch run_1772352005000" in told
+    assert "in the branch run_1772352005000" in told
     assert "sql/partner.sql:3: no such column" in told
     assert "5,000 published" not in told
 
@@ -177,11 +179,11 @@ def test_the_verdict_is_one_line(run: RunSummary, says: str) -> None:
     ("steps", "begins"),
     [
         ((STEPS[0],), []),
-        ((STEPS[1],), ["see what was set apart"]),
-        ((STEPS[2], STEPS[4]), ["see what was set apart", "see what is in doubt"]),
+        ((STEPS[1],), ["see quarantined rows"]),
+        ((STEPS[2], STEPS[4]), ["see quarantined rows", "see the exceptions"]),
         ((REFUSED,), ["correct the SQL"]),
-        ((FAILED,), ["when the cause is gone"]),
-        ((replace(REFUSED, outcome=Outcome.DONE, branch=None),), ["read what was published"]),
+        ((FAILED,), ["fix the cause"]),
+        ((replace(REFUSED, outcome=Outcome.DONE, branch=None),), ["read the published rows"]),
     ],
 )
 def test_the_next_commands_follow_from_what_happened(steps: tuple[StepSummary, ...], begins: list[str]) -> None:
@@ -192,5 +194,5 @@ def test_the_next_commands_follow_from_what_happened(steps: tuple[StepSummary, .
 @pytest.mark.parametrize(
     ("amount", "says"), [(0, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3_725, "62 min 5 s")]
 )
-def test_a_time_is_written_as_people_say_it(amount: float, says: str) -> None:
+def test_durations_are_readable(amount: float, says: str) -> None:
     assert format_seconds(amount) == says
