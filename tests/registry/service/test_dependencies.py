@@ -8,7 +8,7 @@ import pytest
 
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import ID, LTV, PLAN, PLAN_FIELD, made_from, orders, users, without
-from tests.registry.test_subscribing import NESTED
+from tests.registry.service.test_consumers import NESTED
 from treaty.errors import InvalidDocument, NotFound
 
 REMOVED = "field 'ltv' was removed; old data will fail validation"

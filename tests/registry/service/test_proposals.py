@@ -79,7 +79,7 @@ def test_who_proposed_it_does_not_approve_it(ana: AnyRegistry) -> None:
     proposal = ana.register(BREAKING).proposal
     assert proposal is not None
 
-    with pytest.raises(NotAllowed, match="ana proposed it; ask somebody else"):
+    with pytest.raises(NotAllowed, match="ana proposed it; ask someone else"):
         ana.governance.approve(proposal)
 
     assert versions(ana) == ["1.0.0"]
