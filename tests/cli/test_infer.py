@@ -50,7 +50,7 @@ def test_the_command_says_what_to_look_at_first(treaty: Treaty, write: Write, sp
     assert "drafted orders: 3 fields from 60 rows; every term is a guess" in said
     assert "key         order_id (medium: no two of 60 rows share it, counted exactly)" in said
     assert "choices     status: only the observed values are allowed; add other valid values" in said
-    assert "to do       the purpose, the owner, and what each of 3 fields means" in said
+    assert "to do       describe the purpose, the owner and the meaning of 3 fields" in said
     assert "treaty lint DRAFT" in said
     assert "treaty test DRAFT orders.csv" in said
 
@@ -133,7 +133,7 @@ WRONG = [
     (("nowhere.csv",), 1, "there is nothing at nowhere.csv"),
     (("no.such.table",), 1, "there is no table no.such.table"),
     (("orders.csv", "--sample", "many"), 2, "'many' is not a sample"),
-    (("orders.csv", "--option", "header"), 2, "'header' is no pair"),
+    (("orders.csv", "--option", "header"), 2, "'header' is not a pair"),
     (("orders.csv", "--data-format", "excel"), 1, "unknown data format 'excel'"),
     (("orders.csv", "--output", "no/such/file.yaml"), 2, "there is no folder no/such"),
     (("empty.csv",), 1, "empty.csv is empty"),

@@ -24,7 +24,7 @@ def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
     contract, profile = inferred.contract, inferred.profile
     fields = sum(1 for _, field, _ in locate_fields(contract) if field.name)
     size = f"{pluralize(fields, 'field')} from {pluralize(profile.rows, 'row')}"
-    _print(f"\ndrafted {contract.id}: {size}; every term is a guess, explain_errors in `guessed`")
+    _print(f"\ndrafted {contract.id}: {size}; every term is a guess, explained in `guessed`")
     _print("Review first")
     topics = collect_advice(contract, profile)
     width = max(len(one.topic) for one in topics)
