@@ -114,7 +114,7 @@ def test_older_entries_are_on_the_next_page(place: MovingTown, browser: Browser)
 def test_migration_page_lists_consumers(place: MovingTown, browser: Browser) -> None:
     text = words(browser.get(f"/catalog/migrations/{place.open}"))
 
-    assert "2 consumers of 3 still use the old line." in text
+    assert "2 of 3 consumers still use the old line." in text
     assert "board operational reporting waiting affected: a field it uses changes ltv bi bi@example.org" in text
     assert "unknown: no fields specified" in text
     assert "until 2 Mar 2027" in text
