@@ -68,7 +68,7 @@ def test_with_version_plan_and_declared_rename_it_passes(here: Treaty, shop: Rep
     assert result.code == 0
     assert "may merge: not compatible under backward; accepted as a new line with a migration plan" in result.output
     assert "→ delivery_city: read ship_to_city instead of delivery_city" in result.output
-    assert "→ gross_total: expect decimal(12,2), not decimal(18,4)" in result.output
+    assert "→ gross_total: expect decimal(12,2) instead of decimal(18,4)" in result.output
 
 
 def test_a_branch_that_touches_no_contract_has_nothing_to_say(here: Treaty, shop: Repository) -> None:

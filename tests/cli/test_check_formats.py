@@ -130,7 +130,7 @@ def test_a_comment_is_short_on_top_and_folded_below() -> None:
     assert "| ❌ | `shop.orders` | 1.4.0 → 1.5.0<br>requires 2.0.0 |" in top
     assert "**delivery-planner** (`delivery_city`), **group-ledger** (`gross_total`)" in top
     assert len(top) < 800
-    assert "  - `gross_total`: expect decimal(12,2), not decimal(18,4)" in folded
+    assert "  - `gross_total`: expect decimal(12,2) instead of decimal(18,4)" in folded
 
 
 def test_a_comment_is_never_longer_than_hosts_take() -> None:

@@ -48,7 +48,7 @@ def test_consumers_of_the_registry_are_named_by_field(here: Treaty, shop: Reposi
         ("ledger", "hit", ["gross_total"])
     ]
     assert one["affected"][0]["steps"] == [
-        {"field": "gross_total", "action": "expect decimal(12,2), not decimal(18,4)"}
+        {"field": "gross_total", "action": "expect decimal(12,2) instead of decimal(18,4)"}
     ]
     assert one["registry"] == []  # it says what the base says too
 

@@ -28,7 +28,7 @@ def chain() -> DependencyGraph:
 
 
 def arrows(part: Subgraph) -> set[tuple[Node, Node]]:
-    return {endpoints(one) for one in part.dependences}
+    return {endpoints(one) for one in part.dependencies}
 
 
 def test_one_hop_takes_what_a_line_rests_on_and_who_rests_on_it() -> None:
@@ -70,7 +70,7 @@ def test_a_circle_is_taken_once() -> None:
 def test_a_consumer_with_the_name_of_a_contract_leads_to_its_lines() -> None:
     part = neighbourhood(graph(reads("scores", ORDERS), made(SCORES, ORDERS)), [SCORES], 1)
 
-    assert PublishedBy(SCORES, Consumer("scores")) in part.dependences
+    assert PublishedBy(SCORES, Consumer("scores")) in part.dependencies
     assert (Consumer("scores"), SCORES) in arrows(part)
 
 

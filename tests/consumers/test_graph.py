@@ -176,7 +176,7 @@ def test_putting_the_upstreams_of_a_line_replaces_all_of_them() -> None:
 
 
 def test_upstreams_of_another_line_are_a_mistake() -> None:
-    with pytest.raises(ValueError, match="put the upstreams of stock@1 for that line, not for scores@1"):
+    with pytest.raises(ValueError, match="these are upstreams of stock@1, not of scores@1"):
         DependencyGraph().put_upstreams(SCORES, [MadeFrom(STOCK, ORDERS)])
 
 

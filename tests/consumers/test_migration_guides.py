@@ -49,7 +49,7 @@ def test_what_was_is_told_beside_what_is() -> None:
 def test_a_field_that_is_gone_is_told_to_be_gone() -> None:
     (field,) = _guide("fax").fields
 
-    assert (field.after_text, field.todo) == ("nothing", ("it is gone: stop reading it",))
+    assert (field.after_text, field.todo) == ("nothing", ("removed: stop reading it",))
 
 
 def test_a_split_field_is_made_from_its_parts_with_the_authors_note() -> None:
@@ -85,8 +85,8 @@ def test_a_field_that_the_line_never_had_is_named() -> None:
 def test_an_example_runs_even_where_nothing_is_left_to_read() -> None:
     (example,) = _guide("fax").examples
 
-    assert "  1 -- nothing is left to read\n" in example.sql_after
-    assert "selectExpr(\n    '1',  # nothing is left to read\n)" in example.pyspark_after
+    assert "  1 -- no fields left to read\n" in example.sql_after
+    assert "selectExpr(\n    '1',  # no fields left to read\n)" in example.pyspark_after
 
 
 def test_the_examples_read_the_same_columns_from_either_line() -> None:
@@ -124,4 +124,4 @@ def test_other_terms_of_a_field_are_something_to_mind() -> None:
 
     (guide,) = build_guides(migration_path(before, after), [reader])
 
-    assert guide.fields[0].todo == ("mind that field 'w' unit changed: kg -> g",)
+    assert guide.fields[0].todo == ("check: field 'w' unit changed: kg -> g",)

@@ -39,11 +39,11 @@ def test_subscriptions_are_read_with_their_places() -> None:
     [
         ("subscriptions: [{consumer: a, line: orders@1}]", "a subscription has no 'class'"),
         ("subscriptions: [{consumer: a, line: orders, class: exploratory_analytics}]", "'orders' is not a line"),
-        ("subscriptions: [{consumer: 1, line: a@1, class: exploratory_analytics}]", "'consumer' is no text"),
+        ("subscriptions: [{consumer: 1, line: a@1, class: exploratory_analytics}]", "'consumer' is not a text"),
         ("subscriptions: [{consumer: a, line: a@1, class: vip}]", "unknown class 'vip'"),
         (
             "subscriptions: [{consumer: a, line: a@1, class: exploratory_analytics, fields: a}]",
-            "no list of field paths",
+            "not a list of field paths",
         ),
         (
             "subscriptions: [{consumer: a, line: a@1, class: exploratory_analytics, fields: [a..b]}]",

@@ -35,7 +35,7 @@ def test_an_amount_has_the_unit_that_fits(value: float, unit: str, said: str) ->
 def test_a_promise_says_on_which_side_it_is_kept() -> None:
     assert formatting.format_promise(KNOWN_MEASURES["freshness"], 86_400.0) == "≤ 1 d"
     assert formatting.format_promise(KNOWN_MEASURES["availability"], 99.5) == "≥ 99.5 %"
-    assert formatting.format_measured(KNOWN_MEASURES["run"], 0.0) == "did not come through"
+    assert formatting.format_measured(KNOWN_MEASURES["run"], 0.0) == "failed"
 
 
 def test_a_row_of_the_grid_has_every_day() -> None:

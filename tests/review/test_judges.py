@@ -67,8 +67,8 @@ def test_each_reader_is_told_what_to_do_about_its_own_fields() -> None:
 
     ledger, planner = one.having("hit")
     assert [step.field for step in ledger.steps] == ["total"]
-    assert ledger.steps[0].action == "expect decimal(12,2), not decimal(18,4)"
-    assert planner.steps == (Step("city", "it is gone: stop reading it"),)
+    assert ledger.steps[0].action == "expect decimal(12,2) instead of decimal(18,4)"
+    assert planner.steps == (Step("city", "removed: stop reading it"),)
 
 
 def test_a_contract_made_from_this_one_is_hit_by_what_it_takes() -> None:
@@ -147,7 +147,7 @@ def test_a_stricter_policy_names_the_children_it_finds_in_breach() -> None:
 
     (finding,) = one.of(Section.POLICY)
     assert finding.id == "policy_breaks_child"
-    assert finding.message.startswith("orders 1.0.0 would be in breach of this policy: ")
+    assert finding.message.startswith("orders 1.0.0 would violate this policy: ")
 
 
 def test_lint_that_the_base_had_already_is_counted_not_held_against_the_branch() -> None:

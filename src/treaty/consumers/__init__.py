@@ -1,1 +1,1 @@
-"""Who depends on what: subscriptions, the dependency graph, and whom a change hits."""
+"""Consumers: subscriptions, the dependency graph, the impact of changes, and migration guides."""

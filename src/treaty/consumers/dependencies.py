@@ -1,4 +1,4 @@
-"""What stands in the dependency graph, and what it answers: parties, dependences, and how far they reach."""
+"""Nodes and edges of the dependency graph, and the nodes reached from one of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treaty.errors import NotFound
 
 @dataclass(frozen=True, slots=True, order=True)
 class Consumer:
-    """Somebody who subscribes, by name."""
+    """A consumer, identified by name."""
 
     name: str
 
@@ -28,14 +28,14 @@ Node: TypeAlias = Line | Consumer
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """A consumer rests on the line it subscribes to."""
+    """A consumer depends on the line that it subscribes to."""
 
     subscription: Subscription
 
 
 @dataclass(frozen=True, slots=True)
 class MadeFrom:
-    """A line rests on the line it is made from; without fields it is unknown from which."""
+    """A line depends on the line that it is derived from; without fields, the fields are unknown."""
 
     line: Line
     upstream: Line
@@ -43,13 +43,13 @@ class MadeFrom:
 
     @property
     def fields_known(self) -> bool:
-        """Whether the contract says from which fields it is made."""
+        """Whether the contract declares the fields it is derived from."""
         return bool(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedBy:
-    """A line rests on the consumer that has the name of its contract: both are one party."""
+    """A line depends on the consumer with the name of its contract, because both are the same party."""
 
     line: Line
     consumer: Consumer
@@ -60,7 +60,7 @@ Dependency: TypeAlias = Reads | MadeFrom | PublishedBy
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A node, how many steps away it is, and the node one step nearer."""
+    """A node, its distance, and the previous node on the path."""
 
     node: Node
     distance: int
@@ -69,9 +69,9 @@ class Reached:
 
 @dataclass(frozen=True)
 class Reach:
-    """Everything that is reached from a node, the nearest first and then by name; never the node itself.
+    """All nodes that are reached from a node, sorted by distance and name, without the node itself.
 
-    It stands in columns: a value for each of 10,000 nodes would wake the garbage collector at every question.
+    Stored as columns, because one object for each of 10,000 nodes would trigger garbage collection on every query.
     """
 
     origin: Node
@@ -93,7 +93,7 @@ class Reach:
         return self.distances[self._row(node)]
 
     def path_to(self, node: Node) -> tuple[Node, ...]:
-        """Return one shortest path, from the origin to the node; where several lead on, the first by name does."""
+        """Return a shortest path from the origin to a node; among equal paths, the first by name."""
         backwards = [node]
         while backwards[-1] != self.origin:
             backwards.append(self.via[self._row(backwards[-1])])
@@ -106,10 +106,10 @@ class Reach:
     def _row(self, node: Node) -> int:
         row = self._rows.get(node)
         if row is None:
-            raise NotFound(f"{node} is not reached from {self.origin}; ask about one of the nodes that are")
+            raise NotFound(f"{node} is not reached from {self.origin}; use one of the nodes that are")
         return row
 
 
 def node_sort_key(node: Node) -> tuple[str, int]:
-    """Sort by name; a consumer comes before the lines of the contract it shares its name with."""
+    """Sort by name; a consumer comes before the lines of a contract with the same name."""
     return (node.contract, node.major) if isinstance(node, Line) else (node.name, -1)

@@ -1,4 +1,4 @@
-"""The dependency graph: whom does this line carry, and what does this consumer rest on?"""
+"""The dependency graph of lines and consumers, with queries in both directions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from treaty.errors import NotFound
 
 
 class DependencyGraph:
-    """Lines and consumers, each pointing at what it rests on; changed one subscription or one line at a time.
+    """Lines and consumers with edges to what they depend on; updated one subscription or line at a time.
 
-    A consumer that has the name of a contract is one party with it: what it reads, it passes on, so every line of
-    that contract rests on the consumer (`PublishedBy`), whichever of the two becomes known first.
+    A consumer with the name of a contract is the same party: it passes on what it reads, so every line of that
+    contract depends on the consumer (`PublishedBy`).
 
-    A node is known while something names it: a consumer while it subscribes; a line once its upstreams were put,
-    even none, or while somebody reads it or is made from it. Nothing in here guards against a change made while
-    another thread asks: who shares a graph lets one in at a time.
+    A consumer is in the graph while it has a subscription. A line is in the graph once its upstreams were set, even
+    to none, and while another node depends on it. The graph is not thread-safe: callers must synchronize access.
     """
 
     def __init__(self) -> None:
@@ -48,11 +47,11 @@ class DependencyGraph:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Everybody who is known, in the order they became so."""
+        """All nodes, in insertion order."""
         return tuple(self._places)
 
     def put_subscription(self, subscription: Subscription) -> None:
-        """Let a consumer rest on a line, in place of what it said before about the same line."""
+        """Add a subscription, or replace the one of the same consumer and line."""
         key = subscription.consumer, subscription.line
         edge = self._subscribed.get(key)
         if edge is not None:
@@ -62,7 +61,7 @@ class DependencyGraph:
         self._subscribed[key] = self._graph.add_edge(consumer, line, Reads(subscription))
 
     def drop_subscription(self, consumer: str, line: Line) -> None:
-        """Let a consumer no longer rest on a line; nothing happens where it did not."""
+        """Remove a subscription, if it exists."""
         edge = self._subscribed.pop((consumer, line), None)
         if edge is not None:
             self._graph.remove_edge_from_index(edge)
@@ -70,14 +69,13 @@ class DependencyGraph:
             self._forget_unused(line)
 
     def put_upstreams(self, line: Line, upstreams: Iterable[MadeFrom]) -> None:
-        """Say from which lines a line is made, in place of all that was said before; none makes it known all the same.
+        """Replace the upstreams of a line; a line without upstreams is added to the graph as well.
 
-        An upstream that a contract names without a line is for the caller to resolve, and to put again when lines
-        come: the graph does not know which of them are meant.
+        The caller resolves upstreams that name a contract without a line, and sets them again when lines are added.
         """
         made = tuple(dict.fromkeys(upstreams))
         if stray := next((one for one in made if one.line != line), None):
-            raise ValueError(f"put the upstreams of {stray.line} for that line, not for {line}")
+            raise ValueError(f"these are upstreams of {stray.line}, not of {line}")
         self._declared.add(line)
         place = self._place(line)
         edges = {edge: self._graph.get_edge_data_by_index(edge) for edge in self._graph.out_edge_indices(place)}
@@ -96,36 +94,36 @@ class DependencyGraph:
         return tuple(sorted(found, key=lambda one: one.consumer))
 
     def made_from(self, line: Line) -> tuple[MadeFrom, ...]:
-        """Return how other lines are made from a line, by line; one may be made from it in several ways."""
+        """Return the edges of lines that are derived from a line, sorted by line."""
         edges = self._graph.in_edges(self._known(line))
         found = [edge for _, _, edge in edges if isinstance(edge, MadeFrom)]
         return tuple(sorted(found, key=lambda one: (one.line, [str(field) for field in one.fields])))
 
     def neighbours_of(self, node: Node) -> tuple[Node, ...]:
-        """Return who is one step away, in either direction."""
+        """Return the nodes one step away in either direction."""
         place = self._known(node)
         near = {*self._graph.successor_indices(place), *self._graph.predecessor_indices(place)}
         return tuple(self._graph[one] for one in sorted(near, key=self._names.__getitem__))
 
     def degree_of(self, node: Node) -> int:
-        """Return how many dependences a node takes part in; one that is not known has none."""
+        """Return the number of edges of a node; 0 if it is not in the graph."""
         place = self._places.get(node)
         return 0 if place is None else self._graph.in_degree(place) + self._graph.out_degree(place)
 
-    def dependences_among(self, nodes: Iterable[Node]) -> tuple[Dependency, ...]:
-        """Return every dependence between two of these nodes."""
+    def dependencies_among(self, nodes: Iterable[Node]) -> tuple[Dependency, ...]:
+        """Return all edges between some nodes."""
         places = [place for place in map(self._places.get, nodes) if place is not None]
         chosen = set(places)
         edges = (edge for place in places for edge in self._graph.out_edges(place))
         return tuple(dependence for _, upstream, dependence in edges if upstream in chosen)
 
     def upstream_of(self, node: Node, depth: int | None = None) -> Reach:
-        """Return everything a node rests on, at most `depth` steps away."""
+        """Return all nodes that a node depends on, at most `depth` steps away."""
         nearby = self._graph.successor_indices
         return self._reach(node, nearby(self._known(node)), nearby, depth)
 
     def downstream_of(self, node: Node, depth: int | None = None, through: Collection[Node] | None = None) -> Reach:
-        """Return everybody who rests on a node, at most `depth` steps away; `through` narrows the first step."""
+        """Return all nodes that depend on a node, at most `depth` steps away; `through` limits the first step."""
         nearby = self._graph.predecessor_indices
         first: Iterable[int] = nearby(self._known(node))
         if through is not None:
@@ -135,7 +133,7 @@ class DependencyGraph:
     def _reach(
         self, origin: Node, first: Iterable[int], nearby: Callable[[int], Iterable[int]], depth: int | None
     ) -> Reach:
-        """Walk outwards layer by layer, each in the order of names: among equal ways the first by name leads on."""
+        """Breadth-first search with each layer sorted by name, so that the first of equal paths is chosen."""
         start = self._places[origin]
         via = {start: start}
         reached: list[int] = []
@@ -160,13 +158,11 @@ class DependencyGraph:
     def _known(self, node: Node) -> int:
         place = self._places.get(node)
         if place is None:
-            raise NotFound(
-                f"the dependency graph does not know {node}; a line is registered first, a consumer subscribes first"
-            )
+            raise NotFound(f"{node} is not in the dependency graph; register the line or add a subscription first")
         return place
 
     def _place(self, node: Node) -> int:
-        """Return where a node stands; a new one is joined to its party."""
+        """Return the index of a node, adding it with its `PublishedBy` edges if it is new."""
         place = self._places.get(node)
         if place is not None:
             return place
@@ -183,7 +179,7 @@ class DependencyGraph:
         return place
 
     def _forget_unused(self, node: Node) -> None:
-        """Let go of a consumer that reads nothing, or of a line that nobody names."""
+        """Remove a consumer without subscriptions, or a line that nothing refers to."""
         place = self._places[node]
         if isinstance(node, Consumer):
             used = self._graph.out_degree(place) > 0
@@ -203,12 +199,12 @@ BOTH_WAYS = (UPSTREAM, DOWNSTREAM)
 
 @dataclass(frozen=True)
 class Subgraph:
-    """A part of the graph: some nodes, every dependence among them, and how many nodes more there would be."""
+    """A part of the graph: some nodes, all edges between them, and the number of nodes left out."""
 
     nodes: tuple[Node, ...]
-    dependences: tuple[Dependency, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
     more: int = 0
-    degrees: tuple[int, ...] = ()  # of each node, in the whole graph
+    degrees: tuple[int, ...] = ()  # of each node, in the full graph
 
 
 def neighbourhood(
@@ -218,9 +214,9 @@ def neighbourhood(
     ways: Collection[str] = BOTH_WAYS,
     most: int | None = None,
 ) -> Subgraph:
-    """Return what some nodes rest on and who rests on them, a few steps away; the nearest go first where it is much.
+    """Return the neighbourhood of some nodes up to a number of hops; with `most`, the nearest nodes are kept.
 
-    A node that the graph does not know stands alone: nobody has said anything about it yet.
+    Nodes that are not in the graph are returned without edges.
     """
     distances: dict[Node, int] = dict.fromkeys(origins, 0)
     for origin in origins:
@@ -234,13 +230,13 @@ def neighbourhood(
 
 
 def full_graph(graph: DependencyGraph, known: Iterable[Line], most: int | None = None) -> Subgraph:
-    """Return the whole graph with the lines that are known besides; the most connected go first where it is much."""
+    """Return the full graph and some further lines; with `most`, the most connected nodes are kept."""
     nodes = {*graph.nodes, *known}
     return _part(graph, sorted(nodes, key=lambda node: (-graph.degree_of(node), node_sort_key(node))), most)
 
 
 def with_neighbours(graph: DependencyGraph, chosen: Collection[Line], most: int | None = None) -> Subgraph:
-    """Return some lines with everybody one step away from them; those with most ties go first where it is much."""
+    """Return some lines and their direct neighbours; with `most`, the most connected nodes are kept."""
     within = frozenset[Node](chosen)
     ties = {node: graph.degree_of(node) for node in within}
     beside = Counter(near for line in chosen if line in graph for near in graph.neighbours_of(line))
@@ -249,7 +245,7 @@ def with_neighbours(graph: DependencyGraph, chosen: Collection[Line], most: int 
 
 
 def endpoints(dependence: Dependency) -> tuple[Node, Node]:
-    """Return what is rested on, and who rests on it."""
+    """Return the upstream and the downstream node of an edge."""
     match dependence:
         case Reads(subscription):
             return subscription.line, Consumer(subscription.consumer)
@@ -262,4 +258,4 @@ def endpoints(dependence: Dependency) -> tuple[Node, Node]:
 def _part(graph: DependencyGraph, nodes: list[Node], most: int | None) -> Subgraph:
     chosen = nodes if most is None else nodes[:most]
     degrees = tuple(map(graph.degree_of, chosen))
-    return Subgraph(tuple(chosen), graph.dependences_among(chosen), len(nodes) - len(chosen), degrees)
+    return Subgraph(tuple(chosen), graph.dependencies_among(chosen), len(nodes) - len(chosen), degrees)

@@ -1,4 +1,4 @@
-"""Whom does this change hit, by field?"""
+"""The impact of a change: consumers and lines that are affected, by field and over several hops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """What a change means for one consumer."""
+    """The effect of a change on a consumer."""
 
     HIT = "hit"
     UNKNOWN = "unknown"
@@ -32,7 +32,7 @@ URGENCY = {effect: place for place, effect in enumerate(Effect)}
 
 @dataclass(frozen=True)
 class Impact:
-    """What a change means for one subscription, and which changes do it."""
+    """The effect of a change on one subscription, and the changes that cause it."""
 
     subscription: Subscription
     effect: Effect
@@ -40,7 +40,7 @@ class Impact:
 
 
 class BreakingChanges:
-    """The changes that ask consumers to act, found by the fields somebody reads; each path is read once."""
+    """The changes that require consumers to act, indexed by field."""
 
     def __init__(self, verdict: Verdict) -> None:
         self.all = breaking_changes(verdict)
@@ -57,7 +57,7 @@ class BreakingChanges:
         self._found: dict[FieldPath, tuple[int, ...]] = {}  # many consumers read the same fields
 
     def effect_on(self, fields: tuple[FieldPath, ...]) -> tuple[Effect, tuple[Judged, ...]]:
-        """Say what the changes mean for who reads these fields, and which do it; without fields it is never safe."""
+        """Return the effect on a reader of some fields, and the changes that cause it; never safe without fields."""
         if not self.all:
             return Effect.SAFE, ()
         if not fields:
@@ -70,7 +70,7 @@ class BreakingChanges:
         return (Effect.HIT if found else Effect.SAFE), tuple(self.all[i] for i in sorted(found))
 
     def _hitting(self, field: FieldPath) -> tuple[int, ...]:
-        """Find the changes of this field, of what it stands in, and of what stands in it."""
+        """Return the changes of a field, of its parents and of its children."""
         near = list(self._within.get(field.steps, ()))
         for length in range(len(field.steps)):
             near += self._at.get(field.steps[:length], ())
@@ -80,14 +80,14 @@ class BreakingChanges:
 
 
 def breaking_changes(verdict: Verdict) -> tuple[Judged, ...]:
-    """Return the changes that ask consumers to act."""
+    """Return the changes that require consumers to act."""
     return tuple(
         item for item in verdict.judged if item.grade.bump is Bump.MAJOR or Breaks.EXISTING_READERS in item.breaks
     )
 
 
 def compute_impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> tuple[Impact, ...]:
-    """Say for each subscription whether the change hits it; one that never said what it reads is never safe."""
+    """Return the effect of a change on each subscription; one without declared fields is never safe."""
     changes = BreakingChanges(verdict)
     found = [Impact(subscription, *changes.effect_on(subscription.fields)) for subscription in subscriptions]
     return tuple(sorted(found, key=lambda one: (URGENCY[one.effect], one.subscription.consumer)))
@@ -95,7 +95,7 @@ def compute_impact(verdict: Verdict, subscriptions: Iterable[Subscription]) -> t
 
 @dataclass(frozen=True)
 class LineImpact:
-    """What a change means for a line made from the changed one, and which changes do it."""
+    """The effect of a change on a line derived from the changed one, and the changes that cause it."""
 
     made_from: MadeFrom
     effect: Effect
@@ -104,41 +104,40 @@ class LineImpact:
 
 @dataclass(frozen=True)
 class Exposure:
-    """Whom a change of a line reaches: directly by field, and indirectly whoever rests on one that is not safe.
+    """The consumers and lines that a change reaches: directly by field, and indirectly through affected nodes.
 
-    A consumer or line that is safe by what it takes from the changed line itself is still exposed
-    where another way leads to it.
+    A node that is safe by its own fields is still exposed if another path leads to it.
     """
 
     line: Line
     consumers: tuple[Impact, ...]
     lines: tuple[LineImpact, ...]
-    reach: Reach  # one step away those that are not safe, further on those behind them
+    reach: Reach  # at distance 1 the affected nodes, beyond that the nodes that depend on them
 
     @property
     def exposed(self) -> tuple[Node, ...]:
-        """Who is reached only through others, the nearest first; `path_to` says how."""
+        """Nodes that are reached only through others, the nearest first; `path_to` returns the path."""
         return self.reach.nodes[bisect_right(self.reach.distances, 1) :]
 
     @property
     def safe(self) -> tuple[Node, ...]:
-        """Who depends on the changed line and is reached in no way."""
+        """Nodes that depend on the changed line but are not reached."""
         direct: list[Node] = [Consumer(one.subscription.consumer) for one in self.consumers]
         direct += [one.made_from.line for one in self.lines]
         return tuple(node for node in dict.fromkeys(direct) if node not in self.reach)
 
     def path_to(self, node: Node) -> tuple[Node, ...]:
-        """Return one shortest path along which the change reaches a node."""
+        """Return a shortest path along which the change reaches a node."""
         return self.reach.path_to(node)
 
 
 def compute_exposure(verdict: Verdict, graph: DependencyGraph, line: Line) -> Exposure:
-    """Say whom a change of a line reaches; behind what is safe the change does not go on."""
+    """Return the nodes that a change of a line reaches; it does not spread beyond safe nodes."""
     consumers = compute_impact(verdict, graph.readers_of(line))
     lines = _on_lines(verdict, tuple(one for one in graph.made_from(line) if one.line != line))
-    struck: set[Node] = {Consumer(one.subscription.consumer) for one in consumers if one.effect is not Effect.SAFE}
-    struck |= {one.made_from.line for one in lines if one.effect is not Effect.SAFE}
-    return Exposure(line, consumers, lines, graph.downstream_of(line, through=struck))
+    affected: set[Node] = {Consumer(one.subscription.consumer) for one in consumers if one.effect is not Effect.SAFE}
+    affected |= {one.made_from.line for one in lines if one.effect is not Effect.SAFE}
+    return Exposure(line, consumers, lines, graph.downstream_of(line, through=affected))
 
 
 def _on_lines(verdict: Verdict, made: tuple[MadeFrom, ...]) -> tuple[LineImpact, ...]:

@@ -1,4 +1,4 @@
-"""Guides: for each consumer of a line, the way over to the next, with only the fields it reads."""
+"""Migration guides: what each consumer has to change to read the next line, limited to the fields it reads."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from treaty.contracts.versions import Line
 def build_guides(
     path: MigrationPath, subscriptions: Iterable[Subscription], by: date | None = None, verdict: Verdict | None = None
 ) -> tuple[Guide, ...]:
-    """Write a guide for each subscription, those who must act first; `by` is the day the old line ends."""
+    """Return a guide for each subscription, affected consumers first; `by` is the last day of the old line."""
     judged = verdict or judge(diff(path.before, path.after))
     changes = BreakingChanges(judged)
-    made = [_Writing(path, changes, by).guide(subscription) for subscription in subscriptions]
+    made = [_GuideWriter(path, changes, by).guide(subscription) for subscription in subscriptions]
     return tuple(sorted(made, key=lambda one: (URGENCY[one.effect], one.consumer)))
 
 
-class _Writing:
-    """Writes the guides of one path."""
+class _GuideWriter:
+    """Writes the guides of one migration path."""
 
     def __init__(self, path: MigrationPath, changes: BreakingChanges, by: date | None) -> None:
         self.path = path
@@ -39,7 +39,7 @@ class _Writing:
         self.after: Mapping[FieldPath, Field] = {at: field for at, field, _ in locate_fields(path.after)}
 
     def guide(self, subscription: Subscription) -> Guide:
-        """Write the guide of one subscription."""
+        """Return the guide of one subscription."""
         effect, _ = self.changes.effect_on(subscription.fields)
         leaves = [(item, step) for item in self.path.objects for step in _leaves(item.back.walk())]
         read = [(item, step) for item, step in leaves if _is_read(step, subscription.fields)]
@@ -88,13 +88,13 @@ class _Writing:
         return _type(self.after[path]) if path in self.after else ""
 
     def _todo(self, step: Step, changes: tuple[str, ...]) -> Iterator[str]:
-        """Say what to do about a field; nothing where it is as it was."""
+        """Yield the actions for a field; none if it is unchanged."""
         if step.declared is not None:
-            yield f"make it from {', '.join(map(str, step.sources)) or 'the new fields'} as in the example"
+            yield f"compute it from {', '.join(map(str, step.sources)) or 'the new fields'} as in the example"
         elif not step.sources and step.fidelity is Fidelity.IMPOSSIBLE:
-            yield "it is gone: stop reading it"
+            yield "removed: stop reading it"
         elif not step.sources:
-            yield f"it is gone: stop reading it; the view serves {step.sql}"
+            yield f"removed: stop reading it; the view returns {step.sql}"
         else:
             yield from self._todo_with_source(step, step.sources[0], changes)
         if step.note:
@@ -106,11 +106,11 @@ class _Writing:
         if moved:
             yield f"read {source} instead of {step.target}"
         if before != after:
-            yield f"expect {after}, not {before}"
+            yield f"expect {after} instead of {before}"
         elif not step.is_kept:
             yield "translate its values as in the example"
         elif step.reasons or (changes and not moved):
-            yield f"mind that {'; '.join(changes) or step.reason}"
+            yield f"check: {'; '.join(changes) or step.reason}"
 
 
 def _leaves(steps: Iterable[Step]) -> Iterator[Step]:
@@ -131,7 +131,7 @@ def _type(field: Field) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The same query before and after, in Spark SQL and in PySpark."""
+    """A query on the old and on the new line, in Spark SQL and PySpark."""
 
     sql_before: str
     sql_after: str
@@ -141,7 +141,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class GuideField:
-    """One field a consumer reads: what it was, what it is now, and what to do about it."""
+    """A field that the consumer reads, before and after, with the actions it needs."""
 
     before: str
     type_before: str
@@ -154,13 +154,13 @@ class GuideField:
 
     @property
     def after_text(self) -> str:
-        """What it is now, in a few words; a field that is gone is nothing."""
+        """The new fields and types as text; `nothing` if the field was removed."""
         return ", ".join(f"{name} {kind}" for name, kind in self.after) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """What one consumer has to change, with its own fields only."""
+    """What one consumer has to change."""
 
     subscription: Subscription
     effect: Effect
@@ -178,11 +178,11 @@ class Guide:
 
     @property
     def consumer(self) -> str:
-        """Whom it is for."""
+        """The name of the consumer."""
         return self.subscription.consumer
 
     def as_data(self) -> dict[str, Any]:
-        """Return the guide as JSON would say it."""
+        """Return the guide as plain data for JSON output."""
         return {
             "consumer": self.consumer,
             "class": self.subscription.consumer_class.value,
@@ -222,20 +222,20 @@ class Guide:
 
 
 def line_of(contract: Contract) -> Line | None:
-    """Return the line a contract belongs to."""
+    """Return the line of a contract, or None if its version is not MAJOR.MINOR.PATCH."""
     version = contract.semantic_version
     return Line(contract.id, version.major) if version else None
 
 
 def line_table(contract: Contract, item: SchemaObject) -> tuple[str, ...]:
-    """Return the name of an object's table in the namespace of its line."""
+    """Return the table name of an object in the namespace of its line."""
     line = line_of(contract)
     name = item.physical_name or item.name
     return (line.namespace, name) if line else (name,)
 
 
 def example(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]) -> Example | None:
-    """Write the query for the fields that somebody reads; one that is gone is left out of the new one."""
+    """Return the query for some fields before and after; removed fields are left out of the new one."""
     columns = shim_for_fields(path, item, fields).steps
     if not columns:
         return None
@@ -250,10 +250,10 @@ def example(path: MigrationPath, item: ObjectPath, fields: Collection[FieldPath]
 
 
 def _select(columns: Sequence[str], table: Sequence[str]) -> str:
-    listed = ",\n".join(f"  {column}" for column in columns) or "  1 -- nothing is left to read"
+    listed = ",\n".join(f"  {column}" for column in columns) or "  1 -- no fields left to read"
     return f"SELECT\n{listed}\nFROM {table_sql(table)}"
 
 
 def _frame(columns: Sequence[str], table: Sequence[str]) -> str:
-    listed = "".join(f"    {column!r},\n" for column in columns) or "    '1',  # nothing is left to read\n"
+    listed = "".join(f"    {column!r},\n" for column in columns) or "    '1',  # no fields left to read\n"
     return f"spark.table({table_sql(table)!r}).selectExpr(\n{listed})"

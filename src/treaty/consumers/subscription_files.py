@@ -1,4 +1,4 @@
-"""Subscriptions that stand in a file of a repository, so that consumers are known without a registry."""
+"""Reads subscriptions that are declared in files of a repository, for use without a registry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treaty.contracts.values import Json
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
 
-_MEANT = re.compile(rb"""^[\s{]*["']?subscriptions["']?\s*:""", re.MULTILINE)
+_SUBSCRIPTIONS_KEY = re.compile(rb"""^[\s{]*["']?subscriptions["']?\s*:""", re.MULTILINE)
 _AT_TOP = ("subscriptions",)
 TEXTS = ("consumer", "line", "class", "purpose", "latency", "contact", "team")
 _NEEDED = ("consumer", "line", "class")
@@ -25,19 +25,19 @@ FIELDS = "fields"
 
 @dataclass(frozen=True)
 class DeclaredSubscription:
-    """A subscription, and where it is declared."""
+    """A subscription and the place of its declaration."""
 
     subscription: Subscription
     place: Place
 
 
 def looks_like_subscriptions(content: bytes) -> bool:
-    """Tell a file with subscriptions by its key at the top, and by what each of them must say."""
-    return bool(_MEANT.search(content)) and b"consumer" in content and b"line" in content
+    """Return whether a file is meant to declare subscriptions, judging by its keys."""
+    return bool(_SUBSCRIPTIONS_KEY.search(content)) and b"consumer" in content and b"line" in content
 
 
 def read_subscriptions(content: bytes, source: str, limits: Limits | None = None) -> tuple[DeclaredSubscription, ...]:
-    """Read subscriptions, or refuse the file with every problem named; what only looks like such a file has none."""
+    """Read subscriptions, or raise InvalidDocument with all problems; other files with that key give none."""
     reading = read_document(content, source, limits)
     listed = reading.data.get("subscriptions")
     if not isinstance(listed, list) or not all(isinstance(one, Mapping) and "consumer" in one for one in listed):
@@ -59,9 +59,11 @@ def _problems(reading: ParsedDocument, index: int, one: Mapping[str, Json]) -> I
         if key not in (*TEXTS, FIELDS):
             yield _problem(reading, (*place, key), f"unknown key {key!r}", f"use: {', '.join((*TEXTS, FIELDS))}")
         elif key == FIELDS and not (isinstance(value, list) and all(isinstance(path, str) for path in value)):
-            yield _problem(reading, (*place, key), "'fields' is no list of field paths", "write: fields: [total, city]")
+            yield _problem(
+                reading, (*place, key), "'fields' is not a list of field paths", "write: fields: [total, city]"
+            )
         elif key != FIELDS and not (isinstance(value, str) and value.strip()):
-            yield _problem(reading, (*place, key), f"{key!r} is no text", "write a text")
+            yield _problem(reading, (*place, key), f"{key!r} is not a text", "write a text")
     for key in _NEEDED:
         if key not in one:
             yield _problem(reading, place, f"a subscription has no {key!r}", f"add: {key}")

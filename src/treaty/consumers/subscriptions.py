@@ -1,4 +1,4 @@
-"""Subscriptions: who depends on which line, which fields, for what, and how soon."""
+"""Subscriptions: which consumer depends on which line and fields, for what purpose and with what latency."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treaty.contracts.versions import Line
 
 
 class ConsumerClass(StrEnum):
-    """What rests on the data; the last three are where contract discipline matters most."""
+    """How a consumer uses the data; the last three classes are critical."""
 
     EXPLORATORY_ANALYTICS = "exploratory_analytics"
     OPERATIONAL_REPORTING = "operational_reporting"
@@ -29,22 +29,22 @@ class ConsumerClass(StrEnum):
 
     @property
     def words(self) -> str:
-        """What rests on the data then, in plain words."""
+        """A short description of the class."""
         return _WORDS[self]
 
 
 _WORDS = {
-    ConsumerClass.EXPLORATORY_ANALYTICS: "somebody looks around",
+    ConsumerClass.EXPLORATORY_ANALYTICS: "people explore the data",
     ConsumerClass.OPERATIONAL_REPORTING: "people act on reports",
-    ConsumerClass.DECISION_AUTOMATION: "a model or rule decides by it",
-    ConsumerClass.EXTERNAL_REGULATORY: "it leaves the company, or the law asks for it",
-    ConsumerClass.SERVICE_ORCHESTRATION: "a service runs on it",
+    ConsumerClass.DECISION_AUTOMATION: "a model or rule makes decisions",
+    ConsumerClass.EXTERNAL_REGULATORY: "the data is reported externally or required by law",
+    ConsumerClass.SERVICE_ORCHESTRATION: "a service depends on it",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A consumer's dependence on a line; without fields it is unknown which it reads, and no change is safe for it."""
+    """The dependency of a consumer on a line; without fields, no breaking change is known to be safe for it."""
 
     consumer: str
     line: Line
@@ -56,10 +56,10 @@ class Subscription:
 
     @property
     def fields_known(self) -> bool:
-        """Whether the consumer said what it reads."""
+        """Whether the consumer declared the fields it reads."""
         return bool(self.fields)
 
 
 def parse_fields(texts: list[str] | tuple[str, ...]) -> tuple[FieldPath, ...]:
-    """Read field paths, each once, in one order."""
+    """Parse field paths, without duplicates, sorted."""
     return tuple(sorted({parse_path(text) for text in texts}, key=str))

@@ -1,4 +1,4 @@
-"""What is observed of data and of those who move it: measures, and the promises they are held to."""
+"""Observability: measures of contracts, compared with what the contracts promise."""
 
 from treaty.observability.measures import Measure, State, evaluate_measure, worst
 

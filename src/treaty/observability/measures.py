@@ -1,4 +1,4 @@
-"""A measure: one number about a contract's data at one moment, and how it stands to what is promised."""
+"""Measures of a contract: known kinds, promised values, and the evaluation of a value as a state."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from treaty.contracts.quantities import parse_quantity
 
 
 class State(StrEnum):
-    """How a measure stands to its promise; one that nobody judges has no state."""
+    """Whether a measure keeps its promise; a measure without a promise may have no state."""
 
     HEALTHY = "healthy"
-    WARNING = "warning"  # kept, with little room left
+    WARNING = "warning"  # kept, but close to the limit
     FAILING = "failing"
 
 
 RANKS: dict[State | None, int] = {None: 0, State.HEALTHY: 1, State.WARNING: 2, State.FAILING: 3}
-"""The higher, the worse: what databases compare."""
+"""Ranks for comparison in the database; higher is worse."""
 
 CURRENT_FOR = timedelta(days=2)
-"""So long a measure says how things are now, since a daily one may come late once; after that it counts as no data."""
+"""How long a measure counts as current: two days, so that a daily measure may be late once."""
 
 _STATES = {rank: state for state, rank in RANKS.items()}
 
 
 def worst(states: Iterable[State | None]) -> State | None:
-    """Return the worst of some states: a contract is as healthy as its worst measure."""
+    """Return the worst of some states."""
     return max(states, key=RANKS.__getitem__, default=None)
 
 
@@ -40,18 +40,18 @@ def state_for_rank(rank: int | None) -> State | None:
 
 
 def current_since(now: datetime) -> datetime:
-    """Return when what was measured after it still says how things are now."""
+    """Return the time after which measures count as current."""
     return now - CURRENT_FOR
 
 
 def is_stale(at: datetime, now: datetime) -> bool:
-    """Tell whether a measure was taken too long ago to say how things are now."""
+    """Return whether a measure is too old to count as current."""
     return at <= current_since(now)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What was measured, when; the promise is in the unit of the value, which is the kind's where the kind is known."""
+    """A measured value; the promise has the same unit, which for known kinds is the unit of the kind."""
 
     contract: str
     name: str
@@ -64,9 +64,9 @@ class Measure:
 
 
 def evaluate_measure(measure: Measure, contract: Contract) -> Measure:
-    """Hold a measure to its contract; what whoever measured said of a promise or state stands.
+    """Return a measure with its promise and state according to a contract; given values are kept.
 
-    A known kind is judged in its own unit: whoever takes measures in refuses others before.
+    Known kinds must be in their own unit, which is checked when measures are recorded.
     """
     kind = measure_kind(measure.name, measure.unit)
     unit = measure.unit if measure.unit is not None else kind.unit
@@ -76,7 +76,7 @@ def evaluate_measure(measure: Measure, contract: Contract) -> Measure:
 
 
 class Bound(StrEnum):
-    """On which side of a promise a value keeps it."""
+    """Whether a promise is an upper or a lower bound."""
 
     AT_MOST = "at most"
     AT_LEAST = "at least"
@@ -84,7 +84,7 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
-    """One kind of measure."""
+    """A kind of measure."""
 
     name: str
     title: str
@@ -92,9 +92,9 @@ class MeasureKind:
     meaning: str
     bound: Bound = Bound.AT_MOST
     promised_as: tuple[str, ...] = ()
-    """The service levels of ODCS that promise it, in lower case."""
+    """The ODCS service levels that promise it, in lower case."""
     watched_above: float | None = None
-    """Where nothing is promised: what is worth a warning all the same."""
+    """The value above which a measure without a promise is a warning."""
 
 
 FRESHNESS, LATENCY, VOLUME, ROWS_IN = "freshness", "latency", "volume", "rows_in"
@@ -106,59 +106,74 @@ SECONDS, ROWS, PERCENT, PLAIN = "s", "rows", "%", ""
 
 _AT_LEAST = Bound.AT_LEAST
 _KINDS = (
-    MeasureKind(FRESHNESS, "Freshness", SECONDS, "How old what readers see is.", promised_as=("freshness",)),
+    MeasureKind(FRESHNESS, "Freshness", SECONDS, "Age of the published data.", promised_as=("freshness",)),
     MeasureKind(
-        LATENCY, "Latency", SECONDS, "From what happened to where it can be read.", promised_as=("latency", "ly")
+        LATENCY, "Latency", SECONDS, "Time from the event until it can be read.", promised_as=("latency", "ly")
     ),
     MeasureKind(
-        VOLUME, "Volume", ROWS, "Rows that came through.", _AT_LEAST, ("volume", "rowcount", "throughput", "th")
+        VOLUME, "Volume", ROWS, "Rows that were published.", _AT_LEAST, ("volume", "rowcount", "throughput", "th")
     ),
     MeasureKind(ROWS_IN, "Rows in", ROWS, "Rows that arrived.", _AT_LEAST),
-    MeasureKind(QUARANTINED, "Quarantined rows", ROWS, "Rows that broke the contract, kept with the reasons."),
+    MeasureKind(QUARANTINED, "Quarantined rows", ROWS, "Rows that violate the contract."),
     MeasureKind(
         QUARANTINED_SHARE,
         "Quarantine",
         PERCENT,
-        "Rows that broke the contract, of all that arrived.",
+        "Share of rows that violate the contract.",
         promised_as=("errorrate", "error_rate", "er", "quarantine"),
         watched_above=1.0,
     ),
-    MeasureKind(EXCEPTIONS, "Open exceptions", PLAIN, "Keys that no rule settled and somebody owns."),
+    MeasureKind(EXCEPTIONS, "Open exceptions", PLAIN, "Keys that no rule could reconcile."),
     MeasureKind(
-        COMPLETENESS, "Completeness", PERCENT, "Values that are there, of those due.", _AT_LEAST, ("completeness",)
+        COMPLETENESS,
+        "Completeness",
+        PERCENT,
+        "Share of expected values that are present.",
+        _AT_LEAST,
+        ("completeness",),
     ),
     MeasureKind(
-        VALIDITY, "Validity", PERCENT, "Rows that keep every rule.", _AT_LEAST, ("validity", "accuracy", "quality")
+        VALIDITY,
+        "Validity",
+        PERCENT,
+        "Share of rows that satisfy all rules.",
+        _AT_LEAST,
+        ("validity", "accuracy", "quality"),
     ),
     MeasureKind(
-        AVAILABILITY, "Availability", PERCENT, "Time in which it could be read.", _AT_LEAST, ("availability", "av")
+        AVAILABILITY,
+        "Availability",
+        PERCENT,
+        "Share of time in which the data could be read.",
+        _AT_LEAST,
+        ("availability", "av"),
     ),
-    MeasureKind(RUN, "Run", PLAIN, "Whether the last run came through: 1, or 0.", _AT_LEAST),
-    MeasureKind(DURATION, "Run time", SECONDS, "How long the last run worked on it."),
+    MeasureKind(RUN, "Run", PLAIN, "Whether the last run succeeded: 1 or 0.", _AT_LEAST),
+    MeasureKind(DURATION, "Run time", SECONDS, "Duration of the last run."),
 )
 
 KNOWN_MEASURES: dict[str, MeasureKind] = {kind.name: kind for kind in _KINDS}
-"""Every measure that has a meaning of its own; others are named by whoever records them."""
+"""Measures with a fixed meaning; teams may record others under names of their own."""
 
 
 def measure_kind(name: str, unit: str | None = None) -> MeasureKind:
-    """Return the kind of a measure, a known one in its own unit whatever is said.
+    """Return the kind of a measure; a known kind has its own unit.
 
-    One of a team's own has the unit that is said, and is held to the service level of the same name, at most.
+    Other measures have the given unit, and the service level of the same name is their upper bound.
     """
     title = name.replace("_", " ").capitalize()
     return KNOWN_MEASURES.get(name) or MeasureKind(name, title, unit or PLAIN, "", promised_as=(name.lower(),))
 
 
-_LITTLE_ROOM = 0.9
-"""So much of the room that a promise leaves may be used before somebody is warned."""
+_WARNING_SHARE = 0.9
+"""The share of the allowed range above which a kept promise is a warning."""
 
 _DIMENSIONS = {SECONDS: frozenset({"time"}), PERCENT: frozenset({"percent", ""})}
 _COUNTED = frozenset({"", "row", "rows", "record", "records", "count", "event", "events"})
 
 
 def promised_value(contract: Contract, kind: MeasureKind) -> float | None:
-    """Return what a contract promises, in the measure's unit: the strictest, if it says several things."""
+    """Return the strictest value that a contract promises, in the unit of the measure, or None."""
     promised = list(_promised(contract, kind))
     if not promised:
         return 1.0 if kind.name == RUN else None
@@ -166,23 +181,23 @@ def promised_value(contract: Contract, kind: MeasureKind) -> float | None:
 
 
 def evaluate(kind: MeasureKind, value: float, promise: float | None) -> State | None:
-    """Judge a value: failing where the promise is broken, a warning where little room is left."""
+    """Return the state of a value: failing if it breaks the promise, warning if it is close to the limit."""
     if promise is None:
         if kind.watched_above is None:
             return None
         return State.WARNING if value > kind.watched_above else State.HEALTHY
     if value > promise if kind.bound is Bound.AT_MOST else value < promise:
         return State.FAILING
-    return State.WARNING if _used(kind, value, promise) > _LITTLE_ROOM else State.HEALTHY
+    return State.WARNING if _used(kind, value, promise) > _WARNING_SHARE else State.HEALTHY
 
 
 def _used(kind: MeasureKind, value: float, promise: float) -> float:
-    """Return the share of the room that is used: of what may pass, or of what may be missing of all."""
+    """Return the used share of the allowed range."""
     if kind.bound is Bound.AT_MOST:
         return value / promise if promise > 0 else 0.0
     if kind.unit == PERCENT:
         return (100 - value) / (100 - promise) if promise < 100 else 0.0
-    return 0.0  # one row more than promised is enough
+    return 0.0  # a lower bound on a count has no range
 
 
 def _promised(contract: Contract, kind: MeasureKind) -> Iterator[float]:

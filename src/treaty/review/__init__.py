@@ -1,4 +1,4 @@
-"""A branch under review: which contracts it changes, what stands against each, and whom it hits by field."""
+"""Reviews a branch: the contracts it changes, the findings for each, and the affected consumers."""
 
 from treaty.review.branch import Branch, Document, File, FileChange, RegistryGateway, Rules
 from treaty.review.report import Affected, ContractReview, ContractState, RegistryAnswer, Review, Section, Step

@@ -1,4 +1,4 @@
-"""Whom a change hits, as far as the repository knows: subscriptions in it, and contracts made from this one."""
+"""Consumers and contracts that a change affects, as declared in the repository, and what they have to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _URGENCY = ("hit", "unknown", "exposed", "safe")
 def affected_by(
     verdict: Verdict, before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
 ) -> tuple[Affected, ...]:
-    """Say what a change means for each who reads the contract, or is made from it."""
+    """Return the effect of a change on each subscriber and each contract derived from the changed one."""
     changes, way = BreakingChanges(verdict), ConsumerSteps(verdict)
     found = []
     for one in _readers(before, declared):
@@ -42,15 +42,15 @@ def affected_by(
 def affected_by_removal(
     before: Contract, declared: Iterable[DeclaredSubscription], documents: Iterable[Document]
 ) -> tuple[Affected, ...]:
-    """Say who rests on a contract that is removed."""
-    gone = (Step(None, "move to another contract: this one is removed"),)
+    """Return the consumers and contracts that depend on a removed contract."""
+    gone = (Step(None, "move to another contract: this one was removed"),)
     found = [_consumer(one, Effect.HIT, (), gone) for one in _readers(before, declared)]
     found += [_line(document, Effect.HIT, (), gone) for document, _ in _made_from(before, documents)]
     return merge_affected(found)
 
 
 def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[Affected]:
-    """Yield those whom a registry names, with what to do by field as far as the changes of the branch say it."""
+    """Yield the consumers that a registry reports, with the steps that follow from the changes of the branch."""
     changes, way = (breaking_changes(verdict), ConsumerSteps(verdict)) if verdict else ((), None)
     for one in found:
         hits = [item for item in changes if item.change.field in one.fields]
@@ -63,7 +63,7 @@ def with_steps(found: Iterable[Affected], verdict: Verdict | None) -> Iterator[A
 
 
 def merge_affected(found: Iterable[Affected]) -> tuple[Affected, ...]:
-    """Join what is known of one party from several places; the most urgent effect holds."""
+    """Merge entries of the same consumer or line; the most urgent effect counts."""
     parties: dict[tuple[str, str], Affected] = {}
     for one in found:
         key = one.kind, one.name
@@ -87,7 +87,7 @@ def _joined(one: Affected, other: Affected) -> Affected:
 
 
 def _readers(before: Contract, declared: Iterable[DeclaredSubscription]) -> list[DeclaredSubscription]:
-    """Return who reads the line; a contract without a version has no lines, so whoever reads any of it."""
+    """Return the subscriptions to the line, or to any line if the version is not MAJOR.MINOR.PATCH."""
     return [
         one
         for one in declared
@@ -105,21 +105,21 @@ def _made_from(before: Contract, documents: Iterable[Document]) -> Iterator[tupl
 def _fields(upstream: Upstream) -> tuple[FieldPath, ...]:
     try:
         return parse_fields(upstream.fields)
-    except InvalidDocument:  # words that are no paths: then it is unknown what is read
+    except InvalidDocument:  # not field paths: the fields are unknown
         return ()
 
 
 def _consumer(one: DeclaredSubscription, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
-    said = one.subscription
+    subscription = one.subscription
     return Affected(
-        said.consumer,
+        subscription.consumer,
         "consumer",
         effect.value,
         _names(hits),
         steps if effect is Effect.HIT else (),
-        said.consumer_class.value,
-        said.contact,
-        said.consumer_class.is_critical,
+        subscription.consumer_class.value,
+        subscription.contact,
+        subscription.consumer_class.is_critical,
         str(one.place),
     )
 
@@ -127,8 +127,8 @@ def _consumer(one: DeclaredSubscription, effect: Effect, hits: Sequence[Judged],
 def _line(document: Document, effect: Effect, hits: Sequence[Judged], steps: tuple[Step, ...]) -> Affected:
     name = document.contract.line or document.contract.id
     owner = next((owner.contact or owner.team for owner in document.contract.owners), None)
-    told = steps if effect is Effect.HIT else ()
-    return Affected(name, "line", effect.value, _names(hits), told, contact=owner, known_from=document.path)
+    required = steps if effect is Effect.HIT else ()
+    return Affected(name, "line", effect.value, _names(hits), required, contact=owner, known_from=document.path)
 
 
 def _names(hits: Sequence[Judged]) -> tuple[str, ...]:
@@ -136,13 +136,13 @@ def _names(hits: Sequence[Judged]) -> tuple[str, ...]:
 
 
 class ConsumerSteps:
-    """The way from one version to the next; it is worked out once, for whoever is hit first."""
+    """The steps for consumers of a change; the migration path is computed once, when it is first needed."""
 
     def __init__(self, verdict: Verdict) -> None:
         self._verdict = verdict
 
     def steps(self, hits: Sequence[Judged], fields: tuple[FieldPath, ...]) -> tuple[Step, ...]:
-        """Return one step for each field that is hit; what the guide does not speak of, the change says itself."""
+        """Return a step for each affected field: from the migration guide, else the message of the change."""
         if not hits:
             return ()
         guided = dict(self._guided(fields))
@@ -166,5 +166,5 @@ class ConsumerSteps:
         verdict = self._verdict
         try:
             return migration_path(verdict.before, verdict.after) if verdict.before else None
-        except TreatyError:  # a plan that cannot be followed is told where it is judged
+        except TreatyError:  # an invalid plan is reported by another check
             return None

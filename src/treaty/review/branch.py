@@ -1,4 +1,4 @@
-"""What a review is given: the files a branch touches, the others that matter to them, and whom it may ask."""
+"""The input of a review: changed files, their contracts and subscriptions, project rules and the registry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from treaty.review.report import RegistryAnswer
 
 @dataclass(frozen=True)
 class File:
-    """A file by its path in the repository; `revision` says where it is from if not from the branch."""
+    """A file of the repository; `revision` is set if it is not from the branch."""
 
     path: str
     content: bytes = field(repr=False)
@@ -38,13 +38,13 @@ class File:
 
     @property
     def source(self) -> str:
-        """What the file is called in findings."""
+        """The name of the file in findings."""
         return self.path if self.revision is None else f"git:{self.revision}:{self.path}"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A contract in a file, and the format it was read from if it is not one of ours."""
+    """A contract in a file; `format` is set if it was read from a foreign schema."""
 
     file: File
     loaded: LoadedContract
@@ -58,13 +58,13 @@ class Document:
 
     @property
     def path(self) -> str:
-        """Where it stands in the repository."""
+        """The path of the file in the repository."""
         return self.file.path
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What was found in a file: contracts, subscriptions, or what is wrong with it."""
+    """The contents of a file: contracts, subscriptions or problems."""
 
     documents: tuple[Document, ...] = ()
     declared: tuple[DeclaredSubscription, ...] = ()
@@ -75,7 +75,7 @@ EMPTY_CONTENTS = Contents()
 
 
 def read_file(file: File | None, limits: Limits, name: str | None = None) -> Contents:
-    """Read a file; what is neither a contract, a schema nor subscriptions is nothing. `name` is for schemas without."""
+    """Read a file; other files than contracts, schemas and subscriptions are empty. `name` is for unnamed schemas."""
     if file is None:
         return EMPTY_CONTENTS
     ours = splitext(file.path)[1].lower() in CONTRACT_SUFFIXES
@@ -91,7 +91,7 @@ def read_file(file: File | None, limits: Limits, name: str | None = None) -> Con
 
 def _contract(file: File, limits: Limits) -> Contents:
     reading = read_document(file.content, file.source, limits)
-    if not looks_like_contract(reading.data):  # its keys stand deeper, as in a Helm chart or a list of examples
+    if not looks_like_contract(reading.data):  # its keys are nested, as in a Helm chart or a list of examples
         return EMPTY_CONTENTS
     return Contents((Document(file, parse(reading)),))
 
@@ -103,15 +103,15 @@ def _schema(file: File, limits: Limits, name: str | None) -> Contents:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return EMPTY_CONTENTS
-    from treaty.formats import detect_format  # loaded only where a branch has other files than contracts
+    from treaty.formats import detect_format  # imported only if a branch has other files than contracts
 
     found = detect_format(file.path, text)
     if found is None:
         return EMPTY_CONTENTS
     try:
         read = found.read(text, name=name or stem(file.path))
-    except (InvalidDocument, Unavailable) as error:  # it only looks like one, or what reads it is not installed
-        return Contents(problems=(_problem(file, Severity.WARNING, f"it was not judged as {found.title}: {error}"),))
+    except (InvalidDocument, Unavailable) as error:  # it only looks like one, or its reader is not installed
+        return Contents(problems=(_problem(file, Severity.WARNING, f"not reviewed as {found.title}: {error}"),))
     place = Place(file.source, 1)
     losses = tuple(str(loss) for loss in read.losses)
     return Contents(
@@ -120,7 +120,7 @@ def _schema(file: File, limits: Limits, name: str | None) -> Contents:
 
 
 def stem(path: str) -> str:
-    """Return a file's name without its ending: what a schema is called that does not say it itself."""
+    """Return the file name without its extension: the name of a schema without a name."""
     return splitext(basename(path))[0]
 
 
@@ -129,7 +129,7 @@ def _problem(file: File, severity: Severity, message: str) -> Finding:
 
 
 def locate_in_branch(verdict: Verdict, before: Document, after: Document) -> tuple[Finding, ...]:
-    """Return the findings of a verdict, each at a line of the document as it is now."""
+    """Return the findings of a verdict, each with a line of the current document."""
     spots = DocumentPlaces(after)
     return tuple(
         finding
@@ -140,14 +140,14 @@ def locate_in_branch(verdict: Verdict, before: Document, after: Document) -> tup
 
 
 class DocumentPlaces:
-    """The lines of one document, by the paths of its fields."""
+    """Looks up places in a document by field path."""
 
     def __init__(self, document: Document) -> None:
         self._loaded = document.loaded
         self._pointers = {str(path): pointer for path, _, pointer in locate_fields(document.contract)}
 
     def of(self, path: str | None) -> Place:
-        """Return where a field stands; for one that is not there, the nearest around it, else the schema."""
+        """Return the place of a field, of its nearest existing parent, or of the schema."""
         while path:
             if path in self._pointers:
                 return self._loaded.place_of(self._pointers[path])
@@ -155,7 +155,7 @@ class DocumentPlaces:
         return self._loaded.place_of(("schema",))
 
     def key(self, name: str) -> Place:
-        """Return where a key at the top stands."""
+        """Return the place of a top-level key."""
         return self._loaded.place_of((name,))
 
 
@@ -169,21 +169,21 @@ def _around(path: str) -> str | None:
 
 @dataclass(frozen=True)
 class FileChange:
-    """A file on both sides: one of them is missing where it was added or removed, the paths differ where it moved."""
+    """A file before and after: one side is None if it was added or removed; the paths differ if it was moved."""
 
     before: File | None
     after: File | None
 
     @property
     def path(self) -> str:
-        """Where the file stands in the branch, or stood."""
+        """The path in the branch or, if it was removed, in the base."""
         found = self.after or self.before
         return found.path if found else ""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """What a branch touches since its base; `mentioning` finds untouched files of it by the words in them."""
+    """The changes of a branch since its base; `mentioning` finds unchanged files that contain given words."""
 
     base: str
     commit: str
@@ -193,7 +193,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds in the project, and the day on which waivers are looked at."""
+    """The rules of the project, and the day on which waivers are evaluated."""
 
     mode: Mode
     grading: Grading
@@ -203,17 +203,17 @@ class Rules:
 
 
 class RegistryGateway(Protocol):
-    """A registry, as a review asks it; it raises Unavailable where no answer comes."""
+    """A registry, as a review uses it; raises Unavailable if it does not answer."""
 
     @property
     def name(self) -> str:
-        """Which registry it is."""
+        """The name of the registry."""
         ...
 
     def judge(self, document: Document) -> RegistryAnswer:
-        """Say what would become of a version."""
+        """Return how the registry would judge a version."""
         ...
 
     def removal(self, contract: Contract) -> RegistryAnswer:
-        """Say what stands against a line being gone."""
+        """Return what prevents the removal of a line."""
         ...

@@ -1,4 +1,4 @@
-"""One pair before each judge: the change itself, its legibility, and what is set aside."""
+"""The checks of a review: compatibility, lint, policies, removal, and project waivers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from treaty.governance.waivers import Waived, apply_waivers
 from treaty.review.branch import Document, DocumentPlaces, Rules, locate_in_branch
 from treaty.review.pairing import Pair
 
-_MAY_GO = frozenset({Status.DRAFT, Status.RETIRED, Status.ARCHIVED})
+_REMOVABLE_STATUSES = frozenset({Status.DRAFT, Status.RETIRED, Status.ARCHIVED})
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one judge found, what waivers set aside, and how much of it is older than the branch."""
+    """The result of a check: findings, waived findings, and the number of findings that the base already had."""
 
     findings: tuple[Finding, ...] = ()
     waived: tuple[Waived, ...] = ()
@@ -30,7 +30,7 @@ class CheckResult:
 
 
 def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
-    """Judge a contract against its history in the base; a foreign schema that is new has nothing to be judged by."""
+    """Judge a contract against its history in the base; None for a removed contract and a new foreign schema."""
     before, after = pair.before, pair.after
     if after is None:
         return None
@@ -42,13 +42,13 @@ def judge_pair(pair: Pair, rules: Rules) -> Verdict | None:
 
 
 def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResult:
-    """Return what stands against the change; a break that a new line with a plan excuses is something to know."""
+    """Return the findings of a verdict; errors become warnings if a new line with a migration plan allows them."""
     after = pair.after
-    assert after is not None  # noqa: S101 - what is gone has no verdict
+    assert after is not None  # noqa: S101 - a removed contract has no verdict
     if verdict.is_unchanged:
         return CheckResult()
     found = locate_in_branch(verdict, pair.before or after, after)
-    if after.format is not None:  # a schema declares neither version nor owner; a waiver is its way to break
+    if after.format is not None:  # a schema has no version or owner; a waiver allows it to break
         changes = tuple(one for one in found if not KINDS[one.id].is_check)
         standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
         return CheckResult(standing, waived)
@@ -58,7 +58,7 @@ def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResu
 
 
 def check_lint(pair: Pair, rules: Rules) -> CheckResult:
-    """Lint a contract; what its base had already is counted, not held against the branch."""
+    """Lint a contract; findings that the base already had are only counted."""
     after = pair.after
     if after is None or after.format is not None:
         return CheckResult()
@@ -69,27 +69,23 @@ def check_lint(pair: Pair, rules: Rules) -> CheckResult:
 
 
 def apply_project_waivers(findings: Iterable[Finding], contract: str, rules: Rules) -> CheckResult:
-    """Part findings into those that stand and those that a waiver of the project sets aside."""
+    """Split findings into those that remain and those that a waiver of the project covers."""
     return CheckResult(*apply_waivers(findings, contract, rules.lint.waivers, rules.today))
 
 
 def removal_finding(before: Document) -> Finding:
-    """Say what it means that a contract is gone: only what nobody can rest on goes without a word."""
+    """Return the finding for a removed contract: an error, unless no consumer can depend on it."""
     contract = before.contract
     named = contract.line or contract.id
-    message = f"{named} is removed from the repository"
+    message = f"{named} was removed from the repository"
     place = replace(DocumentPlaces(before).key("id"), source=before.path, line=None)
-    if before.format is None and _status(contract) in _MAY_GO:
+    if before.format is None and _status(contract) in _REMOVABLE_STATUSES:
         return Finding("contract_removed", Severity.INFO, message, place=place)
     if before.format is not None:
-        return Finding(
-            "contract_removed", Severity.ERROR, message, place=place, hint="put it back, or set this aside by a waiver"
-        )
-    said = f"{message} while its status is {contract.status or 'draft'}"
-    hint = (
-        f"retire it first: treaty version deprecate {named}, then treaty version retire {named}; or put the file back"
-    )
-    return Finding("contract_removed", Severity.ERROR, said, place=place, hint=hint)
+        return Finding("contract_removed", Severity.ERROR, message, place=place, hint="restore it, or add a waiver")
+    message = f"{message} while its status is {contract.status or 'draft'}"
+    hint = f"retire it first: treaty version deprecate {named}, then treaty version retire {named}; or restore the file"
+    return Finding("contract_removed", Severity.ERROR, message, place=place, hint=hint)
 
 
 def _lint_before(before: Document | None, rules: Rules) -> tuple[Finding, ...]:
@@ -112,7 +108,7 @@ def _status(contract: Contract) -> Status | None:
 
 
 def policy_findings(document: Document, policies: Mapping[str, Contract], asks_registry: bool) -> Iterator[Finding]:
-    """Yield each term that is weaker than a policy above asks; one that nobody can look up is said."""
+    """Yield each term that weakens a policy, and a warning for an unknown policy."""
     contract = document.contract
     spots = DocumentPlaces(document)
     above: list[Contract] = []
@@ -123,9 +119,9 @@ def policy_findings(document: Document, policies: Mapping[str, Contract], asks_r
                 yield Finding(
                     "policy_unknown",
                     Severity.WARNING,
-                    f"the policy {parent!r} is not in this repository, and no registry was asked",
+                    f"the policy {parent!r} is not in this repository, and no registry is configured",
                     place=spots.key("parent"),
-                    hint="ask a registry that has it, or keep the policy in the repository",
+                    hint="configure a registry that has it, or add the policy to the repository",
                 )
             break
         above.append(policies[parent])
@@ -137,7 +133,7 @@ def policy_findings(document: Document, policies: Mapping[str, Contract], asks_r
 def children_in_breach(
     policy: Document, before: Contract | None, documents: Iterable[Document], policies: Mapping[str, Contract]
 ) -> Iterator[Finding]:
-    """Yield each untouched contract that a changed policy newly finds weaker than it asks."""
+    """Yield a finding for each unchanged contract that newly violates a changed policy."""
     if not is_policy(policy.contract):
         return
     place = DocumentPlaces(policy).key("version")
@@ -145,15 +141,15 @@ def children_in_breach(
         if not _is_below(document.contract, policy.contract.id, policies):
             continue
         known = {one.message for one in find_weakened_terms(document.contract, (before,))} if before else set()
-        said = [
+        violations = [
             one.message
             for one in find_weakened_terms(document.contract, (policy.contract,))
             if one.message not in known
         ]
-        if said:
+        if violations:
             child = f"{document.contract.id} {document.contract.version}"
-            message = f"{child} would be in breach of this policy: {'; '.join(said)}"
-            hint = f"change {document.path} too, or give it a waiver"
+            message = f"{child} would violate this policy: {'; '.join(violations)}"
+            hint = f"change {document.path} as well, or add a waiver"
             yield Finding("policy_breaks_child", Severity.WARNING, message, place=place, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""Everything that a judge may have to look at beside the pair before it."""
+"""The context of a review: related files of the repository, policies in force, and the registry."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from treaty.review.branch import Branch, Contents, Document, DocumentPlaces, Reg
 from treaty.review.pairing import Pair, ReadChange
 from treaty.review.report import RegistryAnswer
 
-_MOST_ROUNDS = 10
-_GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
+MAX_SEARCH_ROUNDS = 10
+_ENDED_STATUSES = frozenset({Status.RETIRED, Status.ARCHIVED})
 
 
 @dataclass(frozen=True)
 class RelatedFiles:
-    """Contracts and subscriptions that the branch leaves alone, and what is wrong with files that hold them."""
+    """Unchanged contracts and subscriptions that are related to the changed ones, and problems in their files."""
 
     documents: tuple[Document, ...] = ()
     declared: tuple[DeclaredSubscription, ...] = ()
@@ -32,12 +32,12 @@ class RelatedFiles:
 
 
 def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) -> RelatedFiles:
-    """Find what names the touched contracts or their policies, and what names those in turn."""
+    """Find the files that name the changed contracts or their policies, and the policies of those in turn."""
     documents = [one for contents in touched for one in contents.documents if one.format is None]
     asked: set[str] = set()
     found: dict[str, Contents] = {}
     wanted = {one.contract.id for contents in touched for one in contents.documents} | set(_parents(documents))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MAX_SEARCH_ROUNDS):
         if not (wanted := wanted - asked):
             break
         asked |= wanted
@@ -54,10 +54,10 @@ def find_related(branch: Branch, touched: Sequence[Contents], limits: Limits) ->
 
 
 def policies_in_force(documents: Collection[Document]) -> dict[str, Contract]:
-    """Return by id the version of each policy that binds: the highest active one, else the highest not gone."""
+    """Return the binding version of each policy by id: the highest active one, else the highest one still in use."""
     by_id: dict[str, list[Contract]] = {}
     for one in documents:
-        if one.format is None and is_policy(one.contract) and _status(one.contract) not in _GONE:
+        if one.format is None and is_policy(one.contract) and _status(one.contract) not in _ENDED_STATUSES:
             by_id.setdefault(one.contract.id, []).append(one.contract)
     return {
         name: max(found, key=lambda one: (_status(one) is Status.ACTIVE, _order(one))) for name, found in by_id.items()
@@ -65,7 +65,7 @@ def policies_in_force(documents: Collection[Document]) -> dict[str, Contract]:
 
 
 def _naming(names: Collection[str]) -> re.Pattern[bytes]:
-    """Match a key that names a contract with one of the names as its value; words in a description do not count."""
+    """Return a pattern for keys whose value is one of the names, so that descriptions do not match."""
     either = "|".join(re.escape(name) for name in sorted(names))
     keys = "id|dataset_id|parent|contract|line"
     return re.compile(rf"""["']?(?:{keys})["']?\s*:\s*["']?(?:{either})(?:@[0-9]+)?["']?\s*(?:[,}}\r\n#]|$)""".encode())
@@ -88,7 +88,7 @@ def _order(contract: Contract) -> tuple[int, int, int]:
 
 
 class RegistrySession:
-    """One registry during one review; once it does not answer it is left alone, and why is kept."""
+    """The registry during one review; after the first failure it is not queried again."""
 
     def __init__(self, desk: RegistryGateway | None) -> None:
         self._desk = desk
@@ -96,11 +96,11 @@ class RegistrySession:
 
     @property
     def answers(self) -> bool:
-        """Whether there is somebody to ask."""
+        """Whether there is a registry that answers."""
         return self._desk is not None and self.silent is None
 
     def about(self, pair: Pair) -> RegistryAnswer | None:
-        """Return what the registry says of a contract of ours, its findings at their places."""
+        """Return the answer of the registry for a contract, with located findings; None for foreign schemas."""
         desk = self._desk
         if desk is None or pair.document.format is not None:
             return None
@@ -122,15 +122,15 @@ class RegistrySession:
 def _placed(said: RegistryAnswer, document: Document) -> RegistryAnswer:
     spots = DocumentPlaces(document)
 
-    def at(finding: Finding) -> Finding:
+    def locate(finding: Finding) -> Finding:
         return replace(finding, place=spots.of(finding.path) if finding.path else spots.key("version"))
 
-    return replace(said, findings=tuple(at(one) for one in said.findings))
+    return replace(said, findings=tuple(locate(one) for one in said.findings))
 
 
 @dataclass(frozen=True)
 class ReviewContext:
-    """The branch as it is: its contracts, subscriptions and policies, the project's rules, and whom to ask."""
+    """The contracts, subscriptions and policies of the branch, the project rules, and the registry."""
 
     rules: Rules
     asking: RegistrySession
@@ -140,30 +140,30 @@ class ReviewContext:
     policies: Mapping[str, Contract]
     versions: Mapping[tuple[str, str], Sequence[Document]]
     left: frozenset[str]
-    """The paths that files were moved or removed from."""
+    """The paths of moved and removed files in the base."""
 
     def moved_from(self, pair: Pair) -> str | None:
-        """Return where a contract stood, if its file is no longer there."""
+        """Return the old path of a contract whose file was moved, else None."""
         before, after = pair.before, pair.after
         return before.path if before and after and before.path != after.path and before.path in self.left else None
 
     def duplicates_of(self, document: Document) -> Iterator[Finding]:
-        """Yield each other file that holds the same version and says something else."""
+        """Yield a finding for each other file with the same version and different content."""
         if document.format is not None:
             return
         contract = document.contract
         for other in self.versions[contract.id, contract.version]:
             if other.path != document.path and other.contract != contract:
-                message = f"{contract.id} {contract.version} stands here and in {other.path}, and they differ"
+                message = f"{contract.id} {contract.version} is also in {other.path} with different content"
                 place = DocumentPlaces(document).key("version")
-                hint = "keep one, or give one a version of its own"
+                hint = "keep one of them, or give one a different version"
                 yield Finding("version_duplicate", Severity.ERROR, message, place=place, hint=hint)
 
 
 def build_context(
     read: Sequence[ReadChange], around: RelatedFiles, rules: Rules, asking: RegistrySession
 ) -> ReviewContext:
-    """Put together what the branch holds, touched or not."""
+    """Build the context from the changed and the related files."""
     documents = (*(one for part in read for one in part.after.documents), *around.documents)
     versions: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
     for one in documents:

@@ -1,4 +1,4 @@
-"""Setting the version and a changelog entry in a document, byte for byte as it was everywhere else."""
+"""Sets the version and adds a changelog entry in a document without changing any other byte."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _NOT_PLAIN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff
 
 
 def block_lines(version: str, changes: Sequence[str], indent: int, newline: str) -> str:
-    """Return an entry as an item of a block sequence, its dash at a column."""
+    """Return a changelog entry as an item of a YAML block sequence."""
     lines = write_yaml([_entry(version, changes)]).splitlines()
     return "".join(f"{' ' * indent}{line}{newline}" for line in lines)
 
 
 def flow_item(version: str, changes: Sequence[str]) -> str:
-    """Return an entry in one line, as JSON and flow YAML write it."""
+    """Return a changelog entry on one line, for JSON and flow YAML."""
     return _json(_entry(version, changes))
 
 
 def spread_item(version: str, changes: Sequence[str], step: str, indent: str, newline: str) -> str:
-    """Return an entry as indented JSON, its first line without the indent."""
+    """Return a changelog entry as indented JSON; the first line is not indented."""
     text = json.dumps(_entry(version, changes), indent=step or None, ensure_ascii=False)
     return _escaped(text).replace("\n", newline + indent)
 
@@ -45,7 +45,7 @@ def _json(data: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write signs that do not print by their number, as JSON and YAML both read it."""
+    """Escape non-printable characters in a notation that JSON and YAML share."""
     return _NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -56,7 +56,7 @@ _BLOCK_SCALARS = ("|", ">")
 
 @dataclass(frozen=True)
 class Fixed:
-    """A document with the version and the entry that it needs."""
+    """The fixed document."""
 
     content: bytes
     version: str
@@ -64,13 +64,13 @@ class Fixed:
 
 @dataclass(frozen=True)
 class NotFixed:
-    """Why a document was left as it is, and what to do by hand."""
+    """Why a document was not changed, and what to do by hand."""
 
     reason: str
 
 
 def fix(content: bytes, version: str, changes: Sequence[str], limits: Limits | None = None) -> Fixed | NotFixed:
-    """Return a document with a version and an entry for it, every other byte as it was; or say why that cannot be."""
+    """Return a document with a new version and changelog entry, or why that is not possible."""
     try:
         text = content.decode("utf-8")
         mark = _MARK if text.startswith(_MARK) else ""
@@ -79,7 +79,7 @@ def fix(content: bytes, version: str, changes: Sequence[str], limits: Limits | N
         after = read_document(edited, "the document", limits)
         parse(after)
         if not _is_right(before, after.data, version, changes):
-            raise InvalidDocument("the document would say something else too")
+            raise InvalidDocument("other parts of the document would change")
     except (InvalidDocument, UnicodeDecodeError) as error:
         return NotFixed(f"{error}; set version: {version} by hand")
     return Fixed((mark + edited).encode("utf-8"), version)
@@ -89,7 +89,7 @@ def _edited(text: str, data: dict[str, Json], version: str, changes: Sequence[st
     top, ends = locate(text)
     scalar = top.at("version")
     if scalar is None or scalar.kind != "scalar" or scalar.is_named or scalar.style in _BLOCK_SCALARS:
-        raise InvalidDocument("its version is an alias, has an anchor or a tag, or stands in a block")
+        raise InvalidDocument("its version is an alias, has an anchor or a tag, or is a block scalar")
     quote = scalar.style if scalar.style in ("'", '"') else ""
     edits = [(scalar.start, scalar.end, f"{quote}{version}{quote}")]
     if changes and not _has_entry(data, version):
@@ -102,15 +102,15 @@ def _edited(text: str, data: dict[str, Json], version: str, changes: Sequence[st
 def _entry_edit(
     text: str, data: dict[str, Json], top: Node, ends: int, version: str, changes: Sequence[str]
 ) -> tuple[int, int, str]:
-    """Put the entry first in the changelog there is, else begin one: last in a block, after the version in braces."""
+    """Return the edit that adds the entry: first in an existing changelog, else as a new changelog."""
     newline = "\r\n" if "\r\n" in text else "\n"
     listed = top.at(*_where(data))
     if listed is not None and (listed.kind != "sequence" or listed.is_named):
-        raise InvalidDocument("its changelog is an alias, has an anchor, or is no list")
+        raise InvalidDocument("its changelog is an alias, has an anchor, or is not a list")
     if listed is not None and not listed.is_flow:
         line = text.rfind("\n", 0, listed.start) + 1
         if text[line : listed.start].strip():
-            raise InvalidDocument("its changelog begins in the middle of a line")
+            raise InvalidDocument("its changelog starts in the middle of a line")
         return line, line, block_lines(version, changes, listed.start - line, newline)
     if listed is not None:
         inside = listed.start + 1
@@ -121,12 +121,12 @@ def _entry_edit(
         head = f"{gap}{' ' * top.column}{CHANGELOG}:{newline}"
         return ends, ends, head + block_lines(version, changes, top.column + 2, newline)
     scalar = top.at("version")
-    assert scalar is not None  # noqa: S101 - it was looked at before
+    assert scalar is not None  # noqa: S101 - checked by the caller
     return scalar.end, scalar.end, _member(text, scalar, version, changes, newline)
 
 
 def _before(text: str, inside: int, first: int, version: str, changes: Sequence[str], newline: str) -> str:
-    """Return an entry that goes before the first one in brackets, in lines of its own where that one is."""
+    """Return an entry for the start of a flow sequence, in the layout of its first item."""
     lead = text[inside:first]
     if "\n" not in lead:
         return f"{flow_item(version, changes)}, " if lead == "" else f"{lead}{flow_item(version, changes)},"
@@ -136,7 +136,7 @@ def _before(text: str, inside: int, first: int, version: str, changes: Sequence[
 
 
 def _member(text: str, scalar: Node, version: str, changes: Sequence[str], newline: str) -> str:
-    """Return a changelog as a member of a mapping in braces, beside the version."""
+    """Return a changelog as a member of a flow mapping, after the version."""
     line = text.rfind("\n", 0, scalar.key_start) + 1
     indent = text[line : scalar.key_start]
     if line == 0 or indent.strip():
@@ -148,7 +148,7 @@ def _member(text: str, scalar: Node, version: str, changes: Sequence[str], newli
 
 
 def _step(text: str) -> str:
-    """Return how far a document in braces is indented by each level."""
+    """Return the indentation of the first level of a JSON document."""
     for line in text.splitlines()[1:]:
         if line.strip():
             return line[: len(line) - len(line.lstrip())]
@@ -156,7 +156,7 @@ def _step(text: str) -> str:
 
 
 def _where(data: dict[str, Json]) -> tuple[str | int, ...]:
-    """Return where the changelog stands or would: as a plain key, or among the custom properties."""
+    """Return the pointer of the changelog: a plain key, or a custom property."""
     if CHANGELOG not in data and isinstance(data.get("customProperties"), list):
         for index, entry in enumerate(data["customProperties"]):
             if isinstance(entry, dict) and entry.get("property") == CHANGELOG:
@@ -165,7 +165,7 @@ def _where(data: dict[str, Json]) -> tuple[str | int, ...]:
 
 
 def _listed(data: dict[str, Json]) -> list[Json]:
-    """Return the entries of the changelog there is."""
+    """Return the entries of the changelog."""
     found: Json = data
     for part in _where(data):
         found = found.get(part) if isinstance(found, dict) else found[int(part)]
@@ -177,7 +177,7 @@ def _has_entry(data: dict[str, Json], version: str) -> bool:
 
 
 def _is_right(before: dict[str, Json], after: dict[str, Json], version: str, changes: Sequence[str]) -> bool:
-    """Tell whether exactly the version and the entry are new."""
+    """Return whether only the version and the changelog entry changed."""
     is_new = bool(changes) and not _has_entry(before, version)
     entry: list[Json] = [{"version": version, "changes": list(changes)}] if is_new else []
     expected = [*entry, *_listed(before)]
@@ -196,7 +196,7 @@ def _without(data: dict[str, Json]) -> dict[str, Json]:
 
 @dataclass
 class Node:
-    """A value in a text: from where to where a scalar goes, how it is written, and what is in it by key or position."""
+    """A YAML value with its position in the text, its style, and its children by key or index."""
 
     kind: str
     start: int
@@ -209,7 +209,7 @@ class Node:
     key_start: int = 0
 
     def at(self, *pointer: str | int) -> Node | None:
-        """Return the value that keys and positions lead to."""
+        """Return the value at a pointer, or None."""
         found: Node | None = self
         for part in pointer:
             found = found.children.get(part) if found is not None else None
@@ -217,7 +217,7 @@ class Node:
 
 
 def locate(text: str) -> tuple[Node, int]:
-    """Return the top of a document, and where the document ends; tabs between JSON's tokens are read as blanks."""
+    """Return the root of a document and its end; tabs between JSON tokens are read as spaces."""
     events = _events(text)
     top: Node | None = None
     ends = len(text)
@@ -237,7 +237,7 @@ def _events(text: str) -> Iterator[Any]:
             return iter(list(yaml.parse(form, Loader=yaml.SafeLoader)))
         except yaml.YAMLError:
             continue
-    raise InvalidDocument("the places of its values cannot be told")
+    raise InvalidDocument("the positions of its values cannot be determined")
 
 
 def _node(event: Any, events: Iterator[Any]) -> Node:

@@ -1,4 +1,4 @@
-"""Which contract of the branch follows which of its base, wherever their files stand."""
+"""Pairs the contracts of a branch with those of its base, independent of file paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treaty.review.branch import Contents, Document, FileChange, read_file, stem
 
 @dataclass(frozen=True)
 class ReadChange:
-    """A touched file with what both sides hold."""
+    """A changed file with the contents of both sides."""
 
     touched: FileChange
     before: Contents
@@ -21,7 +21,7 @@ class ReadChange:
 
 @dataclass(frozen=True)
 class Pair:
-    """A contract of the branch and the one it follows; one of them is missing where it is new or gone."""
+    """A contract of the branch and its predecessor; one of them is None if it was added or removed."""
 
     before: Document | None
     after: Document | None
@@ -29,26 +29,26 @@ class Pair:
 
     @property
     def document(self) -> Document:
-        """The contract as it is in the branch, or as it was."""
+        """The contract in the branch or, if it was removed, in the base."""
         found = self.after or self.before
         assert found is not None  # noqa: S101 - a pair has a side
         return found
 
 
 def read_touched(touched: FileChange, limits: Limits) -> ReadChange:
-    """Read both sides of a file; a schema without a name of its own keeps it where only its file is moved."""
+    """Read both sides of a file; an unnamed schema keeps the name of its old file."""
     name = stem(touched.before.path) if touched.before else None
     return ReadChange(touched, read_file(touched.before, limits), read_file(touched.after, limits, name))
 
 
 def pairs_of(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[Pair]:
-    """Yield every contract that the branch touches, by path."""
+    """Yield every contract that the branch changes."""
     yield from _own(read, [one for one in untouched if one.format is None])
     yield from _foreign(read)
 
 
 def _own(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[Pair]:
-    """Pair our own contracts by their id: the version before is the latest of the line, else the latest of all."""
+    """Pair contracts by id; the predecessor is the latest version of the line, else the latest of all."""
     before = [one for part in read for one in part.before.documents if one.format is None]
     after = [one for part in read for one in part.after.documents if one.format is None]
     for one in after:
@@ -57,13 +57,13 @@ def _own(read: Sequence[ReadChange], untouched: Sequence[Document]) -> Iterator[
     kept = {_line(one) for one in (*after, *untouched)}
     for part in read:
         here = {one.contract.id for one in part.after.documents}
-        for gone in part.before.documents if not part.after.problems else ():  # what cannot be read is not gone
+        for gone in part.before.documents if not part.after.problems else ():  # an unreadable file is not a removed one
             if gone.format is None and _line(gone) not in kept and gone.contract.id not in here:
                 yield Pair(gone, None)
 
 
 def _followed(earlier: Sequence[Document], one: Document) -> Document | None:
-    """Return the same contract where it only moved, else its predecessor."""
+    """Return the same contract if it was only moved, else its predecessor."""
     same = [other for other in earlier if other.contract == one.contract]
     if same:
         return next((other for other in same if other.path == one.path), same[0])
@@ -76,7 +76,7 @@ def _line(one: Document) -> tuple[str, str]:
 
 
 def _foreign(read: Sequence[ReadChange]) -> Iterator[Pair]:
-    """Pair schemas file by file, by name; what is left over of one each is one schema under another name."""
+    """Pair foreign schemas by file and name; a single unpaired schema on each side counts as renamed."""
     gone: list[Document] = []
     new: list[Document] = []
     for part in read:
@@ -93,7 +93,7 @@ def _foreign(read: Sequence[ReadChange]) -> Iterator[Pair]:
 
 
 def _matched(before: list[Document], after: list[Document]) -> Iterator[Pair]:
-    """Yield the schemas that both sides have, and take them out."""
+    """Yield the schemas that both lists have, and remove them from the lists."""
     for one in list(after):
         same = next((old for old in before if (old.format, old.contract.id) == (one.format, one.contract.id)), None)
         if same is not None:

@@ -14,7 +14,7 @@ from treaty.governance.waivers import Waived
 
 
 class ContractState(StrEnum):
-    """What a branch does with a contract."""
+    """What a branch does to a contract."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -24,7 +24,7 @@ class ContractState(StrEnum):
 
 
 class Section(StrEnum):
-    """Which judge a finding comes from."""
+    """The check that a finding comes from."""
 
     DOCUMENT = "document"
     COMPATIBILITY = "compatibility"
@@ -35,7 +35,7 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a consumer must do about one field; None where it is about the contract as a whole."""
+    """What a consumer has to do; `field` is None if it concerns the contract itself."""
 
     field: str | None
     action: str
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """What the change means for one consumer, or for a line that is made from this one."""
+    """The effect of a change on a consumer, or on a line derived from the changed one."""
 
     name: str
     kind: str
@@ -58,7 +58,7 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class RegistryAnswer:
-    """What the registry answers to one contract; `before` is the version that it compares with."""
+    """The answer of the registry for one contract; `before` is the version that it compared with."""
 
     before: str | None = None
     registered: bool = False
@@ -70,7 +70,7 @@ class RegistryAnswer:
 
 @dataclass(frozen=True)
 class ContractReview:
-    """Everything there is to say about one contract of the branch; an error among the findings keeps it out."""
+    """The review of one contract; an error among its findings blocks the merge."""
 
     path: str
     standing: ContractState
@@ -92,40 +92,40 @@ class ContractReview:
 
     @property
     def name(self) -> str:
-        """What the contract is called: by its id, or by its file where that cannot be read."""
+        """The id of the contract or, if it could not be read, the path of its file."""
         return self.contract or self.path
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, errors first, then from top to bottom."""
+        """All findings, errors first, then by line."""
         return tuple(sorted(dict.fromkeys(one for _, one in self.said), key=lambda one: one.sort_key))
 
     def of(self, section: Section) -> tuple[Finding, ...]:
-        """Return the findings of one judge."""
+        """Return the findings of one check."""
         return tuple(sorted((one for which, one in self.said if which is section), key=lambda one: one.sort_key))
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What stands against merging."""
+        """The findings that block the merge."""
         return tuple(one for one in self.findings if one.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What somebody should look at."""
+        """The findings that do not block the merge."""
         return tuple(one for one in self.findings if one.severity is Severity.WARNING)
 
     @property
     def may_merge(self) -> bool:
-        """Whether nothing stands against it."""
+        """Whether the contract has no errors."""
         return not self.errors
 
     def having(self, *effects: str) -> tuple[Affected, ...]:
-        """Return those for whom the change has one of these effects."""
+        """Return the affected consumers and lines with one of some effects."""
         return tuple(one for one in self.affected if one.effect in effects)
 
     @property
     def version_is_enough(self) -> bool:
-        """Whether the declared version is at least the one that the changes need."""
+        """Whether the declared version is at least the required version."""
         from treaty.contracts.versions import try_parse_version
 
         needed = try_parse_version(self.required_version or "")
@@ -135,7 +135,7 @@ class ContractReview:
 
 @dataclass(frozen=True)
 class Review:
-    """What a review says of a whole branch; `silent` is why the registry gave no answer, if it was asked."""
+    """The review of a branch; `silent` is the reason why the registry did not answer, if it was queried."""
 
     base: str
     commit: str
@@ -155,7 +155,7 @@ class Review:
 
 
 def review_as_data(review: Review) -> dict[str, Any]:
-    """Return a review as JSON would say it."""
+    """Return a review as plain data for JSON output."""
     return {
         "base": review.base,
         "commit": review.commit,
@@ -166,7 +166,7 @@ def review_as_data(review: Review) -> dict[str, Any]:
 
 
 def contract_as_data(one: ContractReview) -> dict[str, Any]:
-    """Return what a review says of one contract."""
+    """Return the review of one contract as plain data."""
     verdict = verdict_as_data(one.verdict, (), one.renames) if one.verdict else {}
     return {
         "path": one.path,

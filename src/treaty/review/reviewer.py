@@ -1,4 +1,4 @@
-"""Reviewing a branch: every contract it touches, before every judge there is."""
+"""Reviews a branch: runs every check on every contract that the branch changes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SectionFindings = list[tuple[Section, Finding]]
 
 
 def review(branch: Branch, rules: Rules, registry: RegistryGateway | None = None) -> Review:
-    """Review every contract that a branch touches; without a registry by what the repository knows."""
+    """Review every contract that a branch changes; without a registry, only the repository is used."""
     read = [read_touched(one, rules.limits) for one in branch.touched]
     around = find_related(branch, [side for one in read for side in (one.before, one.after)], rules.limits)
     asking = RegistrySession(registry)
     scene = build_context(read, around, rules, asking)
     found = [_review_pair(pair, scene) for pair in pairs_of(read, around.documents)]
-    found += [_unreadable(one.touched.path, _weighed(one)) for one in read if one.after.problems]
+    found += [_unreadable(one.touched.path, _file_problems(one)) for one in read if one.after.problems]
     found += [_unreadable(path, map(_as_warning, problems)) for path, problems in around.problems]
     found.sort(key=lambda one: (one.path, one.name, one.after or "", one.standing))
     return Review(branch.base, branch.commit, tuple(found), registry.name if registry else None, asking.silent)
@@ -86,19 +86,19 @@ def _review_removed(pair: Pair, before: Document, scene: ReviewContext) -> Contr
     asked = scene.asking.about(pair)
     finding = removal_finding(before)
     if asked is not None and asked.registered and not asked.findings:
-        said = f"{finding.message}; the registry has retired it"
-        finding = replace(finding, severity=Severity.INFO, message=said, hint=None)
+        message = f"{finding.message}; it is retired in the registry"
+        finding = replace(finding, severity=Severity.INFO, message=message, hint=None)
     gone = apply_project_waivers((finding,), contract.id, scene.rules)
     hit = affected_by_removal(contract, scene.declared, scene.documents)
-    told: SectionFindings = [(Section.DOCUMENT, one) for one in gone.findings]
-    told += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (asked.findings if asked else ())]
+    findings: SectionFindings = [(Section.DOCUMENT, one) for one in gone.findings]
+    findings += [(Section.REGISTRY, replace(one, place=finding.place)) for one in (asked.findings if asked else ())]
     return ContractReview(
         path=before.path,
         standing=ContractState.REMOVED,
         contract=contract.id,
         format=before.format,
         before=contract.version if before.format is None else None,
-        said=tuple(told),
+        said=tuple(findings),
         waived=gone.waived,
         affected=merge_affected((*hit, *(asked.affected if asked else ()))),
         more_affected=asked.more if asked else 0,
@@ -110,14 +110,14 @@ def _unreadable(path: str, problems: Iterable[Finding]) -> ContractReview:
     return ContractReview(path, ContractState.UNREADABLE, said=tuple((Section.DOCUMENT, one) for one in problems))
 
 
-def _weighed(one: ReadChange) -> Iterable[Finding]:
-    """Weigh what is wrong with a file: one that held contracts and no longer does stands against the branch."""
+def _file_problems(one: ReadChange) -> Iterable[Finding]:
+    """Return the problems of a file; they are errors if the file had contracts before."""
     held = bool(one.before.documents)
     return (replace(finding, severity=Severity.ERROR) if held else finding for finding in one.after.problems)
 
 
 def _as_warning(finding: Finding) -> Finding:
-    """Weigh what is wrong with a file that the branch leaves alone: something to know, nothing to refuse it for."""
+    """Return a problem of an unchanged file as a warning, because the branch did not cause it."""
     return replace(finding, severity=Severity.WARNING)
 
 
@@ -142,6 +142,6 @@ def _required(verdict: Verdict | None, asked: RegistryAnswer | None) -> str | No
 
 
 def higher_version(one: str | None, other: str | None) -> str | None:
-    """Return the higher of two versions; what is no version is lower than any."""
+    """Return the higher of two versions, ignoring texts that are not versions."""
     found = [text for text in (one, other) if text and try_parse_version(text)]
     return max(found, key=lambda text: try_parse_version(text) or 0, default=None)

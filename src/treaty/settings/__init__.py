@@ -1,4 +1,4 @@
-"""Settings, read once: `treaty.yaml` of the project, and the environment over it."""
+"""Settings from `treaty.yaml` and environment variables, which take precedence."""
 
 from treaty.settings.loader import DOCUMENTED, ENVIRONMENT, PROJECT_FILE, load_settings
 from treaty.settings.model import Settings

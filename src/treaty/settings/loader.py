@@ -1,4 +1,4 @@
-"""Reading the project file, and the environment over it."""
+"""Loads settings from the project file and environment variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SQLITE = "jdbc:sqlite:"
 
 
 def resolve_paths(parts: Parts, folder: Path) -> Parts:
-    """Return the parts with every relative file below a folder."""
+    """Return the settings with relative paths resolved against a folder."""
     return replace(
         parts,
         registry=_below(folder, parts.registry),
@@ -68,7 +68,7 @@ Part = TypeVar("Part")
 
 
 def describe_settings(part: type[Any] = Parts, above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every setting and what it is for."""
+    """Yield every setting with its description."""
     for one in fields(part):
         if inner := _part_of(one):
             yield from describe_settings(inner, f"{above}{one.name}.")
@@ -77,12 +77,12 @@ def describe_settings(part: type[Any] = Parts, above: str = "") -> Iterator[tupl
 
 
 def environment_variable(name: str) -> str:
-    """Return the variable that goes over a setting."""
+    """Return the environment variable of a setting."""
     return "TREATY_" + name.replace(".", "_").upper()
 
 
 def read_part(part: type[Part], data: Any, source: str, above: str = "") -> Part:
-    """Read a part from the project file, or say which key is wrong."""
+    """Read a section of the project file; raises InvalidDocument with the name of an invalid setting."""
     if not isinstance(data, Mapping):
         raise InvalidDocument(f"{source}: {above[:-1]} must be a mapping, not {data!r}")
     known = {one.name: one for one in fields(part)}  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def read_part(part: type[Part], data: Any, source: str, above: str = "") -> Part
 
 
 def read_variables(part: Part, environment: Mapping[str, str], above: str = "") -> Part:
-    """Return a part with the variables that are set over it."""
+    """Return a section with the values of environment variables that are set."""
     values: dict[str, Any] = {}
     for one in fields(part):  # type: ignore[arg-type]
         name = f"{above}{one.name}"
@@ -122,7 +122,7 @@ def _checked(one: Field[Any], value: Any, source: str, name: str) -> Any:
 
 
 def _part_of(one: Field[Any]) -> type[Any] | None:
-    """Return the part that a field holds, or None where it holds a setting."""
+    """Return the section class of a field, or None if the field is a setting."""
     made = one.default_factory
     return made if isinstance(made, type) else None
 
@@ -135,39 +135,39 @@ def _hint(name: str, above: str, known: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "name": "What the project is called.",
-    "compatibility": "The mode changes are judged under, unless a contract pins more: backward by default.",
-    "grading": "Kinds re-graded for this team: a bump, or bump and breaks.",
-    "lint.rules": "Lint rules re-graded: error, warning, info or off.",
-    "waivers": "Findings set aside: rule, contract, path, owner, reason, until.",
-    "limits.bytes": "The largest document that is read.",
-    "limits.depth": "The deepest nesting that is read.",
-    "limits.aliases": "The most YAML aliases in a document.",
-    "limits.nodes": "The most values in a document, aliases followed.",
+    "name": "The name of the project.",
+    "compatibility": "The compatibility mode, unless a contract pins a stricter one. Default: backward.",
+    "grading": "Grades of change kinds that replace the defaults: a bump, or bump and breaks.",
+    "lint.rules": "Severities of lint rules that replace the defaults: error, warning, info or off.",
+    "waivers": "Waived findings: rule, contract, path, owner, reason, until.",
+    "limits.bytes": "The maximum size of a document.",
+    "limits.depth": "The maximum nesting of a document.",
+    "limits.aliases": "The maximum number of YAML aliases in a document.",
+    "limits.nodes": "The maximum number of values in a document, with aliases expanded.",
     **dict(describe_settings()),
 }
-"""Every setting and what it is for."""
+"""Every setting with its description."""
 
-_ONLY_IN_THE_FILE = ("name", "grading", "lint.rules", "waivers")
+_FILE_ONLY = ("name", "grading", "lint.rules", "waivers")
 
 ENVIRONMENT = {
     "TREATY_CONFIG": "The project file to use.",
-    "TREATY_TOKEN": "The token to sign in to a registry's server with; or name a file with --token-file.",
-    "TREATY_ACTOR": "Who acts on a registry that is opened directly: your login name by default.",
+    "TREATY_TOKEN": "The access token for a registry server. Alternatively, use --token-file.",
+    "TREATY_ACTOR": "The actor for a registry that is opened directly. Default: your login name.",
     "TREATY_SMTP_PASSWORD": "The password of notices.smtp.user.",
     "TREATY_ICEBERG_PASSWORD": "The password of spark.iceberg.user.",
-    "TREATY_JDBC_PASSWORD": "The password of the database that a JDBC address names, with its user in the address.",
-    "TREATY_HASH_SECRET": "What the hashes of redacted fields are salted with; with another one all hashes are others.",
-    "TREATY_GITLAB_TOKEN": "The token that treaty check --comment writes on a GitLab merge request with.",
-    **{environment_variable(name): f"Like {name}." for name in DOCUMENTED if name not in _ONLY_IN_THE_FILE},
+    "TREATY_JDBC_PASSWORD": "The password of the user in a JDBC URL.",
+    "TREATY_HASH_SECRET": "The secret for hashes of redacted fields. Changing it changes all hashes.",
+    "TREATY_GITLAB_TOKEN": "The token with which treaty check --comment writes to a GitLab merge request.",
+    **{environment_variable(name): f"Overrides {name}." for name in DOCUMENTED if name not in _FILE_ONLY},
 }
-"""Every environment variable and what it is for."""
+"""Every environment variable with its description."""
 
 
 PROJECT_FILE = "treaty.yaml"
-_WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
-_DEEPEST = 200
-_IN_WORDS = {"dict": "a mapping", "list": "a list", "str": "a text"}
+_POSITIVE_INTEGER = re.compile(r"0*[1-9][0-9]{0,17}")
+MAX_DEPTH_LIMIT = 200
+_TYPE_NAMES = {"dict": "a mapping", "list": "a list", "str": "a text"}
 _KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
 _PARTS = frozenset(one.name for one in fields(Parts))
 
@@ -175,7 +175,7 @@ _PARTS = frozenset(one.name for one in fields(Parts))
 def load_settings(
     config: Path | None = None, start: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Read the project file that is named, or the nearest above `start`, and the environment over it."""
+    """Load the given project file, or the nearest one at or above `start`, and apply environment variables."""
     environment = os.environ if environment is None else environment
     named = config or (Path(environment["TREATY_CONFIG"]) if environment.get("TREATY_CONFIG") else None)
     file = named or _nearest(start or Path.cwd())
@@ -196,7 +196,7 @@ def _read(file: Path) -> Settings:
     try:
         content = file.read_bytes()
     except FileNotFoundError:
-        raise NotFound(f"no project file at {file}; make one with: treaty init") from None
+        raise NotFound(f"no project file at {file}; create one with: treaty init") from None
     except OSError as error:
         raise NotFound(f"cannot read {file}: {error.strerror}") from None
     if not content.strip():
@@ -229,7 +229,7 @@ def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Pa
     if value is None:
         return default
     if not isinstance(value, kind):
-        wanted = _IN_WORDS[kind.__name__]
+        wanted = _TYPE_NAMES[kind.__name__]
         raise InvalidDocument(f"{file}: {key!r} must be {wanted}, not {value!r}")
     return value
 
@@ -248,8 +248,8 @@ def _limits(data: Mapping[str, Any], source: str) -> Limits:
             raise InvalidDocument(f"{source}: unknown limit {key!r}; use: {', '.join(sorted(known))}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InvalidDocument(f"{source}: limits.{key} must be a whole number above 0, not {value!r}")
-    if data.get("depth", 0) > _DEEPEST:
-        raise InvalidDocument(f"{source}: limits.depth may be {_DEEPEST} at most, not {data['depth']}")
+    if data.get("depth", 0) > MAX_DEPTH_LIMIT:
+        raise InvalidDocument(f"{source}: limits.depth may be {MAX_DEPTH_LIMIT} at most, not {data['depth']}")
     return Limits(**data)
 
 
@@ -260,7 +260,7 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
     for one in fields(Limits):
         name = f"TREATY_LIMITS_{one.name.upper()}"
         if text := environment.get(name):
-            if not _WHOLE.fullmatch(text):
+            if not _POSITIVE_INTEGER.fullmatch(text):
                 raise InvalidDocument(f"{name} must be a whole number above 0, not {text[:40]!r}")
             limits[one.name] = int(text)
     return replace(

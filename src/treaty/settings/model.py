@@ -1,4 +1,4 @@
-"""What a project has set; each room reads its own part when it is first asked for, so that commands start fast."""
+"""The settings of a project. Typed options of other packages are built on demand to keep the start of commands fast."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Secrets:
-    """What never stands in a file; nor is it printed."""
+    """Secrets, which are read only from the environment and never printed."""
 
     token: str | None = field(default=None, repr=False)
     smtp_password: str | None = field(default=None, repr=False)
@@ -61,25 +61,25 @@ class Settings:
     secrets: Secrets = field(default_factory=Secrets)
 
     def mode(self) -> Mode:
-        """Return the mode that changes are judged under."""
+        """Return the compatibility mode."""
         from treaty.compatibility import parse_mode
 
         return self._named("compatibility", lambda: parse_mode(self.compatibility))
 
     def grading(self) -> Grading:
-        """Return the table of kinds with this team's grades."""
+        """Return the grades of change kinds."""
         from treaty.compatibility import parse_grading
 
         return self._named("grading", lambda: parse_grading(self.grades))
 
     def linting(self) -> LintSettings:
-        """Return the lint rules as this team weighs and waives them."""
+        """Return the severities of lint rules, and the waivers."""
         from treaty.governance.lint import parse_lint_settings
 
         return self._named("lint.rules or waivers", lambda: parse_lint_settings(self.lint_rules, self.waivers))
 
     def ground_rules(self) -> RegistryRules:
-        """Return what the registry asks of everybody."""
+        """Return the rules of the registry."""
         from treaty.governance.lifecycle import Periods
         from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 
@@ -97,13 +97,13 @@ class Settings:
         )
 
     def access(self) -> AccessSettings:
-        """Return how people come in to a server."""
+        """Return the access settings of the server."""
         from treaty.server.settings import AccessSettings
 
         return AccessSettings(self.parts.access.required, self.parts.access.read == "open")
 
     def oidc(self) -> OidcSettings | None:
-        """Return whose bearer tokens a server accepts, if it does."""
+        """Return the OIDC settings of the server, or None."""
         from treaty.registry.access.oidc_settings import OidcSettings
 
         given = {name: value for name, value in vars(self.parts.access.oidc).items() if value is not None}
@@ -114,19 +114,19 @@ class Settings:
         return self._named("access.oidc", lambda: OidcSettings(**given))
 
     def outlet(self) -> Outlet:
-        """Return how a server sends notices."""
+        """Return how the server sends notices."""
         from treaty.registry.notices.senders import Outlet
 
         return Outlet(rule=self._addresses(), mail=self._mail())
 
     def request_limits(self) -> RequestLimits:
-        """Return how much a server takes from a request."""
+        """Return the limits of requests."""
         from treaty.server.settings import Limits as RequestLimits
 
         return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
 
     def publishing(self) -> PublishTarget | None:
-        """Return where the catalog is published whenever the registry changes, if it is."""
+        """Return where the catalog is published when the registry changes, or None."""
         folder = _path(self.parts.catalog.publish)
         if folder is None:
             return None
@@ -136,11 +136,11 @@ class Settings:
 
     @property
     def catalog_name(self) -> str:
-        """What the catalog's pages are called."""
+        """The title of the catalog."""
         return self.parts.catalog.name or "Treaty"
 
     def spark(self) -> SparkOptions:
-        """Return the Spark session that a command asks for."""
+        """Return the options of the Spark session."""
         from treaty.spark.session_options import SparkOptions
 
         part = self.parts.spark
@@ -180,11 +180,11 @@ class Settings:
         if smtp.host is None:
             return None
         if smtp.sender is None:
-            raise self._wrong("notices.smtp", "sender is missing; set the address that e-mails come from")
+            raise self._wrong("notices.smtp", "sender is missing; set the sender address of e-mails")
         return MailSettings(smtp.host, smtp.sender, smtp.port, smtp.user, self.secrets.smtp_password)
 
     def _named(self, setting: str, read: Callable[[], T]) -> T:
-        """Say in an error which setting of which file it is about."""
+        """Add the file and the setting to errors."""
         try:
             return read()
         except InvalidDocument as error:
@@ -195,12 +195,12 @@ class Settings:
 
 
 def _guard() -> SqlGuard | None:
-    """Return what lets declared SQL through, where the package that reads SQL is installed."""
+    """Return the check for declared SQL, or None if sqlglot is not installed."""
     if find_spec("sqlglot") is None:
         return None
 
     def guard(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
-        from treaty.spark.migration import guard_sql as read  # loaded with the first SQL that is declared
+        from treaty.spark.migration import guard_sql as read  # imported when the first SQL is checked
 
         return read(text, contract, item)
 

@@ -1,4 +1,4 @@
-"""The settings of each part: every one a field with its kind, its default and what it is for."""
+"""The sections of the settings: each setting is a field with its type, default and description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLAGS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of value: what it is called, which values fit, and what a variable's text stands for."""
+    """A type of setting: its name, which values are valid, and how the text of a variable is parsed."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -50,7 +50,7 @@ PAIRS = Kind("a mapping of names to values", _is_mapping, _paired)
 
 
 def whole(least: int, most: int) -> Kind:
-    """Return the kind of a whole number within bounds."""
+    """Return the type of an integer within bounds."""
 
     def fits(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
@@ -59,7 +59,7 @@ def whole(least: int, most: int) -> Kind:
 
 
 def wholes(least: int, most: int) -> Kind:
-    """Return the kind of a list of whole numbers within bounds."""
+    """Return the type of a list of integers within bounds."""
     one = whole(least, most)
 
     def fits(value: Any) -> bool:
@@ -73,7 +73,7 @@ def wholes(least: int, most: int) -> Kind:
 
 
 def one_of(*choices: str) -> Kind:
-    """Return the kind of a choice."""
+    """Return the type of a choice."""
     return Kind(f"one of: {', '.join(choices)}", lambda value: value in choices, str)
 
 
@@ -86,155 +86,165 @@ def _setting(default: Any, kind: Kind, what: str) -> Any:
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """How long consumers are given."""
+    """Minimum periods of the life cycle."""
 
-    deprecation_days: int = _setting(30, whole(0, 3650), "The least days between a deprecation and its sunset: 30.")
-    sunset_days: int = _setting(7, whole(0, 3650), "The days between a sunset and the retirement: 7.")
+    deprecation_days: int = _setting(
+        30, whole(0, 3650), "Minimum number of days between deprecation and sunset. Default: 30."
+    )
+    sunset_days: int = _setting(7, whole(0, 3650), "Number of days between sunset and retirement. Default: 7.")
 
 
 @dataclass(frozen=True)
 class Migrations:
-    """How consumers are moved across breaking changes."""
+    """Migrations of consumers."""
 
     acknowledgement: str = _setting(
         "required",
         one_of("required", "off"),
-        "Whether a breaking change waits for acknowledgement by the critical consumers that it hits: required or off.",
+        "Whether a breaking change needs acknowledgement by affected critical consumers: required or off.",
     )
     reminder_days: tuple[int, ...] = _setting(
         (30, 7, 1),
         wholes(0, 3650),
-        "How many days before a migration's window ends its consumers are reminded: 30, 7 and 1.",
+        "Days before the end of a migration window on which consumers are reminded. Default: 30, 7 and 1.",
     )
 
 
 @dataclass(frozen=True)
 class Oidc:
-    """Whose bearer tokens are accepted."""
+    """OpenID Connect."""
 
-    issuer: str | None = _setting(None, TEXT, "Whose bearer tokens are accepted: an https address.")
-    audience: str | None = _setting(None, TEXT, "For whom such tokens must be made out.")
-    algorithms: tuple[str, ...] | None = _setting(None, TEXTS, "The signatures that are accepted: RS256 and ES256.")
-    jwks_url: str | None = _setting(None, TEXT, "Where the issuer's keys are, if it does not say so itself.")
-    name_claim: str | None = _setting(None, TEXT, "The claim that names who asks: sub.")
-    roles_claim: str | None = _setting(None, TEXT, "The claim with their roles, such as owner:growth: treaty_roles.")
-    leeway: int | None = _setting(None, whole(0, 300), "Seconds that clocks may differ: 30.")
+    issuer: str | None = _setting(None, TEXT, "The https URL of the issuer of accepted bearer tokens.")
+    audience: str | None = _setting(None, TEXT, "The audience that tokens must have.")
+    algorithms: tuple[str, ...] | None = _setting(
+        None, TEXTS, "Accepted signature algorithms. Default: RS256 and ES256."
+    )
+    jwks_url: str | None = _setting(None, TEXT, "The URL of the issuer's keys, if its metadata does not contain it.")
+    name_claim: str | None = _setting(None, TEXT, "The claim with the name of the user. Default: sub.")
+    roles_claim: str | None = _setting(None, TEXT, "The claim with roles such as owner:growth. Default: treaty_roles.")
+    leeway: int | None = _setting(None, whole(0, 300), "Allowed clock difference in seconds. Default: 30.")
 
 
 @dataclass(frozen=True)
 class Access:
-    """How people come in."""
+    """Access to the server."""
 
-    required: bool = _setting(False, FLAG, "Whether everybody must sign in, even before there is a token: false.")
-    read: str = _setting("open", one_of("open", "members"), "Who may read once one must sign in: open or members.")
+    required: bool = _setting(False, FLAG, "Whether users must sign in even if no token exists yet. Default: false.")
+    read: str = _setting("open", one_of("open", "members"), "Who may read if sign-in is required: open or members.")
     oidc: Oidc = field(default_factory=Oidc)
 
 
 @dataclass(frozen=True)
 class Smtp:
-    """The mail server that takes notices."""
+    """The mail server for notices."""
 
-    host: str | None = _setting(None, TEXT, "The mail server that takes notices by e-mail.")
-    port: int = _setting(25, whole(1, 65535), "Its port: 25. STARTTLS is used wherever it is offered.")
-    user: str | None = _setting(None, TEXT, "Who signs in there, if anybody; the password is TREATY_SMTP_PASSWORD.")
-    sender: str | None = _setting(None, TEXT, "The address that e-mails come from.")
+    host: str | None = _setting(None, TEXT, "The host of the mail server for notices.")
+    port: int = _setting(
+        25, whole(1, 65535), "The port of the mail server. Default: 25. STARTTLS is used if the server offers it."
+    )
+    user: str | None = _setting(None, TEXT, "The user of the mail server. The password is TREATY_SMTP_PASSWORD.")
+    sender: str | None = _setting(None, TEXT, "The sender address of e-mails.")
 
 
 @dataclass(frozen=True)
 class Notices:
-    """Where notices may go."""
+    """Delivery of notices."""
 
-    allow_private: bool = _setting(False, FLAG, "Whether webhooks may lead to private and loopback addresses: false.")
+    allow_private: bool = _setting(
+        False, FLAG, "Whether webhooks may use private and loopback addresses. Default: false."
+    )
     smtp: Smtp = field(default_factory=Smtp)
 
 
 @dataclass(frozen=True)
 class Server:
-    """How the server listens, and how much it takes from a request."""
+    """The server and its request limits."""
 
-    host: str = _setting("127.0.0.1", TEXT, "Where treaty serve listens: 127.0.0.1.")
-    port: int = _setting(8090, whole(0, 65535), "Its port: 8090; 0 takes a free one.")
-    body_limit: int = _setting(4_000_000, whole(1_000, 1_000_000_000), "The largest request in bytes: 4,000,000.")
-    timeout_seconds: int = _setting(60, whole(1, 3_600), "How long a request may take: 60.")
+    host: str = _setting("127.0.0.1", TEXT, "The address that treaty serve listens on. Default: 127.0.0.1.")
+    port: int = _setting(8090, whole(0, 65535), "The port of the server. Default: 8090; 0 selects a free port.")
+    body_limit: int = _setting(
+        4_000_000, whole(1_000, 1_000_000_000), "Maximum size of a request in bytes. Default: 4,000,000."
+    )
+    timeout_seconds: int = _setting(60, whole(1, 3_600), "Maximum duration of a request in seconds. Default: 60.")
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """What people see of the registry, and where it is published."""
+    """The catalog and its publication."""
 
-    name: str | None = _setting(None, TEXT, "What the catalog's pages are called: Treaty.")
+    name: str | None = _setting(None, TEXT, "The title of the catalog. Default: Treaty.")
     publish: str | None = _setting(
-        None, TEXT, "The folder that the catalog is published to, as a static site, whenever the registry changes."
+        None, TEXT, "The folder to which the catalog is published as a static site when the registry changes."
     )
 
 
 @dataclass(frozen=True)
 class Iceberg:
-    """The catalog that Iceberg tables are found in."""
+    """The Iceberg catalog."""
 
-    name: str = _setting("treaty", TEXT, "What the catalog of Iceberg tables is called: treaty.")
-    uri: str | None = _setting(None, TEXT, "The database it is kept in, such as jdbc:sqlite:catalog.db.")
-    warehouse: str | None = _setting(None, TEXT, "The folder or address that its tables are written to.")
-    user: str | None = _setting(None, TEXT, "Who signs in to the database, if anybody.")
+    name: str = _setting("treaty", TEXT, "The name of the Iceberg catalog. Default: treaty.")
+    uri: str | None = _setting(None, TEXT, "The database of the Iceberg catalog, such as jdbc:sqlite:catalog.db.")
+    warehouse: str | None = _setting(None, TEXT, "The folder or URL of the Iceberg tables.")
+    user: str | None = _setting(None, TEXT, "The user of the catalog database.")
 
 
 @dataclass(frozen=True)
 class Spark:
-    """Where Spark runs, and what it is given."""
+    """The Spark session."""
 
     master: str = _setting("local[*]", TEXT, "Where Spark runs: local[*], a cluster, or sc://host for Spark Connect.")
-    memory: str = _setting("2g", TEXT, "The memory of a Spark that runs here: 2g.")
-    jars: str | None = _setting(None, TEXT, "The folder that Spark's jars are kept in: ~/.cache/treaty/jars.")
-    ivy_settings: str | None = _setting(None, TEXT, "An Ivy settings file, to fetch the jars from a mirror.")
-    log: str | None = _setting(None, TEXT, "The file that Spark's own messages go to; without one, nowhere.")
-    conf: Mapping[str, Any] = _setting(EMPTY, PAIRS, "Any settings of Spark itself, by their names.")
+    memory: str = _setting("2g", TEXT, "The memory of a local Spark. Default: 2g.")
+    jars: str | None = _setting(None, TEXT, "The cache folder of Spark jars. Default: ~/.cache/treaty/jars.")
+    ivy_settings: str | None = _setting(None, TEXT, "An Ivy settings file, for example to download jars from a mirror.")
+    log: str | None = _setting(None, TEXT, "The log file of Spark. Without it, Spark logs are discarded.")
+    conf: Mapping[str, Any] = _setting(EMPTY, PAIRS, "Spark configuration properties by name.")
     iceberg: Iceberg = field(default_factory=Iceberg)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Where a pipeline finds its contracts."""
+    """The contracts of a pipeline."""
 
     contracts: tuple[str, ...] = _setting(
-        ("contracts",), TEXTS, "The folders with the contracts of a pipeline that has no registry: contracts."
+        ("contracts",), TEXTS, "The folders with the contracts of a pipeline without a registry. Default: contracts."
     )
     on_registry_down: str = _setting(
         "last_known",
         one_of("last_known", "halt"),
-        "What a run does while the registry cannot be reached: last_known goes on with the contracts as they were "
-        "last known, halt stops.",
+        "What a run does if the registry cannot be reached: last_known uses the last known contracts, halt stops.",
     )
 
 
 @dataclass(frozen=True)
 class Check:
-    """How a branch is checked before it merges."""
+    """The check of a branch."""
 
     base: str | None = _setting(
-        None, TEXT, "What treaty check compares a branch with: by default what CI says, else the main branch."
+        None,
+        TEXT,
+        "The base that treaty check compares a branch with. Default: the target branch in CI, else the main branch.",
     )
-    ignore: tuple[str, ...] = _setting(
-        (), TEXTS, "Paths that treaty check leaves alone: patterns in which * stands for anything."
-    )
+    ignore: tuple[str, ...] = _setting((), TEXTS, "Patterns of paths that treaty check ignores; * matches any text.")
     on_registry_down: str = _setting(
         "warn",
         one_of("warn", "fail"),
-        "What treaty check does while the registry gives no answer: warn judges by the repository alone, fail ends "
-        "with exit code 1.",
+        "What treaty check does if the registry does not answer: warn uses the repository only, fail exits with 1.",
     )
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The settings of the registry, of what serves it, of Spark, of pipelines, and of checks."""
+    """All sections, and the settings without a section."""
 
     registry: str = _setting(
         DEFAULT_REGISTRY,
         TEXT,
-        "Where the registry is: a file (.treaty/registry.db beside this file), a database URL, or a server's address.",
+        "The registry: a file (default .treaty/registry.db next to this file), a database URL, or a server URL.",
     )
     approvals: str = _setting(
-        "off", one_of("off", "required"), "Whether a breaking change waits for somebody else's approval: off."
+        "off",
+        one_of("off", "required"),
+        "Whether a breaking change needs approval by another person: off or required. Default: off.",
     )
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     migrations: Migrations = field(default_factory=Migrations)

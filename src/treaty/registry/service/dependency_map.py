@@ -65,7 +65,7 @@ def domains_of(connection: Connection, dependencies: Dependencies) -> DomainsAns
 
 
 def _all_dependences(graph: DependencyGraph) -> tuple[Dependency, ...]:
-    return graph.dependences_among(graph.nodes)
+    return graph.dependencies_among(graph.nodes)
 
 
 def _origins(connection: Connection, dependencies: Dependencies, name: str) -> list[Node]:
@@ -88,7 +88,7 @@ def map_answer(connection: Connection, part: Subgraph, origins: Iterable[Node] =
     return MapAnswer(
         origins=[_id(node) for node in origins],
         nodes=[_node(*one, lines, teams) for one in zip(part.nodes, part.degrees, strict=True)],
-        edges=sorted(map(_edge, part.dependences), key=lambda one: (one.upstream, one.downstream, one.fields)),
+        edges=sorted(map(_edge, part.dependencies), key=lambda one: (one.upstream, one.downstream, one.fields)),
         more=part.more,
     )
 
