@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import ID, PLAN, orders
 from treaty.errors import Conflict
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 
 LAW = settings(
     max_examples=12,

@@ -14,7 +14,7 @@ from tests.server.conftest import Clock, Serve
 from tests.server.contracts import USERS, short
 from tests.server.test_authenticator import bearer
 from tests.server.test_http import LATEST
-from treaty.registry.access.actors import Unknown
+from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.service import Registry
 from treaty.registry.service.access_tokens import revoke_token
 from treaty.registry.store.tokens import sign_in
@@ -127,7 +127,7 @@ def test_units_that_share_a_transaction_see_a_token_being_taken_back_among_them(
 
     registered, revoked, late = handed_in
     assert (registered.result().version, revoked.result().id) == ("1.0.1", met.id)
-    with pytest.raises(Unknown, match="was revoked"):
+    with pytest.raises(NotAuthenticated, match="was revoked"):
         late.result()
     assert [one.version for one in met.elsewhere.history(USERS).items] == ["1.0.0", "1.0.1"]
 
@@ -136,6 +136,6 @@ def test_a_token_that_is_taken_back_after_it_came_in_changes_nothing(met: Met) -
     ci = met.signed_in_elsewhere()
     met.taken_back()
 
-    with pytest.raises(Unknown, match="was revoked"):
+    with pytest.raises(NotAuthenticated, match="was revoked"):
         ci.consumers.subscribe("dashboard", f"{USERS}@1", consumer_class="operational_reporting", team="growth")
     assert met.elsewhere.consumers.subscriptions().items == []

@@ -25,7 +25,7 @@ from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.formats import Format, Loss
-    from treaty.registry.documents import Prepared
+    from treaty.registry.documents import PreparedDocument
     from treaty.registry.model import DocumentAnswer
     from treaty.settings import Settings
 
@@ -48,7 +48,7 @@ class Submission:
     """A document prepared for a registry; its original bytes are submitted."""
 
     source: Source
-    prepared: Prepared
+    prepared: PreparedDocument
 
     @property
     def contract(self) -> Contract:

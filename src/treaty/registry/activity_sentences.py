@@ -16,115 +16,117 @@ _FOLLOWS = "version_bump_too_small"
 """What follows from the change itself; the version that it needs says so."""
 
 
-def registered(one: Told) -> str:
+def registered(entry: ActivityEntry) -> str:
     """Tell of a version that was registered."""
-    said = f"{one.who} registered {one.about.version}"
-    if not one.follows:
+    said = f"{entry.who} registered {entry.about.version}"
+    if not entry.follows:
         return f"{said}, the first version"
-    before = one.details.get("before")
-    hits = _hits(one.details.get("hits"), "hits")
-    if one.details.get("opens_line"):
+    before = entry.details.get("before")
+    hits = _hits(entry.details.get("hits"), "hits")
+    if entry.details.get("opens_line"):
         beside = f"a new line beside {str(before).partition('.')[0]}" if before else "a new line"
         return f"{said}: {beside}{hits or '; no consumer has to move'}"
     if before is None:
-        return f"{said}: {'compatible' if one.details.get('compatible') else 'breaking'}"
-    kind = "compatible with" if one.details.get("compatible") else "breaks readers of"
+        return f"{said}: {'compatible' if entry.details.get('compatible') else 'breaking'}"
+    kind = "compatible with" if entry.details.get("compatible") else "breaks readers of"
     return f"{said}: {kind} {before}{hits}"
 
 
-def refused(one: Told) -> str:
+def refused(entry: ActivityEntry) -> str:
     """Tell of a version that was not let in."""
-    found = [kind for kind in one.details.get("issues", ()) if kind != _FOLLOWS] or [_FOLLOWS]
+    found = [kind for kind in entry.details.get("issues", ()) if kind != _FOLLOWS] or [_FOLLOWS]
     kinds = [str(kind).replace("_", " ") for kind in found]
-    said = f"{one.who} was refused {one.about.version}: {listed(kinds)}"
-    said += _hits(one.details.get("hits"), "would hit")
-    needs = one.details.get("required_version")
-    return said + (f"; the change needs {needs}" if needs and needs != one.about.version else "")
+    said = f"{entry.who} was refused {entry.about.version}: {format_names(kinds)}"
+    said += _hits(entry.details.get("hits"), "would hit")
+    needs = entry.details.get("required_version")
+    return said + (f"; the change needs {needs}" if needs and needs != entry.about.version else "")
 
 
-def proposed(one: Told) -> str:
+def proposed(entry: ActivityEntry) -> str:
     """Tell of a version that waits."""
-    return f"{one.who} proposed {one.about.version}: it breaks consumers and waits for approval"
+    return f"{entry.who} proposed {entry.about.version}: it breaks consumers and waits for approval"
 
 
-def approved(one: Told) -> str:
+def approved(entry: ActivityEntry) -> str:
     """Tell of a proposal that was let in."""
-    return f"{one.who} approved {one.about.version}, proposed by {one.details.get('proposed_by')}{one.because()}"
+    return (
+        f"{entry.who} approved {entry.about.version}, proposed by {entry.details.get('proposed_by')}{entry.because()}"
+    )
 
 
-def overridden(one: Told) -> str:
+def overridden(entry: ActivityEntry) -> str:
     """Tell of a proposal that was registered without the acknowledgements it waited for."""
-    return f"{one.who} let {one.about.version} in by an override{one.because()}"
+    return f"{entry.who} let {entry.about.version} in by an override{entry.because()}"
 
 
-def declined(one: Told) -> str:
+def declined(entry: ActivityEntry) -> str:
     """Tell of a proposal that was turned down or taken back."""
-    verb = "took back" if one.actor == one.details.get("proposed_by") else "declined"
-    return f"{one.who} {verb} {one.about.version}{one.because()}"
+    verb = "took back" if entry.actor == entry.details.get("proposed_by") else "declined"
+    return f"{entry.who} {verb} {entry.about.version}{entry.because()}"
 
 
-def activated(one: Told) -> str:
+def activated(entry: ActivityEntry) -> str:
     """Tell of a version that may be read, or may be read on."""
-    if one.details.get("from") == "deprecated":
-        return f"{one.who} took back the deprecation of {one.about.version}"
-    return f"{one.who} activated {one.about.version}: it may be read now"
+    if entry.details.get("from") == "deprecated":
+        return f"{entry.who} took back the deprecation of {entry.about.version}"
+    return f"{entry.who} activated {entry.about.version}: it may be read now"
 
 
-def deprecated(one: Told) -> str:
+def deprecated(entry: ActivityEntry) -> str:
     """Tell of a version that goes away."""
-    reason = str(one.details.get("reason") or "")
+    reason = str(entry.details.get("reason") or "")
     expired = f" ({reason})" if reason.startswith("expired") else ""
-    sunset, retired = one.details.get("sunset_on"), one.details.get("retire_on")
-    days = f": sunset on {day(sunset)}, retirement from {day(retired)}" if sunset and retired else ""
-    return f"{one.who} deprecated {one.about.version}{expired}{days}"
+    sunset, retired = entry.details.get("sunset_on"), entry.details.get("retire_on")
+    days = f": sunset on {format_day(sunset)}, retirement from {format_day(retired)}" if sunset and retired else ""
+    return f"{entry.who} deprecated {entry.about.version}{expired}{days}"
 
 
-def in_sunset(one: Told) -> str:
+def in_sunset(entry: ActivityEntry) -> str:
     """Tell of a version that takes no new consumers."""
-    return f"{one.who} put {one.about.version} into sunset: it takes no new consumers"
+    return f"{entry.who} put {entry.about.version} into sunset: it takes no new consumers"
 
 
-def retired(one: Told) -> str:
+def retired(entry: ActivityEntry) -> str:
     """Tell of a version that is gone."""
-    return f"{one.who} retired {one.about.version}{_unless_plain(one, 'retired')}"
+    return f"{entry.who} retired {entry.about.version}{_unless_plain(entry, 'retired')}"
 
 
-def archived(one: Told) -> str:
+def archived(entry: ActivityEntry) -> str:
     """Tell of a version that is out of use for good."""
-    return f"{one.who} archived {one.about.version}{_unless_plain(one, 'archived')}"
+    return f"{entry.who} archived {entry.about.version}{_unless_plain(entry, 'archived')}"
 
 
-def breached(one: Told) -> str:
+def breached(entry: ActivityEntry) -> str:
     """Tell of a promise that was not kept."""
-    return f"{one.who} reported a broken promise{one.because('message')}"
+    return f"{entry.who} reported a broken promise{entry.because('message')}"
 
 
-def subscribed(one: Told) -> str:
+def subscribed(entry: ActivityEntry) -> str:
     """Tell of a consumer that came, or that reads something else now."""
-    fields = one.details.get("fields") or ()
+    fields = entry.details.get("fields") or ()
     reads = f"{len(fields)} field{'' if len(fields) == 1 else 's'}" if fields else "which fields is unknown"
-    line = one.about.line.major if one.about.line else "?"
-    if one.details.get("new") is False:
-        return f"{one.who} changed what {one.about.consumer} reads of line {line}: {reads}"
-    return f"{one.who} subscribed {one.about.consumer} to line {line}: {reads}"
+    line = entry.about.line.major if entry.about.line else "?"
+    if entry.details.get("new") is False:
+        return f"{entry.who} changed what {entry.about.consumer} reads of line {line}: {reads}"
+    return f"{entry.who} subscribed {entry.about.consumer} to line {line}: {reads}"
 
 
-def unsubscribed(one: Told) -> str:
+def unsubscribed(entry: ActivityEntry) -> str:
     """Tell of a consumer that left."""
-    line = one.about.line.major if one.about.line else "?"
-    return f"{one.who} ended the subscription of {one.about.consumer} to line {line}"
+    line = entry.about.line.major if entry.about.line else "?"
+    return f"{entry.who} ended the subscription of {entry.about.consumer} to line {line}"
 
 
-def waiver_granted(one: Told) -> str:
+def waiver_granted(entry: ActivityEntry) -> str:
     """Tell of a finding that was set aside."""
-    until = f" until {day(one.details['until'])}" if one.details.get("until") else ""
-    rule = str(one.about.rule or "a rule").replace("_", " ")
-    return f"{one.who} waived “{rule}”{until}{one.because()}"
+    until = f" until {format_day(entry.details['until'])}" if entry.details.get("until") else ""
+    rule = str(entry.about.rule or "a rule").replace("_", " ")
+    return f"{entry.who} waived “{rule}”{until}{entry.because()}"
 
 
-def waiver_revoked(one: Told) -> str:
+def waiver_revoked(entry: ActivityEntry) -> str:
     """Tell of a waiver that ended before its day."""
-    return f"{one.who} ended the waiver of “{str(one.about.rule or 'a rule').replace('_', ' ')}”"
+    return f"{entry.who} ended the waiver of “{str(entry.about.rule or 'a rule').replace('_', ' ')}”"
 
 
 def _hits(count: object, verb: str) -> str:
@@ -133,64 +135,64 @@ def _hits(count: object, verb: str) -> str:
     return f"; {verb} {count} consumer{'' if count == 1 else 's'}"
 
 
-def _unless_plain(one: Told, plain: str) -> str:
-    return "" if one.details.get("reason") in (None, plain) else one.because()
+def _unless_plain(entry: ActivityEntry, plain: str) -> str:
+    return "" if entry.details.get("reason") in (None, plain) else entry.because()
 
 
-def move_proposed(one: Told) -> str:
+def move_proposed(entry: ActivityEntry) -> str:
     """Tell of a move that waits for acknowledgement by those it concerns."""
-    return f"{one.who} proposed {_move(one)}, which concerns {_named(one.details.get('consumers'))}"
+    return f"{entry.who} proposed {_move(entry)}, which concerns {_named(entry.details.get('consumers'))}"
 
 
-def move_opened(one: Told) -> str:
+def move_opened(entry: ActivityEntry) -> str:
     """Tell of a move that began."""
-    return f"{one.who} opened {_move(one)}: {_named(one.details.get('consumers'))} to move"
+    return f"{entry.who} opened {_move(entry)}: {_named(entry.details.get('consumers'))} to move"
 
 
-def acknowledged(one: Told) -> str:
+def acknowledged(entry: ActivityEntry) -> str:
     """Tell of a consumer that knows of a move."""
-    return f"{one.who} acknowledged {_move(one)} for {one.about.consumer}{one.because()}"
+    return f"{entry.who} acknowledged {_move(entry)} for {entry.about.consumer}{entry.because()}"
 
 
-def moved(one: Told) -> str:
+def moved(entry: ActivityEntry) -> str:
     """Tell of a consumer that moved."""
-    return f"{one.who} moved {one.about.consumer} {_from_to(one)}"
+    return f"{entry.who} moved {entry.about.consumer} {_from_to(entry)}"
 
 
-def waived(one: Told) -> str:
+def waived(entry: ActivityEntry) -> str:
     """Tell of a consumer that a move goes on without."""
-    until = f" until {day(one.details['until'])}" if one.details.get("until") else ""
-    return f"{one.who} let {_move(one)} go on without {one.about.consumer}{until}{one.because()}"
+    until = f" until {format_day(entry.details['until'])}" if entry.details.get("until") else ""
+    return f"{entry.who} let {_move(entry)} go on without {entry.about.consumer}{until}{entry.because()}"
 
 
-def move_closed(one: Told) -> str:
+def move_closed(entry: ActivityEntry) -> str:
     """Tell of a move that ended."""
-    left = one.about.line.major if one.about.line else "left"
-    return f"{one.who} closed {_move(one)}: line {left} is no longer served"
+    left = entry.about.line.major if entry.about.line else "left"
+    return f"{entry.who} closed {_move(entry)}: line {left} is no longer served"
 
 
-def proven(one: Told) -> str:
+def proven(entry: ActivityEntry) -> str:
     """Tell of a proof."""
-    kept = "held on rows" if one.details.get("holds") else "failed on rows"
-    return f"{one.who} tried {_move(one)}: the shims {kept}"
+    kept = "held on rows" if entry.details.get("holds") else "failed on rows"
+    return f"{entry.who} tried {_move(entry)}: the shims {kept}"
 
 
-def reminded(one: Told) -> str:
+def reminded(entry: ActivityEntry) -> str:
     """Tell of a reminder."""
-    return f"{one.who} reminded {_named(one.details.get('consumers'))} of {_move(one)}"
+    return f"{entry.who} reminded {_named(entry.details.get('consumers'))} of {_move(entry)}"
 
 
 def _named(consumers: object) -> str:
     names = [str(name) for name in consumers] if isinstance(consumers, list) else []
-    return listed(names) or "nobody"
+    return format_names(names) or "nobody"
 
 
-def _move(one: Told) -> str:
-    return f"the move {_from_to(one)}"
+def _move(entry: ActivityEntry) -> str:
+    return f"the move {_from_to(entry)}"
 
 
-def _from_to(one: Told) -> str:
-    left, to = one.about.line, one.about.to
+def _from_to(entry: ActivityEntry) -> str:
+    left, to = entry.about.line, entry.about.to
     return f"from line {left.major} to line {to.major}" if left and to else "to the next line"
 
 
@@ -198,7 +200,7 @@ _MOVE = re.compile(r"(?:(?P<consumer>.+): )?(?P<contract>.+)@(?P<major>[0-9]+) -
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Subject:
     """What something happened to."""
 
     contract: str | None = None
@@ -209,43 +211,43 @@ class About:
     rule: str | None = None
 
 
-def a_version(subject: str) -> About:
+def parse_version_subject(subject: str) -> Subject:
     """Read `orders 1.2.0`; a version has no blank in it."""
     contract, _, version = subject.rpartition(" ")
     major = version.partition(".")[0]
     line = Line(contract, int(major)) if major.isascii() and major.isdigit() else None
-    return About(contract, version, line)
+    return Subject(contract, version, line)
 
 
-def a_contract(subject: str) -> About:
+def parse_contract_subject(subject: str) -> Subject:
     """Read `orders`."""
-    return About(subject)
+    return Subject(subject)
 
 
-def a_reading(subject: str) -> About:
+def parse_subscription_subject(subject: str) -> Subject:
     """Read `dashboard -> orders@1`."""
     consumer, _, line = subject.rpartition(" -> ")
     try:
         found = parse_line(line)
     except InvalidDocument:
-        return About(consumer=consumer)
-    return About(found.contract, line=found, consumer=consumer)
+        return Subject(consumer=consumer)
+    return Subject(found.contract, line=found, consumer=consumer)
 
 
-def a_move(subject: str) -> About:
+def parse_migration_subject(subject: str) -> Subject:
     """Read `orders@1 -> orders@2`, or `dashboard: orders@1 -> orders@2`; both lines are of one contract."""
     found = _MOVE.fullmatch(subject)
     if found is None:
-        return About()
+        return Subject()
     contract = found["contract"]
     left, to = Line(contract, int(found["major"])), Line(contract, int(found["to"]))
-    return About(contract, None, left, to, found["consumer"])
+    return Subject(contract, None, left, to, found["consumer"])
 
 
-def a_rule(subject: str) -> About:
+def parse_rule_subject(subject: str) -> Subject:
     """Read `sla_relaxed on orders`; a pattern stands for many contracts."""
     rule, _, contract = subject.partition(" on ")
-    return About(None if "*" in contract or "?" in contract else contract, rule=rule)
+    return Subject(None if "*" in contract or "?" in contract else contract, rule=rule)
 
 
 _CLOCK = "calendar"
@@ -254,11 +256,11 @@ _MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ActivityEntry:
     """An entry as sentences see it."""
 
     actor: str
-    about: About
+    about: Subject
     details: Mapping[str, Any]
     follows: bool
     """Whether there was a version before the one that it is about."""
@@ -271,10 +273,10 @@ class Told:
     def because(self, key: str = "reason") -> str:
         """Return the reason that was given, if one was."""
         said = str(self.details.get(key) or "").strip()
-        return f": {shortened(said)}" if said else ""
+        return f": {shorten(said)}" if said else ""
 
 
-def day(text: object) -> str:
+def format_day(text: object) -> str:
     """Write a day as people do."""
     try:
         found = date.fromisoformat(str(text))
@@ -283,13 +285,13 @@ def day(text: object) -> str:
     return f"{found.day} {found:%b %Y}"
 
 
-def listed(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """Name a few, and count the rest."""
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return words that fit into a feed."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
@@ -300,12 +302,12 @@ class Action:
 
     kind: ActivityKind
     did: str
-    read: Callable[[str], About]
-    tell: Callable[[Told], str]
+    read: Callable[[str], Subject]
+    tell: Callable[[ActivityEntry], str]
 
 
-_version, _contract, _move_actions = a_version, a_contract, a_move
-_reading, _rule = a_reading, a_rule
+_version, _contract, _move_actions = parse_version_subject, parse_contract_subject, parse_migration_subject
+_reading, _rule = parse_subscription_subject, parse_rule_subject
 
 ACTIONS: dict[str, Action] = {
     "contract.register": Action("registration", "registered", _version, registered),

@@ -28,7 +28,7 @@ _NO_WORDS = "\n"
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedDocument:
     """A contract document that was read and validated."""
 
     contract: Contract
@@ -46,7 +46,7 @@ class Prepared:
     @lazy
     def words(self) -> dict[str, str]:
         """The words that searches match."""
-        return searched(self.contract)
+        return search_words(self.contract)
 
     @lazy
     def digest(self) -> str:
@@ -67,15 +67,15 @@ class Prepared:
         return version.major, version.minor, version.patch
 
 
-Document: TypeAlias = bytes | str | Mapping[str, Json] | Prepared
+Document: TypeAlias = bytes | str | Mapping[str, Json] | PreparedDocument
 """A contract document: YAML or JSON text, data, or one that was prepared before."""
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class Submission:
     """A document from a request, and the requested mode."""
 
-    document: Prepared
+    document: PreparedDocument
     compatibility: str | None = None
 
 
@@ -84,7 +84,7 @@ def prepare(
     media: str | None = None,
     limits: Limits | None = None,
     source: str = "the contract",
-) -> Prepared:
+) -> PreparedDocument:
     """Read a document in any form; raise InvalidDocument with every problem it has."""
     if isinstance(content, Mapping):
         data = dict(content)
@@ -95,11 +95,11 @@ def prepare(
     return prepare_reading(reading, found if media is None or found == YAML else media, given)
 
 
-def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prepared:
+def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> PreparedDocument:
     """Prepare a document that was read already."""
     contract = parse(reading).contract
     _check_names(contract, reading)
-    prepared = Prepared(contract, _status(contract, reading), media, content, reading.data)
+    prepared = PreparedDocument(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise invalid_document("a text has a NUL character, which no database keeps", reading.place(), "take it out")
     if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
@@ -120,7 +120,7 @@ def _read(given: bytes, source: str, limits: Limits | None) -> tuple[ParsedDocum
 _OF_EACH_LINE = ("searched_fields", "searched_meanings")
 
 
-def searched(contract: Contract) -> dict[str, str]:
+def search_words(contract: Contract) -> dict[str, str]:
     """Return the case-folded words that searches match, separated by line breaks."""
     names, fields = [contract.id, contract.name], list[str | None]()
     meanings: list[str | None] = [str(said) for said in contract.description.values()] if contract.description else []
@@ -145,7 +145,7 @@ def _owners_in(contract: Contract) -> list[str | None]:
     return [one for owner in contract.owners for one in (owner.team, owner.contact)]
 
 
-def together(*lines: Mapping[str, str]) -> dict[str, str]:
+def merge_search_words(*lines: Mapping[str, str]) -> dict[str, str]:
     """Return the fields of several lines and their meanings as one list each; the highest alone names a contract."""
     return {name: _listed([word for said in lines for word in said[name].split("\n")]) for name in _OF_EACH_LINE}
 

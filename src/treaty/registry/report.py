@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from treaty.compatibility.judge import Verdict
 from treaty.contracts.findings import Severity
+from treaty.errors import Refused
 
 
 class CompatibilityIssue(BaseModel):
@@ -40,20 +41,29 @@ class CompatibilityReport(BaseModel):
 
     @property
     def errors(self) -> list[CompatibilityIssue]:
-        """The issues that refuse it."""
+        """The issues that block registration."""
         return [issue for issue in self.issues if issue.severity == "error"]
 
     @property
     def warnings(self) -> list[CompatibilityIssue]:
-        """The issues to look at."""
+        """The issues that do not block registration."""
         return [issue for issue in self.issues if issue.severity == "warning"]
+
+
+class VersionRefused(Refused):
+    """A version that may not be registered; the report has the reasons."""
+
+    def __init__(self, subject: str, report: CompatibilityReport) -> None:
+        reasons = [f"{issue.kind}: {issue.message}" for issue in report.errors]
+        super().__init__(f"{subject} is refused under {report.mode}\n" + "\n".join(reasons))
+        self.report = report
 
 
 def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> CompatibilityReport:
     """Return the report of a verdict, with further issues."""
     further = list(more)
     if not further and not verdict.findings:
-        return _nothing_to_say(str(verdict.mode), verdict.required_version)
+        return _report_without_issues(str(verdict.mode), verdict.required_version)
     issues = [
         CompatibilityIssue(
             severity="error" if finding.severity is Severity.ERROR else "warning",
@@ -63,16 +73,16 @@ def report_on(verdict: Verdict, more: Iterable[CompatibilityIssue] = ()) -> Comp
         )
         for finding in verdict.findings
     ]
-    stands = any(issue.severity == "error" for issue in further)
+    blocked = any(issue.severity == "error" for issue in further)
     return CompatibilityReport(
-        compatible=not verdict.errors and not stands,
+        compatible=not verdict.errors and not blocked,
         mode=verdict.mode.value,
         issues=sorted(issues + further, key=lambda issue: issue.severity),  # errors first
-        admissible=verdict.admissible and not stands,
+        admissible=verdict.admissible and not blocked,
         required_version=verdict.required_version,
     )
 
 
 @lru_cache(1_000)
-def _nothing_to_say(mode: str, required_version: str | None) -> CompatibilityReport:
+def _report_without_issues(mode: str, required_version: str | None) -> CompatibilityReport:
     return CompatibilityReport(compatible=True, mode=mode, issues=[], required_version=required_version)

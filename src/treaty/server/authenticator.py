@@ -6,7 +6,7 @@ import threading
 from datetime import datetime, timedelta
 
 from treaty.errors import NotAllowed
-from treaty.registry.access.actors import ANONYMOUS, NOBODY, Actor, Unknown, local_actor
+from treaty.registry.access.actors import ANONYMOUS, NO_ACCESS, Actor, NotAuthenticated, local_actor
 from treaty.registry.access.oidc import OidcVerifier, expiry_of
 from treaty.registry.access.permissions import RULES, Action, who_may
 from treaty.registry.access.tokens import actor_of, parse_token
@@ -92,12 +92,12 @@ class Authenticator:
     def _without_credentials(self, sign_in_required: bool) -> Actor:
         if not sign_in_required:
             return _LOCAL
-        return ANONYMOUS if self._settings.open_reading else NOBODY
+        return ANONYMOUS if self._settings.open_reading else NO_ACCESS
 
     def _verify(self, authorization: str) -> Actor:
         text = _bearer_token(authorization)
         if text is None:
-            raise Unknown("sign in with 'Authorization: Bearer <token>'")
+            raise NotAuthenticated("sign in with 'Authorization: Bearer <token>'")
         if self._oidc is not None and not text.startswith(_TOKEN_PREFIX):
             return self._oidc.verify(text)
         stamp = self._database.read_cache.stamp()
@@ -119,7 +119,7 @@ def check_permission(actor: Actor, action: Action | None) -> None:
     if rule is not None and rule.scope in actor.scopes and roles & (rule.anywhere | rule.in_team):
         return
     if actor.via == "anonymous":
-        raise Unknown(
+        raise NotAuthenticated(
             "sign in to do this: send 'Authorization: Bearer <token>'; tokens come from: treaty admin token create"
         )
     reason = f"{actor.name} may not {action}: none of its roles and scopes allows it"

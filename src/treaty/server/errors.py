@@ -23,11 +23,11 @@ from treaty.errors import (
     Unavailable,
     WithFindings,
 )
-from treaty.registry.access.actors import Unknown
+from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.access.tokens import redact
 from treaty.registry.decision_card import BadCard
 from treaty.registry.model.page import BadCursor
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 
 API = "/api/v1"
 
@@ -36,7 +36,7 @@ STATUS: dict[type[TreatyError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Conflict: (409, "conflict"),
     Refused: (409, "refused"),
-    Unknown: (401, "not_signed_in"),
+    NotAuthenticated: (401, "not_signed_in"),
     NotAllowed: (403, "not_allowed"),
     Unavailable: (503, "unavailable"),
     BadCard: (400, "invalid"),

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from treaty.contracts.loader import looks_like_contract
 from treaty.contracts.text import Limits, ParsedDocument, read_document, read_json
 from treaty.errors import InvalidDocument
-from treaty.registry.documents import JSON, YAML, HandedIn, as_json, prepare_reading
+from treaty.registry.documents import JSON, YAML, Submission, as_json, prepare_reading
 
 _ENVELOPE_KEYS = ("contract", "compatibility")
 _MODE_KEY = rb'"compatibility"\s*:\s*"[^"\\]*"\s*'
@@ -27,7 +27,7 @@ INLINE_YAML_BYTES = 2_000
 """The same for YAML, which takes far longer to parse."""
 
 
-async def read_candidate(request: Request) -> HandedIn:
+async def read_candidate(request: Request) -> Submission:
     """Return the contract in a request's body; raise InvalidDocument with every problem it has."""
     limits: Limits = request.app.state.registry.context.rules.limits
     body = await request.body()
@@ -37,17 +37,17 @@ async def read_candidate(request: Request) -> HandedIn:
     return await run_in_threadpool(_parse_candidate, body, media, limits)
 
 
-def _parse_candidate(body: bytes, media: str, limits: Limits) -> HandedIn:
+def _parse_candidate(body: bytes, media: str, limits: Limits) -> Submission:
     if not body.strip():
         raise InvalidDocument("the body is empty; send a contract, or an envelope that contains one")
     is_yaml = media in _YAML_TYPES
     reading = read_document(body, "body", limits) if is_yaml else read_json(body, "body", limits)
     if "contract" not in reading.data or looks_like_contract(reading.data):
-        return HandedIn(prepare_reading(reading, YAML if is_yaml else JSON, body), None)
+        return Submission(prepare_reading(reading, YAML if is_yaml else JSON, body), None)
     return _open_envelope(reading.data, None if is_yaml else body)
 
 
-def _open_envelope(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
+def _open_envelope(envelope: dict[str, Any], body: bytes | None) -> Submission:
     unknown = sorted(envelope.keys() - {*_ENVELOPE_KEYS})
     if unknown:
         raise InvalidDocument(f"unknown key {unknown[0][:60]!r} in the envelope; use: {', '.join(_ENVELOPE_KEYS)}")
@@ -58,7 +58,7 @@ def _open_envelope(envelope: dict[str, Any], body: bytes | None) -> HandedIn:
         raise InvalidDocument("'compatibility' must be the name of a mode; omit it to use the registry's mode")
     original = None if body is None else extract_contract(body, has_mode="compatibility" in envelope)
     content = as_json(document) if original is None else original
-    return HandedIn(prepare_reading(ParsedDocument("contract", document, lambda: None), JSON, content), mode)
+    return Submission(prepare_reading(ParsedDocument("contract", document, lambda: None), JSON, content), mode)
 
 
 def extract_contract(body: bytes, has_mode: bool) -> bytes | None:

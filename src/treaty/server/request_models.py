@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.registry.access.actors import Role, Scope
-from treaty.registry.notices.channels import LEAST, LONGEST, ChannelKind
+from treaty.registry.notices.channels import MAX_SECRET_LENGTH, MIN_SECRET_LENGTH, ChannelKind
 
 NO_NUL = r"^[^\x00]*$"
 """Databases cannot store the character NUL."""
@@ -159,8 +159,8 @@ class ChannelBody(RequestBody):
     party: ShortText = Field(examples=["growth-platform"])
     kind: ChannelKind = Field(examples=["webhook"])
     target: str = Field(max_length=2_000, pattern=NO_NUL, examples=["https://hooks.example.org/treaty"])
-    secret: Annotated[str, Field(min_length=LEAST, max_length=LONGEST, pattern=NO_NUL)] | None = Field(
-        default=None, examples=["a random text of 32 characters…"]
+    secret: Annotated[str, Field(min_length=MIN_SECRET_LENGTH, max_length=MAX_SECRET_LENGTH, pattern=NO_NUL)] | None = (
+        Field(default=None, examples=["a random text of 32 characters…"])
     )
 
 

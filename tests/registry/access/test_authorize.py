@@ -9,7 +9,7 @@ import pytest
 from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.access.actors import (
     ANONYMOUS,
-    NOBODY,
+    NO_ACCESS,
     Actor,
     Grant,
     Role,
@@ -95,7 +95,7 @@ def test_each_action_needs_its_scope(action: str, scope: str) -> None:
 
 @pytest.mark.parametrize("action", Action)
 def test_nobody_may_do_nothing(action: Action) -> None:
-    assert not may(NOBODY, action, GROWTHS, "a reason")
+    assert not may(NO_ACCESS, action, GROWTHS, "a reason")
 
 
 @pytest.mark.parametrize("action", Action)
@@ -167,8 +167,8 @@ def test_an_override_needs_a_reason(reason: str | None) -> None:
             "ann is a contributor of team sales and an owner of team ops, and it has no owning team; ask a steward",
         ),
         (ann("steward"), "manage-tokens", GROWTHS, "ann is a steward; ask an admin"),
-        (NOBODY, "read", GROWTHS, "anonymous has no role here; sign in as a viewer"),
-        (NOBODY, "subscribe", GROWTHS, "sign in as a steward, or a contributor of team growth"),
+        (NO_ACCESS, "read", GROWTHS, "anonymous has no role here; sign in as a viewer"),
+        (NO_ACCESS, "subscribe", GROWTHS, "sign in as a steward, or a contributor of team growth"),
     ],
 )
 def test_a_refusal_says_what_why_and_who_may(actor: Actor, action: str, resource: Resource, words: str) -> None:

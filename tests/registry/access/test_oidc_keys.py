@@ -13,7 +13,7 @@ from joserfc.jwk import OctKey
 
 from tests.registry.access.key_server import AUDIENCE, EC, RSA, RSA_NEXT, Clock, Issuer, key_server
 from treaty.errors import NotAllowed, Unavailable
-from treaty.registry.access.oidc import LARGEST, OidcSettings, OidcVerifier, fetch_document
+from treaty.registry.access.oidc import MAX_DOCUMENT_BYTES, OidcSettings, OidcVerifier, fetch_document
 
 DISCOVERY = "/.well-known/openid-configuration"
 WEAK_MODULUS = "x" * 170 + "w"  # 1,024 bits
@@ -182,7 +182,7 @@ def test_keys_that_cannot_be_used_are_left_out(verifier: OidcVerifier, server: I
         (200, b"{}", "has no key for RS256, ES256"),
         (200, b'{"keys": {}}', "has no key for RS256, ES256"),
         (200, b'{"keys": [7]}', "has no key for RS256, ES256"),
-        (200, b" " * (LARGEST + 1), "sends more than 1000000 bytes"),
+        (200, b" " * (MAX_DOCUMENT_BYTES + 1), "sends more than 1000000 bytes"),
     ],
 )
 def test_a_key_server_that_fails_is_unavailable(

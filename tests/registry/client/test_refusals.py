@@ -22,7 +22,7 @@ from treaty.errors import (
 )
 from treaty.registry.client import RegistryClient
 from treaty.registry.client.transport import BY_CODE, refusal
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 from treaty.server.errors import STATUS
 
 URL = "http://registry.test"

@@ -18,9 +18,9 @@ from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, orders, users
 from treaty.errors import Conflict, Unavailable
 from treaty.registry.client import RegistryClient
 from treaty.registry.client.transport import PAUSES
+from treaty.registry.report import VersionRefused
 from treaty.registry.rules import Approval, RegistryRules
 from treaty.registry.service import Registry
-from treaty.registry.service.registration import VersionRefused
 
 URL = "http://registry.test"
 Trouble = Exception | int | None

@@ -21,7 +21,7 @@ from treaty.registry.notices.channels import Channel
 from treaty.registry.notices.delivery_failures import MOST_ATTEMPTS, DeliveryFailed, NoAnswer
 from treaty.registry.notices.messages import Notice
 from treaty.registry.notices.senders import Outlet, Sender
-from treaty.registry.service.delivery_worker import ROOM, DeliveryWorker, Tally
+from treaty.registry.service.delivery_worker import MAX_CONCURRENT_CHANNELS, DeliveryWorker, Tally
 from treaty.registry.store.outbox import Lane
 from treaty.registry.store.tables import deliveries
 
@@ -131,26 +131,26 @@ def test_many_dead_receivers_leave_room_for_others(store: Store, clock: Clock) -
 
 def test_no_more_channels_are_served_at_once_than_there_is_room(store: Store, clock: Clock) -> None:
     running, most, lock = Counter[int](), [0], threading.Lock()
-    full = threading.Barrier(ROOM[Lane.CALM])
+    full = threading.Barrier(MAX_CONCURRENT_CHANNELS[Lane.CALM])
 
     def sender(notice: Notice, channel: Channel, now: datetime) -> None:
         with lock:
             running[channel.id] += 1
             most[0] = max(most[0], running.total())
             assert running[channel.id] == 1
-        if channel.id < ROOM[Lane.CALM]:
+        if channel.id < MAX_CONCURRENT_CHANNELS[Lane.CALM]:
             full.wait(PATIENCE)
         with lock:
             running[channel.id] -= 1
 
-    many = range(2 * ROOM[Lane.CALM] + 1)
+    many = range(2 * MAX_CONCURRENT_CHANNELS[Lane.CALM] + 1)
     for id in many:  # noqa: A001
         store.add_channel(a_channel(id))
     store.add_notice(a_notice(1), *many)
     courier = _courier(store, clock, sender)
-    assert courier.run_once() == Tally(delivered=ROOM[Lane.CALM])
-    assert most[0] == ROOM[Lane.CALM]
-    assert courier.run_once() == Tally(delivered=ROOM[Lane.CALM])
+    assert courier.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
+    assert most[0] == MAX_CONCURRENT_CHANNELS[Lane.CALM]
+    assert courier.run_once() == Tally(delivered=MAX_CONCURRENT_CHANNELS[Lane.CALM])
 
 
 def test_ten_receivers_that_hang_hold_up_no_other(store: Store, clock: Clock) -> None:

@@ -12,8 +12,8 @@ from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, USERS, orders, users, with_field
 from treaty.errors import InvalidDocument, NotAllowed, NotFound, Refused
 from treaty.governance.lifecycle import Periods
+from treaty.registry.report import VersionRefused
 from treaty.registry.rules import RegistryRules
-from treaty.registry.service.registration import VersionRefused
 
 GUIDE = "https://wiki.example.org/move"
 TODAY = date(2026, 3, 1)

@@ -10,7 +10,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, LTV, PLAN_FIELD, orders
 from treaty.errors import InvalidDocument, NotAllowed, NotFound
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 
 ENTERPRISE, DOMAIN, PRODUCT = "policy/enterprise", "policy/sales", "sales.orders"
 SECRET_ID = {**ID, "classification": "confidential"}

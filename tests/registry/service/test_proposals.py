@@ -10,8 +10,8 @@ from tests.registry.backends import AnyRegistry, Backend
 from tests.registry.offers import ID, LTV, ORDERS, PLAN, PLAN_FIELD, orders
 from treaty.contracts.text.writer import write_yaml
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound
+from treaty.registry.report import VersionRefused
 from treaty.registry.rules import Approval, RegistryRules
-from treaty.registry.service.registration import VersionRefused
 
 BREAKING = orders("2.0.0", [ID, PLAN_FIELD], migration=PLAN)
 

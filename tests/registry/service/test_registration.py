@@ -9,7 +9,7 @@ import pytest
 from tests.registry.backends import AnyRegistry
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, USERS, orders, users, with_field, without
 from treaty.errors import Conflict, InvalidDocument, NotFound
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 
 REMOVED = "field 'ltv' was removed; old data will fail validation"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.registry.backends import AnyRegistry, Backend, Clock
 from tests.registry.offers import ID, ORDERS, PLAN, PLAN_FIELD, made_from, orders
 from treaty.errors import InvalidDocument, NotAllowed
-from treaty.registry.service.registration import VersionRefused
+from treaty.registry.report import VersionRefused
 from treaty.registry.store.transaction import Transaction
 
 REPORTING = {"consumer_class": "operational_reporting"}
@@ -199,7 +199,7 @@ def test_a_note_that_cannot_be_written_hides_no_refusal(
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr("treaty.registry.service.registration.note", fail)
+    monkeypatch.setattr("treaty.registry.service.registration.record_refusal", fail)
     registry.register(orders())
 
     refuse(backend, registry, SMALLER)

@@ -11,7 +11,8 @@ from treaty.catalog import links
 from treaty.catalog.pages.contract_list import contract_list_page
 from treaty.catalog.rendering import Page, RenderContext, render
 from treaty.catalog.source import Source
-from treaty.registry.documents import prepare, searched
+from treaty.registry.documents import prepare
+from treaty.registry.documents import search_words as searched
 from treaty.registry.model import ContractAnswer
 
 PAGE_ROWS = 250

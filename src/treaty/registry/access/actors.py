@@ -8,7 +8,7 @@ from enum import StrEnum
 from treaty.errors import InvalidDocument, NotAllowed
 
 
-class Unknown(NotAllowed):
+class NotAuthenticated(NotAllowed):
     """Not signed in, or with credentials that are not valid."""
 
 
@@ -68,7 +68,7 @@ class Actor:
 ANONYMOUS = Actor("anonymous", (Grant(Role.VIEWER),), frozenset({Scope.READ}), "anonymous")
 """A client that is not signed in, where reading is open."""
 
-NOBODY = Actor("anonymous", (), frozenset(), "anonymous")
+NO_ACCESS = Actor("anonymous", (), frozenset(), "anonymous")
 """A client that is not signed in, where reading requires sign-in."""
 
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.registry.access.actors import Actor, Grant, Role, Unknown, parse_grant
+from treaty.registry.access.actors import Actor, Grant, NotAuthenticated, Role, parse_grant
 from treaty.registry.access.oidc_settings import ALGORITHMS, OidcSettings, check_address
 from treaty.registry.access.permissions import scopes_for
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from joserfc.jwk import GuestProtocol, Key
 
 
-KEPT_FOR = timedelta(hours=1)
-PAUSE = timedelta(minutes=1)  # between fetches because of keys that are not known: tokens cannot make us hammer
-RETRY = timedelta(seconds=5)  # after a failure: a key server that is down holds up one request, not all
+KEY_LIFETIME = timedelta(hours=1)
+UNKNOWN_KEY_PAUSE = timedelta(
+    minutes=1
+)  # between fetches because of keys that are not known: tokens cannot make us hammer
+FAILURE_PAUSE = timedelta(seconds=5)  # after a failure: a key server that is down holds up one request, not all
 
 _PUBLIC = ("kty", "kid", "use", "alg", "key_ops", "n", "e", "crv", "x", "y")
 _LEAST_RSA_BITS = 2048
@@ -36,12 +38,12 @@ class _Keys:
     trouble: str | None = None
 
     def fresh(self, now: datetime) -> bool:
-        return self.fetched is not None and abs(now - self.fetched) < KEPT_FOR
+        return self.fetched is not None and abs(now - self.fetched) < KEY_LIFETIME
 
     def due(self, now: datetime) -> bool:
         if self.tried is None or (self.trouble is None and not self.fresh(now)):
             return True
-        return abs(now - self.tried) >= (PAUSE if self.fresh(now) else RETRY)
+        return abs(now - self.tried) >= (UNKNOWN_KEY_PAUSE if self.fresh(now) else FAILURE_PAUSE)
 
     def pick(self, algorithm: str, identity: str | None) -> Key | None:
         kind = ALGORITHMS[algorithm]
@@ -69,7 +71,7 @@ class IssuerKeys:
             return key
         if state.trouble is not None:
             raise Unavailable(state.trouble)
-        raise Unknown("the bearer token is not accepted: its issuer has no such key; sign in again")
+        raise NotAuthenticated("the bearer token is not accepted: its issuer has no such key; sign in again")
 
     def _renewed(self, seen: _Keys) -> _Keys:
         with self._lock:
@@ -145,8 +147,8 @@ def _public_key(given: Mapping[str, Any]) -> Key | None:
 Fetch = Callable[[str], bytes]
 """Returns what is at an address, or raises Unavailable."""
 
-SECONDS = 5.0
-LARGEST = 1_000_000
+FETCH_TIMEOUT_S = 5.0
+MAX_DOCUMENT_BYTES = 1_000_000
 
 
 def fetch_document(url: str) -> bytes:
@@ -156,19 +158,19 @@ def fetch_document(url: str) -> bytes:
     except ImportError:
         raise Unavailable("fetching keys needs the package httpx2; run: pip install 'treaty[server]'") from None
 
-    deadline = monotonic() + SECONDS
+    deadline = monotonic() + FETCH_TIMEOUT_S
     headers = {"accept": "application/json", "accept-encoding": "identity"}  # so that the size read is the size sent
     body = bytearray()
     try:
-        with httpx2.stream("GET", url, headers=headers, timeout=SECONDS, trust_env=False) as response:
+        with httpx2.stream("GET", url, headers=headers, timeout=FETCH_TIMEOUT_S, trust_env=False) as response:
             if response.status_code != httpx2.codes.OK:
                 raise Unavailable(f"{url} answers {response.status_code}, not 200; check the address")
             for chunk in response.iter_raw():
                 body += chunk
-                if len(body) > LARGEST:
-                    raise Unavailable(f"{url} sends more than {LARGEST} bytes; check the address")
+                if len(body) > MAX_DOCUMENT_BYTES:
+                    raise Unavailable(f"{url} sends more than {MAX_DOCUMENT_BYTES} bytes; check the address")
                 if monotonic() > deadline:
-                    raise Unavailable(f"{url} takes more than {SECONDS:.0f} s; try again")
+                    raise Unavailable(f"{url} takes more than {FETCH_TIMEOUT_S:.0f} s; try again")
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise Unavailable(f"cannot reach {url}: {error or type(error).__name__}; try again") from None
     return bytes(body)
@@ -225,10 +227,10 @@ class OidcVerifier:
             claims = jwt.decode(token, self._key, registry=registry).claims
             expected.validate(claims)
         except JoseError as error:
-            raise Unknown(self._refusal(error)) from None
+            raise NotAuthenticated(self._refusal(error)) from None
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             # Errors of the parser on malformed tokens.
-            raise Unknown("the bearer token cannot be read; sign in again") from None
+            raise NotAuthenticated("the bearer token cannot be read; sign in again") from None
         return claims
 
     def _key(self, signed: GuestProtocol) -> Key:
@@ -244,9 +246,11 @@ class OidcVerifier:
         claim = self._settings.name_claim
         name = claims.get(claim)
         if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
-            raise Unknown(f"the bearer token names nobody: its claim {claim!r} is no name; set another name claim")
+            raise NotAuthenticated(
+                f"the bearer token names nobody: its claim {claim!r} is no name; set another name claim"
+            )
         if claim == "email" and claims.get("email_verified") is False:
-            raise Unknown("the bearer token's email is not verified; verify it and sign in again")
+            raise NotAuthenticated("the bearer token's email is not verified; verify it and sign in again")
         return name
 
 

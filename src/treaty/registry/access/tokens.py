@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from treaty.errors import InvalidDocument
-from treaty.registry.access.actors import Actor, Grant, Role, Scope, Unknown
+from treaty.registry.access.actors import Actor, Grant, NotAuthenticated, Role, Scope
 
 DEFAULT_LIFETIME = timedelta(days=90)
 LONGEST_LIFETIME = timedelta(days=366)
@@ -105,14 +105,16 @@ def actor_of(record: TokenRecord, now: datetime) -> Actor:
     """Return the actor of a token; raise Unknown if it is revoked or expired."""
     check_not_revoked(record)
     if now >= record.expires_at:
-        raise Unknown(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
+        raise NotAuthenticated(f"token {record.id} expired on {record.expires_at:%Y-%m-%d}; ask an admin for a new one")
     return Actor(record.name, (Grant(record.role, record.team),), record.scopes, "token", record.id)
 
 
 def check_not_revoked(record: TokenRecord) -> None:
     """Raise Unknown for a revoked token."""
     if record.revoked_at is not None:
-        raise Unknown(f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one")
+        raise NotAuthenticated(
+            f"token {record.id} was revoked on {record.revoked_at:%Y-%m-%d}; ask an admin for a new one"
+        )
 
 
 def in_force(identity: str) -> str:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from treaty.errors import Conflict, NotFound, Refused
 from treaty.registry.api import RegistryApi
-from treaty.registry.client.requests import API, Parcel, contract_path, line_path, parcel, version_path
+from treaty.registry.client.requests import API, RequestBody, contract_path, document_body, line_path, version_path
 from treaty.registry.client.resources import Access, Consumers, Governance, Measures, Migrations, Notices
 from treaty.registry.client.transport import Interrupted, NotNow, Transport
-from treaty.registry.documents import Prepared, prepare
+from treaty.registry.documents import PreparedDocument, prepare
 from treaty.registry.model import (
     ActivityAnswer,
     ContractAnswer,
@@ -31,7 +31,7 @@ from treaty.registry.model import (
     VersionAnswer,
 )
 from treaty.registry.model.page import PAGE, check_limit
-from treaty.registry.report import CompatibilityReport
+from treaty.registry.report import CompatibilityReport, VersionRefused
 
 if TYPE_CHECKING:
     import httpx2
@@ -94,7 +94,7 @@ class RegistryClient(RegistryApi):
 
     def check(self, document: Document, *, compatibility: str | None = None) -> CompatibilityReport:
         """Judge a version without registering it."""
-        body = parcel(document, compatibility)
+        body = document_body(document, compatibility)
         report = self._wire.ask("/contracts/check", CompatibilityReport, body)
         # The first API's report does not say these two; the decision about publishing does.
         decision = self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)
@@ -234,7 +234,7 @@ def _announcement(deprecation_uri: str, sunset_on: date | None) -> dict[str, str
 
 def register(wire: Transport, document: Document, compatibility: str | None) -> Registration:
     """Register a version; where an answer was lost, see whether it is the one that is registered now."""
-    body = parcel(document, compatibility)
+    body = document_body(document, compatibility)
     wait, lost = wire.pauses(), False
     while True:
         try:
@@ -254,7 +254,7 @@ def register(wire: Transport, document: Document, compatibility: str | None) -> 
 
 def _arrived(wire: Transport, document: Document) -> Registration | None:
     """Return the result of a registration whose response was lost; None if another document has the version."""
-    ours = document if isinstance(document, Prepared) else prepare(document)
+    ours = document if isinstance(document, PreparedDocument) else prepare(document)
     contract, version = ours.contract.id, ours.contract.version
     try:
         kept = wire.get(version_path(contract, version), DocumentAnswer)
@@ -267,14 +267,14 @@ def _arrived(wire: Transport, document: Document) -> Registration | None:
     )
 
 
-def _report_again(wire: Transport, kept: DocumentAnswer) -> CompatibilityReport:
+def _report_again(wire: Transport, version: DocumentAnswer) -> CompatibilityReport:
     """Compare a version once more with the one it followed: the highest of its line before it, else of all."""
-    earlier = _registered_before(wire, kept)
+    earlier = _registered_before(wire, version)
     if not earlier:
-        return CompatibilityReport(compatible=True, mode=kept.mode, issues=[])
-    followed = max(earlier, key=lambda one: (one.line == kept.line, _parts(one.version)))
-    asked = {"before": followed.version, "after": kept.version, "mode": kept.mode}
-    said = wire.get(contract_path(kept.contract, "diff"), DiffAnswer, asked)
+        return CompatibilityReport(compatible=True, mode=version.mode, issues=[])
+    followed = max(earlier, key=lambda one: (one.line == version.line, _parts(one.version)))
+    asked = {"before": followed.version, "after": version.version, "mode": version.mode}
+    said = wire.get(contract_path(version.contract, "diff"), DiffAnswer, asked)
     return CompatibilityReport(
         compatible=not any(issue.severity == "error" for issue in said.issues),
         mode=said.mode,
@@ -283,13 +283,13 @@ def _report_again(wire: Transport, kept: DocumentAnswer) -> CompatibilityReport:
     )
 
 
-def _registered_before(wire: Transport, kept: DocumentAnswer) -> list[DocumentAnswer]:
+def _registered_before(wire: Transport, version: DocumentAnswer) -> list[DocumentAnswer]:
     found: list[DocumentAnswer] = []
     cursor: str | None = None
     while True:
-        page = wire.get(contract_path(kept.contract, "versions"), Page[DocumentAnswer], {"cursor": cursor})
+        page = wire.get(contract_path(version.contract, "versions"), Page[DocumentAnswer], {"cursor": cursor})
         for one in page.items:
-            if one.version == kept.version:
+            if one.version == version.version:
                 return found
             found.append(one)
         if page.next is None:
@@ -301,10 +301,8 @@ def _parts(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("+")[0].split("-")[0].split("."))
 
 
-def _with_version(wire: Transport, error: Refused, body: Parcel) -> Refused:
+def _with_version(wire: Transport, error: Refused, body: RequestBody) -> Refused:
     """Add the required version to a refusal, as a local registry does."""
-    from treaty.registry.service.registration import VersionRefused  # it loads the database's packages
-
     if not isinstance(error, VersionRefused):
         return error
     decision = wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)

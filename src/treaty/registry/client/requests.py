@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from treaty.contracts.text import check_plain, read_document
 from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument, NotFound
-from treaty.registry.documents import JSON, YAML, Prepared
+from treaty.registry.documents import JSON, YAML, PreparedDocument
 from treaty.registry.not_found import no_contract, no_line, no_version
 
 if TYPE_CHECKING:
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class RequestBody:
     """The body of a request and its media type."""
 
     content: bytes
     media: str
 
 
-def parcel(document: Document, compatibility: str | None = None) -> Parcel:
+def document_body(document: Document, compatibility: str | None = None) -> RequestBody:
     """Return the body for a document; with a mode, the document is sent and stored as JSON."""
     if isinstance(document, Mapping):
         return _envelope(dict(document), compatibility)
-    if isinstance(document, Prepared):
+    if isinstance(document, PreparedDocument):
         content, media = document.content, document.media
     else:
         content = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
         media = JSON if _is_json(content) else YAML
     if compatibility is None:
-        return Parcel(content, media)
+        return RequestBody(content, media)
     return _envelope(read_document(content, "the contract").data, compatibility)
 
 
-def said(values: Mapping[str, Any]) -> Parcel:
+def json_body(values: Mapping[str, Any]) -> RequestBody:
     """Return a JSON body without the values that are None."""
-    return Parcel(_json({name: value for name, value in values.items() if value is not None}), JSON)
+    return RequestBody(_json({name: value for name, value in values.items() if value is not None}), JSON)
 
 
-def _envelope(document: dict[str, Any], compatibility: str | None) -> Parcel:
+def _envelope(document: dict[str, Any], compatibility: str | None) -> RequestBody:
     check_plain(document, "the contract")
     envelope = {"contract": document}
-    return Parcel(_json(envelope if compatibility is None else envelope | {"compatibility": compatibility}), JSON)
+    return RequestBody(_json(envelope if compatibility is None else envelope | {"compatibility": compatibility}), JSON)
 
 
 def _is_json(content: bytes) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from treaty.errors import NotFound
 from treaty.observability.measures import Measure
 from treaty.registry.api import AccessApi, ConsumersApi, GovernanceApi, MeasuresApi, MigrationsApi, NoticesApi
-from treaty.registry.client.requests import API, contract_path, parcel
+from treaty.registry.client.requests import API, contract_path, document_body
 from treaty.registry.client.transport import Transport
 from treaty.registry.model import (
     AuditAnswer,
@@ -131,11 +131,11 @@ class Consumers(ConsumersApi):
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Return which consumers and lines a new version affects, by field."""
-        return self._wire.ask(f"{API}/impact", ImpactAnswer, parcel(document, compatibility))
+        return self._wire.ask(f"{API}/impact", ImpactAnswer, document_body(document, compatibility))
 
     def can_i_publish(self, document: Document, *, compatibility: str | None = None) -> DecisionAnswer:
         """Decide whether a new version may be published, with every reason."""
-        return self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, parcel(document, compatibility))
+        return self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, document_body(document, compatibility))
 
     def can_i_retire(self, line: str, *, version: str | None = None) -> DecisionAnswer:
         """Decide whether a line, or one version of it, may be retired, with every reason."""
@@ -155,7 +155,7 @@ class Governance(GovernanceApi):
 
     def check_policies(self, document: Document) -> PolicyCheckAnswer:
         """Return the terms that are weaker than the policies above, and the children a policy would put in breach."""
-        return self._wire.ask(f"{API}/policies/check", PolicyCheckAnswer, parcel(document))
+        return self._wire.ask(f"{API}/policies/check", PolicyCheckAnswer, document_body(document))
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
         """List waivers, in force or not."""
@@ -297,16 +297,16 @@ def _day(one: date | None) -> str | None:
     return one.isoformat() if one else None
 
 
-def _said(one: Measure) -> dict[str, Any]:
+def _said(measure: Measure) -> dict[str, Any]:
     said = {
-        "contract": one.contract,
-        "name": one.name,
-        "at": one.at.isoformat(),
-        "value": one.value,
-        "unit": one.unit,
-        "promise": one.promise,
-        "state": one.state.value if one.state else None,
-        "details": dict(one.details),
+        "contract": measure.contract,
+        "name": measure.name,
+        "at": measure.at.isoformat(),
+        "value": measure.value,
+        "unit": measure.unit,
+        "promise": measure.promise,
+        "state": measure.state.value if measure.state else None,
+        "details": dict(measure.details),
     }
     return {name: value for name, value in said.items() if value is not None}
 

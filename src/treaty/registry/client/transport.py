@@ -20,8 +20,8 @@ from treaty.errors import (
     Unavailable,
     WithFindings,
 )
-from treaty.registry.client.requests import Parcel, registry_address, said
-from treaty.registry.report import CompatibilityIssue, CompatibilityReport
+from treaty.registry.client.requests import RequestBody, json_body, registry_address
+from treaty.registry.report import CompatibilityIssue, CompatibilityReport, VersionRefused
 
 if TYPE_CHECKING:
     import httpx2
@@ -89,7 +89,7 @@ class Transport:
         """Send a GET request and return the response."""
         return self._again("GET", path, parameters, None)
 
-    def ask(self, path: str, answer: type[T], question: Parcel) -> T:
+    def ask(self, path: str, answer: type[T], question: RequestBody) -> T:
         """Send a POST request that changes nothing, and parse the response."""
         return self.read(self._again("POST", path, None, question), answer)
 
@@ -102,11 +102,11 @@ class Transport:
         parameters: Parameters | None = None,
     ) -> T:
         """Send a request that changes something once, and parse the response."""
-        body = said(values) if values is not None else None
+        body = json_body(values) if values is not None else None
         return self.read(self.send(method, path, parameters, body), answer)
 
     def send(
-        self, method: str, path: str, parameters: Parameters | None = None, body: Parcel | None = None
+        self, method: str, path: str, parameters: Parameters | None = None, body: RequestBody | None = None
     ) -> httpx2.Response:
         """Send one request, and return its answer; an error is raised as a local registry would."""
         asked = {name: value for name, value in (parameters or {}).items() if value is not None}
@@ -146,7 +146,9 @@ class Transport:
 
         return wait
 
-    def _again(self, method: str, path: str, parameters: Parameters | None, body: Parcel | None) -> httpx2.Response:
+    def _again(
+        self, method: str, path: str, parameters: Parameters | None, body: RequestBody | None
+    ) -> httpx2.Response:
         wait = self.pauses()
         while True:
             try:
@@ -264,8 +266,6 @@ def _findings(entries: Sequence[Any]) -> Iterator[Finding]:
 
 
 def _refused_version(subject: str, report: Mapping[str, Any]) -> TreatyError:
-    from treaty.registry.service.registration import VersionRefused  # it loads the database's packages
-
     return VersionRefused(subject, CompatibilityReport.model_validate({**report, "admissible": False}, extra="ignore"))
 
 

@@ -145,15 +145,15 @@ def parse_web_target(text: str) -> WebTarget:
     return WebTarget(parts.scheme, parse_host(parts.hostname), port or _PORTS[parts.scheme], path)
 
 
-LEAST = 16
-LONGEST = 200
+MIN_SECRET_LENGTH = 16
+MAX_SECRET_LENGTH = 200
 
 
 def check_secret(secret: str | None) -> None:
     """Refuse a secret that could be guessed, or that is too long to be one."""
     if secret is None:
         return
-    if len(secret) < LEAST:
-        raise InvalidDocument(f"the secret is shorter than {LEAST} characters; use a random one")
-    if len(secret) > LONGEST:
-        raise InvalidDocument(f"the secret is longer than {LONGEST} characters; use a shorter random one")
+    if len(secret) < MIN_SECRET_LENGTH:
+        raise InvalidDocument(f"the secret is shorter than {MIN_SECRET_LENGTH} characters; use a random one")
+    if len(secret) > MAX_SECRET_LENGTH:
+        raise InvalidDocument(f"the secret is longer than {MAX_SECRET_LENGTH} characters; use a shorter random one")

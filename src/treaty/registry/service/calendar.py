@@ -13,7 +13,7 @@ from treaty.registry.model import UpcomingAnswer
 from treaty.registry.model.operation_answers import UpcomingKind
 from treaty.registry.store import Connection, migration_records, subscriptions, versions
 from treaty.registry.store.teams import Realm, realm_of
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 LONGEST = 3_660
 _MOST_DATED = 5_000
@@ -84,7 +84,7 @@ def _concerns(realm: Realm | None, line: Line) -> bool:
 def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
     """Return the dates of lines; versions with the same date are grouped."""
     found: dict[tuple[Line, UpcomingKind, date], _Day] = {}
-    for one in versions.dated(connection, until, _MOST_DATED):
+    for one in versions.versions_dated_until(connection, until, _MOST_DATED):
         for kind, on in _days(one, until, today):
             there = found.setdefault((one.line, kind, on), _Day(one.line, kind, on))
             there.versions.append(one.version)
@@ -93,10 +93,10 @@ def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]
     return list(found.values())
 
 
-def _days(one: Kept, until: date, today: date) -> Iterator[tuple[UpcomingKind, date]]:
-    for kind, name in _AHEAD.get(one.status, ()):
-        on: date | None = getattr(one, name)
-        if on is not None and on <= until and (on >= today or one.status is Status.SUNSET):
+def _days(version: StoredVersion, until: date, today: date) -> Iterator[tuple[UpcomingKind, date]]:
+    for kind, name in _AHEAD.get(version.status, ()):
+        on: date | None = getattr(version, name)
+        if on is not None and on <= until and (on >= today or version.status is Status.SUNSET):
             yield kind, on
 
 
@@ -107,16 +107,16 @@ def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
             yield _Day(one.line, "migration", one.ends_on, [one.version], owners, one.id, one.guide)
 
 
-def _answer(one: _Day, consumers: int) -> UpcomingAnswer:
+def _answer(day: _Day, consumers: int) -> UpcomingAnswer:
     return UpcomingAnswer(
-        on=one.on,
-        kind=one.kind,
-        headline=f"{one.line} {_WORDS[one.kind]}",
-        contract=one.line.contract,
-        line=str(one.line),
-        versions=one.versions,
-        owners=sorted(one.owners),
+        on=day.on,
+        kind=day.kind,
+        headline=f"{day.line} {_WORDS[day.kind]}",
+        contract=day.line.contract,
+        line=str(day.line),
+        versions=day.versions,
+        owners=sorted(day.owners),
         consumers=consumers,
-        migration=one.migration,
-        link=one.link,
+        migration=day.migration,
+        link=day.link,
     )

@@ -30,11 +30,11 @@ from treaty.registry.service import decisions, dependency_map
 from treaty.registry.service import dependencies as depends
 from treaty.registry.service import judgement as candidates
 from treaty.registry.service.context import Context
-from treaty.registry.service.lifecycle import standing
+from treaty.registry.service.lifecycle import status_of_line
 from treaty.registry.store import Connection, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 from treaty.registry.validation import check_name
 
 _LONGEST_TEXT = 2_000
@@ -91,9 +91,9 @@ class Consumers(ConsumersApi):
         name, of, major = after(cursor, "", "", -1)
         start = (str(name), str(of), int(major)) if cursor else None
 
-        def read(it: Connection) -> list[SubscriptionAnswer]:
-            listed = subscriptions.page_of_subscriptions(it, contract, consumer, team, start, limit + 1)
-            warned = {line: warnings_for(it, line) for line in {one.subscription.line for one in listed}}
+        def read(connection: Connection) -> list[SubscriptionAnswer]:
+            listed = subscriptions.page_of_subscriptions(connection, contract, consumer, team, start, limit + 1)
+            warned = {line: warnings_for(connection, line) for line in {one.subscription.line for one in listed}}
             return [answer(one, warned[one.subscription.line]) for one in listed]
 
         found = self._context.read(read)
@@ -159,10 +159,10 @@ class Consumers(ConsumersApi):
         candidate = self._context.prepared(document)
         mode = self._context.mode(compatibility)
 
-        def decide(it: Connection) -> DecisionAnswer:
-            judgement = candidates.judge(it, self._context.rules, candidate, mode, self._context.today)
-            found = depends.exposure_of(it, self._context.dependencies, judgement)
-            return decisions.can_i_publish(it, self._context.rules, judgement, found)
+        def decide(connection: Connection) -> DecisionAnswer:
+            judgement = candidates.judge(connection, self._context.rules, candidate, mode, self._context.today)
+            found = depends.exposure_of(connection, self._context.dependencies, judgement)
+            return decisions.can_i_publish(connection, self._context.rules, judgement, found)
 
         return self._context.read(decide, Action.CHECK)
 
@@ -174,9 +174,9 @@ class Consumers(ConsumersApi):
         )
 
 
-def _place(one: SubscriptionAnswer) -> tuple[str, str, int]:
-    line = parse_line(one.line)
-    return one.consumer, line.contract, line.major
+def _place(subscription: SubscriptionAnswer) -> tuple[str, str, int]:
+    line = parse_line(subscription.line)
+    return subscription.consumer, line.contract, line.major
 
 
 def _class(text: str) -> ConsumerClass:
@@ -200,10 +200,10 @@ def subscribe(
         authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, owner))
     if team is not None and team not in teams:
         authorize(actor, Action.SUBSCRIBE, _resource(subscription.consumer, team))
-    members = versions.in_line(transaction.connection, line)
+    members = versions.versions_in_line(transaction.connection, line)
     if not members:
         raise no_line(line)
-    warnings = _welcome(line, members, subscription, is_new)
+    warnings = _check_admission(line, members, subscription.consumer, is_new)
     _check_fields(versions.contract_of(transaction.connection, members[0]), subscription)
     since = transaction.now if there is None or not there.active else there.since
     revision = transaction.record(
@@ -243,26 +243,26 @@ def unsubscribe(transaction: Transaction, actor: Actor, consumer: str, line: Lin
         actor.name, "subscription.end", f"{consumer} -> {line}", before=_state(there.subscription, there.team)
     )
     subscriptions.end_subscription(transaction, there.subscription, actor.name, revision)
-    owners = versions.in_line(transaction.connection, line)[0].teams
+    owners = versions.versions_in_line(transaction.connection, line)[0].teams
     transaction.notify("subscription.ended", line.contract, f"{consumer} no longer reads {line}", parties=owners)
     return answer(there, [])
 
 
-def _state(one: Subscription, team: str | None) -> dict[str, Any]:
+def _state(subscription: Subscription, team: str | None) -> dict[str, Any]:
     """Return the values of a subscription that the audit log digests."""
     return {
-        "class": one.consumer_class,
-        "fields": [str(field) for field in one.fields],
-        "purpose": one.purpose,
-        "latency": one.latency,
-        "contact": one.contact,
+        "class": subscription.consumer_class,
+        "fields": [str(field) for field in subscription.fields],
+        "purpose": subscription.purpose,
+        "latency": subscription.latency,
+        "contact": subscription.contact,
         "team": team,
     }
 
 
-def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
+def answer(subscribed: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
     """Return the API model of a subscription."""
-    subscription = one.subscription
+    subscription = subscribed.subscription
     return SubscriptionAnswer(
         consumer=subscription.consumer,
         line=str(subscription.line),
@@ -271,17 +271,17 @@ def answer(one: Subscribed, warnings: list[str]) -> SubscriptionAnswer:
         purpose=subscription.purpose,
         latency=subscription.latency,
         contact=subscription.contact,
-        team=one.team,
-        since=one.since,
+        team=subscribed.team,
+        since=subscribed.since,
         warnings=warnings,
     )
 
 
 def warnings_for(connection: Connection, line: Line) -> list[str]:
     """Return the warnings for consumers of a line."""
-    members = versions.in_line(connection, line)
-    warned = bool(members) and EXISTING_CONSUMERS[standing(members)] is not ConsumerAdmission.ALLOWED
-    return [_standing(line, members)] if warned else []
+    members = versions.versions_in_line(connection, line)
+    warned = bool(members) and EXISTING_CONSUMERS[status_of_line(members)] is not ConsumerAdmission.ALLOWED
+    return [_line_status_text(line, members)] if warned else []
 
 
 def _resource(consumer: str, team: str) -> Resource:
@@ -293,22 +293,21 @@ def _teams_of(connection: Connection, consumer: str) -> set[str]:
     return {one.team or consumer for one in subscriptions.subscriptions_of(connection, consumer)}
 
 
-def _welcome(line: Line, members: list[Kept], subscription: Subscription, is_new: bool) -> list[str]:
-    status = standing(members)
-    welcome = NEW_CONSUMERS[status]
-    if is_new and welcome is ConsumerAdmission.REFUSED:
-        raise Refused(
-            f"{_standing(line, members)}; it takes no new consumers: {subscription.consumer} must use another line"
-        )
-    return [] if welcome is ConsumerAdmission.ALLOWED else [_standing(line, members)]
+def _check_admission(line: Line, members: list[StoredVersion], consumer: str, is_new: bool) -> list[str]:
+    """Refuse a new consumer if the line takes none; return the warnings otherwise."""
+    admission = NEW_CONSUMERS[status_of_line(members)]
+    text = _line_status_text(line, members)
+    if is_new and admission is ConsumerAdmission.REFUSED:
+        raise Refused(f"{text}; it takes no new consumers: {consumer} must use another line")
+    return [] if admission is ConsumerAdmission.ALLOWED else [text]
 
 
-def _standing(line: Line, members: list[Kept]) -> str:
+def _line_status_text(line: Line, members: list[StoredVersion]) -> str:
     latest = members[0]
-    said = f"{line} is {standing(members)}"
+    text = f"{line} is {status_of_line(members)}"
     if latest.sunset_on:
-        said += f"; sunset on {latest.sunset_on}, retirement from {latest.retire_on}"
-    return said + (f"; see {latest.deprecation_uri}" if latest.deprecation_uri else "")
+        text += f"; sunset on {latest.sunset_on}, retirement from {latest.retire_on}"
+    return text + (f"; see {latest.deprecation_uri}" if latest.deprecation_uri else "")
 
 
 def _check_fields(contract: Contract, subscription: Subscription) -> None:

@@ -12,7 +12,7 @@ from treaty.compatibility import Mode, parse_mode
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.access.tokens import in_force
-from treaty.registry.documents import Document, Prepared, prepare
+from treaty.registry.documents import Document, PreparedDocument, prepare
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service.dependencies import Dependencies
 from treaty.registry.store import Connection, tokens
@@ -59,9 +59,9 @@ class Context:
         if token is not None:
             transaction.once(in_force(token), lambda: tokens.check_in_force(transaction.connection, token))
 
-    def prepared(self, document: Document) -> Prepared:
+    def prepared(self, document: Document) -> PreparedDocument:
         """Return the document in prepared form."""
-        return document if isinstance(document, Prepared) else prepare(document, limits=self.rules.limits)
+        return document if isinstance(document, PreparedDocument) else prepare(document, limits=self.rules.limits)
 
     def mode(self, asked: str | None) -> Mode:
         """Return the requested mode, by default that of the registry."""

@@ -14,18 +14,18 @@ from treaty.registry.not_found import no_line
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service.dependencies import impact_answer, struck
 from treaty.registry.service.judgement import Judgement
-from treaty.registry.service.lifecycle import SERVING, obstacles_to_retiring, standing, stranded, waived
+from treaty.registry.service.lifecycle import SERVING, obstacles_to_retiring, status_of_line, stranded, waived
 from treaty.registry.service.migration_start import Waiting, readers, waits
 from treaty.registry.store import Connection, migration_records, versions
 
 
 def can_i_publish(
-    connection: Connection, rules: RegistryRules, judgement: Judgement, found: Exposure
+    connection: Connection, rules: RegistryRules, judgement: Judgement, exposure: Exposure
 ) -> DecisionAnswer:
     """Decide whether a candidate may be published: admissible, no consumer affected, nothing to wait for."""
     contract = judgement.candidate.contract
-    affected = impact_answer(judgement, found).affected
-    reasons = [*_against_publishing(connection, judgement, struck(found))]
+    affected = impact_answer(judgement, exposure).affected
+    reasons = [*_against_publishing(connection, judgement, struck(exposure))]
     if judgement.admissible:
         reasons += _waiting(waits(rules, judgement, readers(connection, judgement)))
     return DecisionAnswer(
@@ -39,7 +39,7 @@ def can_i_publish(
 
 def can_i_retire(connection: Connection, line: Line, version: str | None, today: date) -> DecisionAnswer:
     """Decide whether a line, or one version of it, may be retired today."""
-    members = versions.in_line(connection, line)
+    members = versions.versions_in_line(connection, line)
     leaving = [one for one in members if one.version == version] if version else members
     if not leaving:
         raise no_line(line, version)
@@ -50,7 +50,9 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
         reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
         reasons += _of_migrations(connection, line, today)
     else:
-        reasons = [ReasonAnswer(kind="gone", message=f"{name} is {standing(leaving)} already", severity="warning")]
+        reasons = [
+            ReasonAnswer(kind="gone", message=f"{name} is {status_of_line(leaving)} already", severity="warning")
+        ]
     return DecisionAnswer(
         question=f"can {name} be retired?",
         answer=not any(one.severity == "error" for one in reasons),

@@ -21,7 +21,7 @@ from treaty.registry.store.outbox import Choice, Due, Lane
 
 T = TypeVar("T")
 
-ROOM = {Lane.CALM: 32, Lane.TROUBLED: 4}
+MAX_CONCURRENT_CHANNELS = {Lane.CALM: 32, Lane.TROUBLED: 4}
 """How many channels are served at once; those that failed before share a part of their own.
 
 Those that hang for the first time hold up no other, as long as they are not that many.
@@ -81,17 +81,17 @@ class DeliveryWorker:
         self._lease = lease
         self._patience = CircuitBreaker()
         self._woken = threading.Event()
-        self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in ROOM}
+        self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in MAX_CONCURRENT_CHANNELS}
 
     def run_once(self) -> Tally:
         """Deliver what is due now, one batch per channel, and wait for it."""
-        with ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices") as pool:
+        with ThreadPoolExecutor(sum(MAX_CONCURRENT_CHANNELS.values()), "treaty-notices") as pool:
             flights = self._depart(pool, threading.Event())
         return sum((flight.result() for flight in flights), Tally())
 
     def run(self, stop: threading.Event) -> None:
         """Deliver until stopped; deliveries under way then get two seconds to finish."""
-        pool = ThreadPoolExecutor(sum(ROOM.values()), "treaty-notices")
+        pool = ThreadPoolExecutor(sum(MAX_CONCURRENT_CHANNELS.values()), "treaty-notices")
         try:
             while not stop.is_set():
                 self._woken.clear()
@@ -116,7 +116,7 @@ class DeliveryWorker:
     def _depart(self, pool: ThreadPoolExecutor, stop: threading.Event) -> list[Future[Tally]]:
         """Start one task for each channel with due notices, up to the limits."""
         room: dict[Lane, int] = {}
-        for lane, size in ROOM.items():
+        for lane, size in MAX_CONCURRENT_CHANNELS.items():
             self._flights[lane] = {flight for flight in self._flights[lane] if not flight.done()}
             room[lane] = size - len(self._flights[lane])
         begun: list[Future[Tally]] = []

@@ -81,7 +81,7 @@ def node_named(connection: Connection, name: str) -> Node:
         line = parse_line(name)
     except InvalidDocument:
         line = None
-    if line is not None and versions.in_line(connection, line):
+    if line is not None and versions.versions_in_line(connection, line):
         return line
     highest = versions.highest(connection, name)
     if highest is not None:
@@ -110,18 +110,18 @@ def graph_answer(reach: Reach, direction: str) -> GraphAnswer:
     )
 
 
-def impact_answer(judgement: Judgement, found: Exposure) -> ImpactAnswer:
+def impact_answer(judgement: Judgement, exposure: Exposure) -> ImpactAnswer:
     """Return the API model of the impact of a candidate."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     return ImpactAnswer(
         contract=contract.id,
-        line=str(found.line),
+        line=str(exposure.line),
         before=judgement.before.version if judgement.before else None,
         after=contract.version,
         compatible=verdict.compatible,
         required_version=verdict.required_version,
-        affected=list(islice(_affected(found), _MOST_NODES)),
-        more=max(0, len(found.consumers) + len(found.lines) + len(found.exposed) - _MOST_NODES),
+        affected=list(islice(_affected(exposure), _MOST_NODES)),
+        more=max(0, len(exposure.consumers) + len(exposure.lines) + len(exposure.exposed) - _MOST_NODES),
     )
 
 
@@ -136,45 +136,45 @@ def impact_of(connection: Connection, dependencies: Dependencies, judgement: Jud
     return impact_answer(judgement, exposure_of(connection, dependencies, judgement))
 
 
-def struck(found: Exposure) -> list[AffectedAnswer]:
+def struck(exposure: Exposure) -> list[AffectedAnswer]:
     """Return all consumers and lines that a change affects, or may affect, directly."""
-    consumers = [_consumer(one) for one in found.consumers if one.effect is not Effect.SAFE]
-    return consumers + [_line(one) for one in found.lines if one.effect is not Effect.SAFE]
+    consumers = [_consumer(one) for one in exposure.consumers if one.effect is not Effect.SAFE]
+    return consumers + [_line(one) for one in exposure.lines if one.effect is not Effect.SAFE]
 
 
-def _affected(found: Exposure) -> Iterator[AffectedAnswer]:
-    for consumer in found.consumers:
+def _affected(exposure: Exposure) -> Iterator[AffectedAnswer]:
+    for consumer in exposure.consumers:
         yield _consumer(consumer)
-    for line in found.lines:
+    for line in exposure.lines:
         yield _line(line)
-    for one in found.exposed:
-        path = [str(node) for node in found.path_to(one)]
+    for one in exposure.exposed:
+        path = [str(node) for node in exposure.path_to(one)]
         yield AffectedAnswer(name=str(one), kind=_kind(one), effect="exposed", path=path)
 
 
-def _consumer(one: Impact) -> AffectedAnswer:
-    subscription = one.subscription
+def _consumer(impact: Impact) -> AffectedAnswer:
+    subscription = impact.subscription
     return AffectedAnswer(
         name=subscription.consumer,
         kind="consumer",
-        effect=one.effect.value,
+        effect=impact.effect.value,
         consumer_class=subscription.consumer_class.value,
         contact=subscription.contact,
         critical=subscription.consumer_class.is_critical,
-        fields=_fields(one.changes),
-        reasons=_reasons(one.changes),
+        fields=_fields(impact.changes),
+        reasons=_reasons(impact.changes),
         path=[str(subscription.line), subscription.consumer],
     )
 
 
-def _line(one: LineImpact) -> AffectedAnswer:
+def _line(impact: LineImpact) -> AffectedAnswer:
     return AffectedAnswer(
-        name=str(one.made_from.line),
+        name=str(impact.made_from.line),
         kind="line",
-        effect=one.effect.value,
-        fields=_fields(one.changes),
-        reasons=_reasons(one.changes),
-        path=[str(one.made_from.upstream), str(one.made_from.line)],
+        effect=impact.effect.value,
+        fields=_fields(impact.changes),
+        reasons=_reasons(impact.changes),
+        path=[str(impact.made_from.upstream), str(impact.made_from.line)],
     )
 
 

@@ -14,7 +14,7 @@ from treaty.governance.waivers import parse_waiver
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import GovernanceApi
-from treaty.registry.documents import Document, Prepared
+from treaty.registry.documents import Document, PreparedDocument
 from treaty.registry.model import (
     ChildAnswer,
     ContractAnswer,
@@ -96,10 +96,10 @@ class Governance(GovernanceApi):
         return self._context.write(lambda it: approvals.decline(it, self._context.actor, proposal, reason))
 
 
-def _policy_check(connection: Connection, candidate: Prepared, today: date) -> PolicyCheckAnswer:
+def _policy_check(connection: Connection, candidate: PreparedDocument, today: date) -> PolicyCheckAnswer:
     contract = candidate.contract
     policies = above.policies_above(connection, contract)
-    held = above.held_against(connection, contract, policies, today)
+    held = above.weakened_terms(connection, contract, policies, today)
     return PolicyCheckAnswer(
         contract=contract.id,
         version=contract.version,
@@ -116,8 +116,14 @@ def _policy_check(connection: Connection, candidate: Prepared, today: date) -> P
     )
 
 
-def _violation(one: Violation, waived_by: str | None) -> ViolationAnswer:
-    return ViolationAnswer(policy=one.policy, kind=one.kind, path=one.path, message=one.message, waived_by=waived_by)
+def _violation(violation: Violation, waived_by: str | None) -> ViolationAnswer:
+    return ViolationAnswer(
+        policy=violation.policy,
+        kind=violation.kind,
+        path=violation.path,
+        message=violation.message,
+        waived_by=waived_by,
+    )
 
 
 _WAIVABLE = frozenset(KINDS) | {"owner_missing"}

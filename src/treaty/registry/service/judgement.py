@@ -16,13 +16,13 @@ from treaty.contracts.model import Contract
 from treaty.contracts.versions import Bump
 from treaty.errors import Refused
 from treaty.governance.lifecycle import Status, Timetable, line_status, timetable
-from treaty.registry.documents import Prepared
+from treaty.registry.documents import PreparedDocument
 from treaty.registry.model import ChangeAnswer, DiffAnswer
 from treaty.registry.report import CompatibilityIssue, CompatibilityReport, report_on
 from treaty.registry.rules import RegistryRules
-from treaty.registry.service.policies import Child, Held, children_in_breach, held_against, policies_above
+from treaty.registry.service.policies import Child, WeakenedTerm, children_in_breach, policies_above, weakened_terms
 from treaty.registry.store import Connection, versions
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 _LEAVING = frozenset({Status.DEPRECATED, Status.SUNSET})
 _ENDED = frozenset({Status.SUNSET, Status.RETIRED})
@@ -33,10 +33,10 @@ _LEFT = _ENDED | {Status.ARCHIVED}
 class Judgement:
     """The result of judging a candidate."""
 
-    candidate: Prepared
-    before: Kept | None
+    candidate: PreparedDocument
+    before: StoredVersion | None
     verdict: Verdict
-    held: tuple[Held, ...]
+    held: tuple[WeakenedTerm, ...]
     children: tuple[Child, ...]
     days: Timetable | None
     too_soon: str | None
@@ -76,39 +76,43 @@ class Judgement:
             yield CompatibilityIssue(severity="warning", field=None, kind="policy_breaks_child", message=message)
 
 
-def judge(connection: Connection, rules: RegistryRules, candidate: Prepared, mode: Mode, today: date) -> Judgement:
+def judge(
+    connection: Connection, rules: RegistryRules, candidate: PreparedDocument, mode: Mode, today: date
+) -> Judgement:
     """Judge a candidate as registration does, without storing anything."""
     contract = candidate.contract
     version = contract.semantic_version
     before = versions.predecessor(connection, contract.id, version.major if version else -1)
     verdict = admit(_history(connection, candidate, before, mode), contract, mode, rules.grading)
     policies = policies_above(connection, contract)
-    held = tuple(held_against(connection, contract, policies, today)) if policies else ()
+    held = tuple(weakened_terms(connection, contract, policies, today)) if policies else ()
     children = tuple(children_in_breach(connection, contract))
     days, too_soon = _days(candidate, rules, today)
     ended = _ended(connection, candidate, before)
     return Judgement(candidate, before, verdict, held, children, days, too_soon, ended)
 
 
-def _history(connection: Connection, candidate: Prepared, before: Kept | None, mode: Mode) -> list[Contract]:
+def _history(
+    connection: Connection, candidate: PreparedDocument, before: StoredVersion | None, mode: Mode
+) -> list[Contract]:
     """Return the contracts to judge the candidate against: its predecessor, or all versions of the line."""
     if before is None:
         return []
     predecessor = versions.contract_of(connection, before)
     if not effective_mode(mode, predecessor, candidate.contract).is_transitive:
         return [predecessor]
-    return [versions.contract_of(connection, one) for one in versions.in_line(connection, before.line)]
+    return [versions.contract_of(connection, one) for one in versions.versions_in_line(connection, before.line)]
 
 
-def _ended(connection: Connection, candidate: Prepared, before: Kept | None) -> str | None:
+def _ended(connection: Connection, candidate: PreparedDocument, before: StoredVersion | None) -> str | None:
     """Return why a line takes no new versions: it is in sunset or retired."""
     if before is None or before.status not in _LEFT or before.line != candidate.line:
         return None
-    status = line_status([one.status for one in versions.in_line(connection, before.line)])
+    status = line_status([one.status for one in versions.versions_in_line(connection, before.line)])
     return f"the line {before.line} is {status}; open a new one" if status in _ENDED else None
 
 
-def _days(candidate: Prepared, rules: RegistryRules, today: date) -> tuple[Timetable | None, str | None]:
+def _days(candidate: PreparedDocument, rules: RegistryRules, today: date) -> tuple[Timetable | None, str | None]:
     """Compute the dates of a deprecation that the document declares, announced today at the earliest."""
     notice = candidate.contract.treaty.deprecation
     announces = notice is not None and (notice.announced or notice.sunset_date)

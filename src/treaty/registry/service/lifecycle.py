@@ -19,9 +19,9 @@ from treaty.registry.model import StepAnswer
 from treaty.registry.not_found import no_line
 from treaty.registry.rules import RegistryRules
 from treaty.registry.store import Connection, migration_records, subscriptions, versions
-from treaty.registry.store.migration_records import ConsumerState, KeptConsumer, MigrationState
+from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredConsumer
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
 """The statuses in which a version can be read."""
@@ -31,14 +31,16 @@ _CLOCK = "calendar"
 _REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: "its sunset was due"}
 
 
-def standing(members: list[Kept]) -> Status:
+def status_of_line(members: list[StoredVersion]) -> Status:
     """Return the status of a line: that of its best version."""
     return line_status([one.status for one in members])
 
 
-def activate(transaction: Transaction, actor: Actor, rules: RegistryRules, contract: str, version: str) -> Kept:
+def activate(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, contract: str, version: str
+) -> StoredVersion:
     """Activate a draft, or take back a deprecation."""
-    before = _own(transaction, actor, contract, version)
+    before = _get_owned_version(transaction, actor, contract, version)
     if before.status is Status.ACTIVE:
         return before
     check_step(before.status, Status.ACTIVE, f"{contract} {version}")
@@ -59,11 +61,11 @@ def deprecate(
     version: str,
     uri: str,
     sunset: date | None = None,
-) -> Kept:
+) -> StoredVersion:
     """Deprecate a version, with the address of the migration plan; consumers get at least the minimum period."""
     if not uri.strip() or len(uri) > _LONGEST_URI:
         raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
-    before = _own(transaction, actor, contract, version)
+    before = _get_owned_version(transaction, actor, contract, version)
     if before.status is Status.DEPRECATED:
         _refuse_if_sooner(transaction, rules.periods, before, sunset)
         days = _days(rules.periods, before.announced_on or transaction.now.date(), sunset or before.sunset_on)
@@ -74,16 +76,18 @@ def deprecate(
     return _step(transaction, actor.name, before, Status.DEPRECATED, "deprecated", deprecation_uri=uri, **days)
 
 
-def _refuse_if_sooner(transaction: Transaction, periods: Periods, before: Kept, sunset: date | None) -> None:
+def _refuse_if_sooner(transaction: Transaction, periods: Periods, before: StoredVersion, sunset: date | None) -> None:
     """Refuse to move an announced sunset to less than the minimum period from now."""
     earliest = transaction.now.date() + periods.deprecation
     if sunset and before.sunset_on and sunset < min(before.sunset_on, earliest):
         raise Refused(f"the sunset was announced for {before.sunset_on}; use {earliest} or later")
 
 
-def archive(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+def archive(
+    transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None
+) -> StoredVersion:
     """Take a version out of use permanently; refused if consumers of the line would have no version left."""
-    before = _own(transaction, actor, contract, version)
+    before = _get_owned_version(transaction, actor, contract, version)
     if before.status is Status.ARCHIVED:
         return before
     check_step(before.status, Status.ARCHIVED, f"{contract} {version}")
@@ -91,9 +95,11 @@ def archive(transaction: Transaction, actor: Actor, contract: str, version: str,
     return _step(transaction, actor.name, before, Status.ARCHIVED, override or "archived")
 
 
-def retire(transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None) -> Kept:
+def retire(
+    transaction: Transaction, actor: Actor, contract: str, version: str, override: str | None = None
+) -> StoredVersion:
     """Retire a version whose retirement is due and that no consumer reads."""
-    before = _own(transaction, actor, contract, version)
+    before = _get_owned_version(transaction, actor, contract, version)
     if before.status is Status.RETIRED:
         return before
     if override is None:
@@ -108,7 +114,7 @@ def retire(transaction: Transaction, actor: Actor, contract: str, version: str, 
     return _step(transaction, actor.name, before, Status.RETIRED, override or "retired")
 
 
-def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[Kept]:
+def retire_line(transaction: Transaction, actor: Actor, line: Line, override: str | None = None) -> list[StoredVersion]:
     """Retire all versions of a line that are in use, in one transaction; a refusal names every obstacle."""
     leaving = step_line(transaction, line, SERVING | {Status.DRAFT})
     _authorize_step(transaction.connection, actor, leaving[0])
@@ -118,25 +124,25 @@ def retire_line(transaction: Transaction, actor: Actor, line: Line, override: st
     return [retire(transaction, actor, one.contract, one.version, override) for one in reversed(leaving)]
 
 
-def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[Kept]:
+def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[StoredVersion]:
     """Return the versions of a line with one of the given statuses; raise Refused if there is none."""
-    members = versions.in_line(transaction.connection, line)
+    members = versions.versions_in_line(transaction.connection, line)
     if not members:
         raise no_line(line)
     meant = [one for one in members if one.status in of]
     if not meant:
-        raise Refused(f"{line} is {standing(members)}; no version of it is {' or '.join(sorted(of))}")
+        raise Refused(f"{line} is {status_of_line(members)}; no version of it is {' or '.join(sorted(of))}")
     return meant
 
 
 def tick(transaction: Transaction, rules: RegistryRules, limit: int = 500) -> list[StepAnswer]:
     """Advance a batch of versions whose date has come; an empty result means that none is left."""
     today = transaction.now.date()
-    due = versions.due(transaction.connection, today, limit=limit)
+    due = versions.versions_due(transaction.connection, today, limit=limit)
     return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
 
 
-def obstacles_to_retiring(connection: Connection, members: list[Kept], today: date) -> Iterator[str]:
+def obstacles_to_retiring(connection: Connection, members: list[StoredVersion], today: date) -> Iterator[str]:
     """Return the obstacles to retiring versions of a line: status, dates, and consumers."""
     for one in members:
         if due := _due(one, today):
@@ -156,9 +162,9 @@ def obstacles_to_retiring(connection: Connection, members: list[Kept], today: da
         yield f"{line} is made from {members[0].line}"
 
 
-def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptConsumer]:
+def waived(connection: Connection, line: Line, today: date) -> dict[str, StoredConsumer]:
     """Return the consumers that are waived in a migration from a line."""
-    found: dict[str, KeptConsumer] = {}
+    found: dict[str, StoredConsumer] = {}
     for one in migration_records.live_from(connection, line):
         for name, it in migration_records.consumers_of(connection, one.id).items():
             if it.state is ConsumerState.WAIVED and (it.until is None or it.until >= today):
@@ -166,71 +172,79 @@ def waived(connection: Connection, line: Line, today: date) -> dict[str, KeptCon
     return found
 
 
-def stranded(connection: Connection, leaving: list[Kept]) -> list[Subscription]:
+def stranded(connection: Connection, leaving: list[StoredVersion]) -> list[Subscription]:
     """Return the subscriptions that would have no version left without these versions."""
     if _is_served_without(connection, leaving):
         return []
     return [one.subscription for one in subscriptions.subscribers(connection, leaving[0].line)]
 
 
-def stranded_lines(connection: Connection, leaving: list[Kept]) -> list[Line]:
+def stranded_lines(connection: Connection, leaving: list[StoredVersion]) -> list[Line]:
     """Return the lines in use whose upstream line would have no version left without these versions."""
     if _is_served_without(connection, leaving):
         return []
     made = [line for line, _ in subscriptions.made_from(connection, leaving[0].line) if line != leaving[0].line]
-    return [line for line in made if any(one.status in SERVING for one in versions.in_line(connection, line))]
+    return [line for line in made if any(one.status in SERVING for one in versions.versions_in_line(connection, line))]
 
 
-def _is_served_without(connection: Connection, leaving: list[Kept]) -> bool:
+def _is_served_without(connection: Connection, leaving: list[StoredVersion]) -> bool:
     gone = {one.seq for one in leaving}
-    members = versions.in_line(connection, leaving[0].line)
+    members = versions.versions_in_line(connection, leaving[0].line)
     return any(one.status in SERVING for one in members if one.seq not in gone)
 
 
-def _refuse_if_stranding(transaction: Transaction, actor: Actor, one: Kept, done: str, override: str | None) -> None:
-    names = [left.consumer for left in stranded(transaction.connection, [one])]
-    names += [str(line) for line in stranded_lines(transaction.connection, [one])]
+def _refuse_if_stranding(
+    transaction: Transaction, actor: Actor, version: StoredVersion, done: str, override: str | None
+) -> None:
+    names = [left.consumer for left in stranded(transaction.connection, [version])]
+    names += [str(line) for line in stranded_lines(transaction.connection, [version])]
     if names and override is None:
         readers = ", ".join(names)
         needs = "needs" if len(names) == 1 else "need"
         raise Refused(
-            f"{one.contract} {one.version} cannot be {done}: {readers} still {needs} {one.line}; "
+            f"{version.contract} {version.version} cannot be {done}: {readers} still {needs} {version.line}; "
             "move them first, or override it with a reason"
         )
     if names:
-        authorize(actor, Action.OVERRIDE, _resource(one), override)
+        authorize(actor, Action.OVERRIDE, _resource(version), override)
 
 
-def _advance(transaction: Transaction, periods: Periods, one: Kept, today: date) -> Iterator[StepAnswer]:
+def _advance(transaction: Transaction, periods: Periods, version: StoredVersion, today: date) -> Iterator[StepAnswer]:
     """Advance a version through every date that has come; an expired version is deprecated today."""
-    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
-        days, reason = _days(periods, today, None), f"expired on {one.expires_on}"
-        one = _step(transaction, _CLOCK, one, Status.DEPRECATED, reason, **days)
-        yield _told(one, Status.ACTIVE, reason)
-    while one.announced_on and one.sunset_on and one.retire_on:
-        status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+    if version.status is Status.ACTIVE and version.expires_on and today >= version.expires_on:
+        days, reason = _days(periods, today, None), f"expired on {version.expires_on}"
+        version = _step(transaction, _CLOCK, version, Status.DEPRECATED, reason, **days)
+        yield _step_answer(version, Status.ACTIVE, reason)
+    while version.announced_on and version.sunset_on and version.retire_on:
+        status = due_status(
+            version.status, Timetable(version.announced_on, version.sunset_on, version.retire_on), today
+        )
         if status is None:
             return
-        before, reason = one.status, _REASONS[status]
-        one = _step(transaction, _CLOCK, one, status, reason)
-        yield _told(one, before, reason)
+        before, reason = version.status, _REASONS[status]
+        version = _step(transaction, _CLOCK, version, status, reason)
+        yield _step_answer(version, before, reason)
 
 
-def _due(one: Kept, today: date) -> tuple[str, date] | None:
+def _due(version: StoredVersion, today: date) -> tuple[str, date] | None:
     """Return the step that is due for a version, and since when."""
-    if one.status is Status.ACTIVE and one.expires_on and today >= one.expires_on:
-        return "end", one.expires_on
-    if not (one.announced_on and one.sunset_on and one.retire_on):
+    if version.status is Status.ACTIVE and version.expires_on and today >= version.expires_on:
+        return "end", version.expires_on
+    if not (version.announced_on and version.sunset_on and version.retire_on):
         return None
-    status = due_status(one.status, Timetable(one.announced_on, one.sunset_on, one.retire_on), today)
+    status = due_status(version.status, Timetable(version.announced_on, version.sunset_on, version.retire_on), today)
     if status is None:
         return None
-    return ("sunset", one.sunset_on) if status is Status.SUNSET else ("deprecation", one.announced_on)
+    return ("sunset", version.sunset_on) if status is Status.SUNSET else ("deprecation", version.announced_on)
 
 
-def _told(one: Kept, before: Status, reason: str) -> StepAnswer:
+def _step_answer(version: StoredVersion, before: Status, reason: str) -> StepAnswer:
     return StepAnswer(
-        contract=one.contract, version=one.version, before=before.value, after=one.status.value, reason=reason
+        contract=version.contract,
+        version=version.version,
+        before=before.value,
+        after=version.status.value,
+        reason=reason,
     )
 
 
@@ -240,23 +254,25 @@ def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, d
     return {"announced_on": days.announced, "sunset_on": days.sunset, "retire_on": days.retirement}
 
 
-def _own(transaction: Transaction, actor: Actor, contract: str, version: str) -> Kept:
-    found = versions.version_of(transaction.connection, contract, version)
+def _get_owned_version(transaction: Transaction, actor: Actor, contract: str, version: str) -> StoredVersion:
+    found = versions.get_version(transaction.connection, contract, version)
     _authorize_step(transaction.connection, actor, found)
     return found
 
 
-def _authorize_step(connection: Connection, actor: Actor, one: Kept) -> None:
+def _authorize_step(connection: Connection, actor: Actor, version: StoredVersion) -> None:
     """Check the permission for a step; policies need the permission to govern."""
-    action = Action.GOVERN if is_policy(versions.contract_of(connection, one)) else Action.ADVANCE
-    authorize(actor, action, _resource(one))
+    action = Action.GOVERN if is_policy(versions.contract_of(connection, version)) else Action.ADVANCE
+    authorize(actor, action, _resource(version))
 
 
-def _resource(one: Kept) -> Resource:
-    return Resource("contract", one.contract, one.teams)
+def _resource(version: StoredVersion) -> Resource:
+    return Resource("contract", version.contract, version.teams)
 
 
-def _step(transaction: Transaction, actor: str, before: Kept, status: Status, reason: str, **values: Any) -> Kept:
+def _step(
+    transaction: Transaction, actor: str, before: StoredVersion, status: Status, reason: str, **values: Any
+) -> StoredVersion:
     """Set the status of a version, with an audit entry and a notice to owners and consumers of the line."""
     after = replace(before, status=status, **values)
     transaction.record(
@@ -265,7 +281,7 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
         f"{before.contract} {before.version}",
         before=_life(before),
         after=_life(after),
-        details={"from": before.status.value, "to": status.value, "reason": reason} | _written(values),
+        details={"from": before.status.value, "to": status.value, "reason": reason} | _json_values(values),
     )
     versions.update_lifecycle(transaction, before.seq, status, values)
     if status in (Status.RETIRED, Status.ARCHIVED):
@@ -291,13 +307,13 @@ def _step(transaction: Transaction, actor: str, before: Kept, status: Status, re
     return after
 
 
-def _life(one: Kept) -> dict[str, Any]:
+def _life(version: StoredVersion) -> dict[str, Any]:
     """Return the state of a version for the audit log: the columns that change, and its digest."""
     named = ("digest", "status", "deprecation_uri", "announced_on", "sunset_on", "retire_on", "expires_on")
-    return {name: getattr(one, name) for name in named}
+    return {name: getattr(version, name) for name in named}
 
 
-def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
+def _close_migrations(transaction: Transaction, actor: str, gone: StoredVersion) -> None:
     """Close the migrations from a line that is no longer served."""
     if _is_served_without(transaction.connection, [gone]):
         return
@@ -315,5 +331,5 @@ def _close_migrations(transaction: Transaction, actor: str, gone: Kept) -> None:
             migration_records.change(transaction, one.id, state=closed, closed_at=transaction.now, remind_on=None)
 
 
-def _written(values: dict[str, Any]) -> dict[str, Any]:
+def _json_values(values: dict[str, Any]) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, date) else value for name, value in values.items()}

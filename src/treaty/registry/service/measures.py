@@ -81,10 +81,10 @@ class Measures(MeasuresApi):
 
 
 LARGEST_BATCH = 1_000
-KEPT = timedelta(days=400)
+RETENTION = timedelta(days=400)
 """How long measures are stored: a year to compare with, and some weeks."""
 
-_AHEAD = timedelta(hours=1)
+_MAX_CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a sender may be ahead of ours."""
 
 _LARGEST = 1e15
@@ -95,14 +95,14 @@ _DEEPEST = 8
 _LARGEST_DETAILS = 4_000
 
 
-def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> RecordedAnswer:
+def record(transaction: Transaction, actor: Actor, measures: Sequence[Measure]) -> RecordedAnswer:
     """Store measures; a measure that is stored already is skipped, so that a batch can be sent again."""
-    if len(found) > LARGEST_BATCH:
+    if len(measures) > LARGEST_BATCH:
         raise InvalidDocument(
-            f"{len(found):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
+            f"{len(measures):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
         )
     now = transaction.now
-    checked = [_checked(one, now) for one in found]
+    checked = [_checked(one, now) for one in measures]
     by_contract: dict[str, list[Measure]] = {}
     for one in checked:
         by_contract.setdefault(one.contract, []).append(one)
@@ -116,27 +116,27 @@ def record(transaction: Transaction, actor: Actor, found: Sequence[Measure]) -> 
         authorize(actor, Action.NOTIFY, Resource("contract", contract, version.teams))
         promised = versions.contract_of(transaction.connection, version)
         kept_ones += [evaluate_measure(one, promised) for one in ones]
-    recorded = measure_records.add(transaction, kept_ones, actor.name, now - KEPT) if kept_ones else 0
+    recorded = measure_records.add(transaction, kept_ones, actor.name, now - RETENTION) if kept_ones else 0
     return RecordedAnswer(recorded=recorded, unknown=unknown)
 
 
-def measure_of(said: Mapping[str, Any]) -> Measure:
+def parse_measure(said: Mapping[str, Any]) -> Measure:
     """Read a measure from a request."""
     state = said.get("state")
     return Measure(**{**said, "state": State(state) if state else None})
 
 
-def measure_answer(one: Measure) -> MeasureAnswer:
+def measure_answer(measure: Measure) -> MeasureAnswer:
     """Return the API model of a measure."""
     return MeasureAnswer(
-        contract=one.contract,
-        name=one.name,
-        at=one.at,
-        value=one.value,
-        unit=one.unit or "",
-        promise=one.promise,
-        state=one.state.value if one.state else None,
-        details=dict(one.details),
+        contract=measure.contract,
+        name=measure.name,
+        at=measure.at,
+        value=measure.value,
+        unit=measure.unit or "",
+        promise=measure.promise,
+        state=measure.state.value if measure.state else None,
+        details=dict(measure.details),
     )
 
 
@@ -155,43 +155,47 @@ def row_answer(row: GridRow) -> GridRowAnswer:
 
 def first_day(today: date, since: date | None, days: int = 30) -> date:
     """Return the first day of a grid, not before the oldest measures."""
-    return max(today - timedelta(days=days - 1) if since is None else since, today - KEPT)
+    return max(today - timedelta(days=days - 1) if since is None else since, today - RETENTION)
 
 
-def _checked(one: Measure, now: datetime) -> Measure:
+def _checked(measure: Measure, now: datetime) -> Measure:
     """Validate a measure: finite, in range, with a time zone and a plausible time."""
-    check_name(one.name, "measure")
-    if not math.isfinite(one.value) or not math.isfinite(one.promise or 0.0):
-        raise InvalidDocument(f"{one.name} of {one.contract[:80]} is no finite number; leave it out")
-    if max(abs(one.value), abs(one.promise or 0.0)) > _LARGEST:
+    check_name(measure.name, "measure")
+    if not math.isfinite(measure.value) or not math.isfinite(measure.promise or 0.0):
+        raise InvalidDocument(f"{measure.name} of {measure.contract[:80]} is no finite number; leave it out")
+    if max(abs(measure.value), abs(measure.promise or 0.0)) > _LARGEST:
         raise InvalidDocument(
-            f"{one.name} of {one.contract[:80]} is larger than {_LARGEST:,.0f}; check how it is counted"
+            f"{measure.name} of {measure.contract[:80]} is larger than {_LARGEST:,.0f}; check how it is counted"
         )
-    if one.at.tzinfo is None:
-        raise InvalidDocument(f"{one.name} of {one.contract[:80]} was measured at {one.at}, in no time zone; add one")
-    if not now - KEPT <= one.at <= now + _AHEAD:
+    if measure.at.tzinfo is None:
         raise InvalidDocument(
-            f"{one.name} of {one.contract[:80]} was measured at {one.at:%Y-%m-%d %H:%M %Z}, "
-            f"not within the last {KEPT.days} days; check the clock"
+            f"{measure.name} of {measure.contract[:80]} was measured at {measure.at}, in no time zone; add one"
         )
-    if len(one.unit or "") > _LONGEST_UNIT or not (one.unit or "").isprintable():
-        raise InvalidDocument(f"the unit of {one.name} is longer than {_LONGEST_UNIT} characters, or cannot be printed")
-    _check_unit(one)
-    details = dict(one.details)
+    if not now - RETENTION <= measure.at <= now + _MAX_CLOCK_SKEW:
+        raise InvalidDocument(
+            f"{measure.name} of {measure.contract[:80]} was measured at {measure.at:%Y-%m-%d %H:%M %Z}, "
+            f"not within the last {RETENTION.days} days; check the clock"
+        )
+    if len(measure.unit or "") > _LONGEST_UNIT or not (measure.unit or "").isprintable():
+        raise InvalidDocument(
+            f"the unit of {measure.name} is longer than {_LONGEST_UNIT} characters, or cannot be printed"
+        )
+    _check_unit(measure)
+    details = dict(measure.details)
     check_plain(details, "details", Limits(depth=_DEEPEST))
     if len(json.dumps(details)) > _LARGEST_DETAILS:
         raise InvalidDocument(
-            f"the details of {one.name} have more than {_LARGEST_DETAILS:,} characters; link the rest"
+            f"the details of {measure.name} have more than {_LARGEST_DETAILS:,} characters; link the rest"
         )
-    return replace(one, value=float(one.value), details=details)
+    return replace(measure, value=float(measure.value), details=details)
 
 
-def _check_unit(one: Measure) -> None:
+def _check_unit(measure: Measure) -> None:
     """Refuse a known measure in another unit: units are not converted."""
-    kind = KNOWN_MEASURES.get(one.name)
-    if kind is not None and one.unit not in (None, kind.unit):
+    kind = KNOWN_MEASURES.get(measure.name)
+    if kind is not None and measure.unit not in (None, kind.unit):
         due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"
         raise InvalidDocument(
-            f"{one.name} of {one.contract[:80]} {due}, and is given in {one.unit!r}; "
+            f"{measure.name} of {measure.contract[:80]} {due}, and is given in {measure.unit!r}; "
             "convert value and promise, or give the measure a name of your own"
         )

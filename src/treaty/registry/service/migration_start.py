@@ -14,7 +14,7 @@ from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 from treaty.registry.service import migration_status
 from treaty.registry.service.judgement import Judgement
 from treaty.registry.store import Connection, migration_records, subscriptions, versions
-from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
+from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredMigration
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
 
@@ -192,35 +192,41 @@ def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> 
     ]
 
 
-def _reminded(transaction: Transaction, rules: RegistryRules, one: KeptMigration, today: date) -> StepAnswer:
-    left = [it for it in migration_status.standings(transaction.connection, rules, one, today) if it.is_left]
-    ends = one.ends_on or today
+def _reminded(transaction: Transaction, rules: RegistryRules, migration: StoredMigration, today: date) -> StepAnswer:
+    left = [
+        it for it in migration_status.consumer_statuses(transaction.connection, rules, migration, today) if it.is_left
+    ]
+    ends = migration.ends_on or today
     when = f"ends on {ends}" if ends >= today else f"ended on {ends}"
     names = ", ".join(it.consumer for it in left) or "nobody"
     said = f"the window {when}; still to move: {names}"
     transaction.record(
         _CLOCK,
         "migration.remind",
-        f"{one.line} -> {one.to_line}",
-        details={"migration": one.id, "consumers": [it.consumer for it in left]},
+        f"{migration.line} -> {migration.to_line}",
+        details={"migration": migration.id, "consumers": [it.consumer for it in left]},
     )
-    migration_records.change(transaction, one.id, remind_on=next_reminder(one.ends_on, rules.reminders, today))
+    migration_records.change(
+        transaction, migration.id, remind_on=next_reminder(migration.ends_on, rules.reminders, today)
+    )
     if left:
         parties = {it.consumer for it in left} | {it.team for it in left if it.team}
-        parties |= versions.owners_of(transaction.connection, one.line) | ({one.owner} if one.owner else set())
+        parties |= versions.owners_of(transaction.connection, migration.line) | (
+            {migration.owner} if migration.owner else set()
+        )
         transaction.notify(
             "migration.reminder" if ends >= today else "migration.overdue",
-            one.contract,
-            f"{one.line} -> {one.to_line}: {said}",
-            version=one.to_version,
+            migration.contract,
+            f"{migration.line} -> {migration.to_line}: {said}",
+            version=migration.to_version,
             details={
-                "migration": one.id,
+                "migration": migration.id,
                 "ends_on": str(ends),
-                "guide": one.guide,
+                "guide": migration.guide,
                 "consumers": {it.consumer: it.state.value for it in left},
             },
             parties=parties,
         )
-    members = versions.in_line(transaction.connection, one.line)
+    members = versions.versions_in_line(transaction.connection, migration.line)
     status = members[0].status.value if members else "gone"
-    return StepAnswer(contract=one.contract, version=one.version, before=status, after=status, reason=said)
+    return StepAnswer(contract=migration.contract, version=migration.version, before=status, after=status, reason=said)

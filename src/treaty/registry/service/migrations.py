@@ -23,11 +23,11 @@ from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.rules import Approval, RegistryRules
 from treaty.registry.service import consumers, migration_status
 from treaty.registry.service.context import Context
-from treaty.registry.service.migration_status import Standing
+from treaty.registry.service.migration_status import ConsumerStatus
 from treaty.registry.service.registration import register_approved
 from treaty.registry.store import Connection, governance_records, migration_records, subscriptions, versions
 from treaty.registry.store.governance_records import ProposalState
-from treaty.registry.store.migration_records import ConsumerState, KeptMigration, MigrationState
+from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredMigration
 from treaty.registry.store.transaction import Transaction
 
 _LONGEST_TEXT = 2_000
@@ -54,9 +54,9 @@ class Migrations(MigrationsApi):
         wanted = _state(state)
         context = self._context
 
-        def read(it: Connection) -> list[MigrationAnswer]:
-            found = migration_records.page(it, contract, wanted, team, int(start), limit + 1)
-            return [migration_status.migration_answer(it, context.rules, one, context.today) for one in found]
+        def read(connection: Connection) -> list[MigrationAnswer]:
+            found = migration_records.page(connection, contract, wanted, team, int(start), limit + 1)
+            return [migration_status.migration_answer(connection, context.rules, one, context.today) for one in found]
 
         return page_of(context.read(read), limit, lambda one: (one.id,))
 
@@ -197,11 +197,11 @@ def record_proof(
 
 def _found(
     transaction: Transaction, rules: RegistryRules, identity: int, consumer: str
-) -> tuple[KeptMigration, Standing]:
+) -> tuple[StoredMigration, ConsumerStatus]:
     one = migration_records.find(transaction.connection, identity)
     if not one.is_live:
         raise Conflict(f"migration {identity} is {one.state}; nothing is left to say to it")
-    found = migration_status.standings(transaction.connection, rules, one, transaction.now.date())
+    found = migration_status.consumer_statuses(transaction.connection, rules, one, transaction.now.date())
     standing = next((it for it in found if it.consumer == consumer), None)
     if standing is None:
         known = ", ".join(it.consumer for it in found) or "nobody"
@@ -209,71 +209,77 @@ def _found(
     return one, standing
 
 
-def _refuse_if_moved(standing: Standing) -> None:
-    if standing.state is ConsumerState.MOVED:
-        raise Conflict(f"{standing.consumer} has moved already")
+def _refuse_if_moved(status: ConsumerStatus) -> None:
+    if status.state is ConsumerState.MOVED:
+        raise Conflict(f"{status.consumer} has moved already")
 
 
-def _resource(standing: Standing) -> Resource:
-    return Resource("subscription", standing.consumer, frozenset({standing.team or standing.consumer}))
+def _resource(status: ConsumerStatus) -> Resource:
+    return Resource("subscription", status.consumer, frozenset({status.team or status.consumer}))
 
 
 def _put(
     transaction: Transaction,
     actor: Actor,
-    one: KeptMigration,
-    standing: Standing,
+    migration: StoredMigration,
+    status: ConsumerStatus,
     state: ConsumerState,
     reason: str | None = None,
     until: date | None = None,
 ) -> None:
-    said = standing.kept
+    said = status.kept
     transaction.record(
         actor.name,
         f"migration.{state}",
-        f"{standing.consumer}: {one.line} -> {one.to_line}",
-        before={"state": standing.state, "reason": said.reason, "until": said.until} if said else None,
+        f"{status.consumer}: {migration.line} -> {migration.to_line}",
+        before={"state": status.state, "reason": said.reason, "until": said.until} if said else None,
         after={"state": state, "reason": reason, "until": until},
-        details={"migration": one.id, "reason": reason, "until": str(until) if until else None},
+        details={"migration": migration.id, "reason": reason, "until": str(until) if until else None},
     )
     values = {
         "state": state.value,
-        "effect": standing.effect.value,
-        "consumer_class": standing.consumer_class.value,
-        "team": standing.team,
+        "effect": status.effect.value,
+        "consumer_class": status.consumer_class.value,
+        "team": status.team,
         "reason": reason,
         "until": until,
         "changed_at": transaction.now,
         "changed_by": actor.name,
     }
-    migration_records.put_consumer(transaction, one.id, standing.consumer, values)
-    owners = versions.owners_of(transaction.connection, one.line) | ({one.owner} if one.owner else set())
+    migration_records.put_consumer(transaction, migration.id, status.consumer, values)
+    owners = versions.owners_of(transaction.connection, migration.line) | (
+        {migration.owner} if migration.owner else set()
+    )
     if state is ConsumerState.WAIVED:
-        owners |= {standing.consumer} | ({standing.team} if standing.team else set())
+        owners |= {status.consumer} | ({status.team} if status.team else set())
     transaction.notify(
         f"migration.{state}",
-        one.contract,
-        f"{standing.consumer} is {state}: {one.line} -> {one.to_line}",
-        version=one.to_version,
-        details={"migration": one.id, "consumer": standing.consumer, "reason": reason},
+        migration.contract,
+        f"{status.consumer} is {state}: {migration.line} -> {migration.to_line}",
+        version=migration.to_version,
+        details={"migration": migration.id, "consumer": status.consumer, "reason": reason},
         parties=owners,
     )
 
 
-def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration) -> BoardAnswer:
+def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, migration: StoredMigration) -> BoardAnswer:
     """Register the version if nothing else is missing."""
     today = transaction.now.date()
     connection = transaction.connection
-    open_still = one.state is MigrationState.PROPOSED and one.proposal is not None
+    open_still = migration.state is MigrationState.PROPOSED and migration.proposal is not None
     if open_still and rules.approval is Approval.OFF:
-        left = migration_status.missing(rules, migration_status.standings(connection, rules, one, today))
-        if not left and one.proposal is not None:
-            _let_in(transaction, actor, rules, one, one.proposal)
-    found = migration_records.find(transaction.connection, one.id)
+        left = migration_status.missing_acknowledgements(
+            rules, migration_status.consumer_statuses(connection, rules, migration, today)
+        )
+        if not left and migration.proposal is not None:
+            _let_in(transaction, actor, rules, migration, migration.proposal)
+    found = migration_records.find(transaction.connection, migration.id)
     return migration_status.board_answer(transaction.connection, rules, found, today)
 
 
-def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: KeptMigration, proposal: int) -> None:
+def _let_in(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, migration: StoredMigration, proposal: int
+) -> None:
     row = governance_records.find_proposal(transaction.connection, proposal)
     try:
         register_approved(
@@ -283,11 +289,11 @@ def _let_in(transaction: Transaction, actor: Actor, rules: RegistryRules, one: K
         # the acknowledgement stays valid; the owners are notified
         transaction.notify(
             "migration.stuck",
-            one.contract,
-            f"{one.contract} {one.to_version} has every acknowledgement, but cannot be registered",
-            version=one.to_version,
-            details={"migration": one.id, "proposal": proposal, "reason": str(error)},
-            parties=versions.owners_of(transaction.connection, one.line),
+            migration.contract,
+            f"{migration.contract} {migration.to_version} has every acknowledgement, but cannot be registered",
+            version=migration.to_version,
+            details={"migration": migration.id, "proposal": proposal, "reason": str(error)},
+            parties=versions.owners_of(transaction.connection, migration.line),
         )
         return
     reason = "every consumer it waited for has acknowledged it"
@@ -301,7 +307,7 @@ def path_answer(
     connection: Connection, rules: RegistryRules, contract: str, before: str, after: str, today: date
 ) -> MigrationPathAnswer:
     """Compute the migration path between two versions."""
-    old, new = (versions.version_of(connection, contract, one) for one in (before, after))
+    old, new = (versions.get_version(connection, contract, one) for one in (before, after))
     path = migration_path(versions.contract_of(connection, old), versions.contract_of(connection, new), rules.guard)
     readers = [one.subscription for one in subscriptions.subscribers(connection, old.line)]
     known = migration_records.between(connection, contract, before, after)

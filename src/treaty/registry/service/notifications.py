@@ -135,10 +135,10 @@ def report_breach(
         raise InvalidDocument(f"the details have more than {_LARGEST_DETAILS:,} characters; link the rest")
     owned = versions.highest(transaction.connection, contract)
     if owned is None:
-        raise versions.missing(transaction.connection, contract, "")
+        raise versions.not_found_error(transaction.connection, contract, "")
     authorize(actor, Action.NOTIFY, Resource("contract", contract, owned.teams))
     parties = set(owned.teams)
-    for line in {one.line for one in versions.of_contract(transaction.connection, contract)}:
+    for line in {one.line for one in versions.list_versions(transaction.connection, contract)}:
         for one in subscriptions.subscribers(transaction.connection, line):
             parties |= {one.subscription.consumer} | ({one.team} if one.team else set())
     told = {"message": message}

@@ -18,7 +18,7 @@ _GONE = frozenset({Status.RETIRED, Status.ARCHIVED})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class WeakenedTerm:
     """A violation, and the waiver that covers it, if any."""
 
     violation: Violation
@@ -59,19 +59,21 @@ def policies_above(connection: Connection, contract: Contract) -> tuple[Contract
 
 def in_force(connection: Connection, name: str) -> Contract | None:
     """Return the version of a contract that binds: the highest active one, else the highest that is not gone."""
-    registered = versions.of_contract(connection, name)
+    registered = versions.list_versions(connection, name)
     active = [one for one in registered if one.status is Status.ACTIVE]
     binding = active or [one for one in registered if one.status not in _GONE]
     return versions.contract_of(connection, binding[0]) if binding else None
 
 
-def held_against(connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date) -> list[Held]:
+def weakened_terms(
+    connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date
+) -> list[WeakenedTerm]:
     """Return every term that is weaker than a policy allows, each with its waiver."""
     found = find_weakened_terms(contract, policies)
     if not found:
         return []
     in_place = governance_records.waivers_in_force(connection, today)
-    return [Held(one, _waiver_for(one, contract.id, in_place)) for one in found]
+    return [WeakenedTerm(one, _waiver_for(one, contract.id, in_place)) for one in found]
 
 
 def children_in_breach(connection: Connection, policy: Contract) -> list[Child]:
@@ -95,10 +97,10 @@ def _children(connection: Connection, policy: Contract) -> Iterator[Child]:
                 yield Child(name, line.version, line.teams, find_weakened_terms(child, (policy,)))
 
 
-def _live_heads(connection: Connection, name: str) -> list[versions.Kept]:
+def _live_heads(connection: Connection, name: str) -> list[versions.StoredVersion]:
     """Return the highest version of each line that is still in use."""
-    heads: dict[int, versions.Kept] = {}
-    for one in versions.of_contract(connection, name):
+    heads: dict[int, versions.StoredVersion] = {}
+    for one in versions.list_versions(connection, name):
         if one.status not in _GONE:
             heads.setdefault(one.major, one)
     return list(heads.values())

@@ -11,14 +11,14 @@ from typing import Any
 from treaty.compatibility import Mode
 from treaty.consumers.impact import BreakingChanges, Effect, Impact, compute_impact
 from treaty.contracts.model import Contract
-from treaty.errors import Conflict, Refused, Unavailable
+from treaty.errors import Conflict, Unavailable
 from treaty.governance.inheritance import is_policy
 from treaty.governance.lifecycle import day_of
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
-from treaty.registry.documents import Prepared, searched, summary_of, together
+from treaty.registry.documents import PreparedDocument, merge_search_words, search_words, summary_of
 from treaty.registry.model import Registration
-from treaty.registry.report import CompatibilityReport
+from treaty.registry.report import VersionRefused
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service.context import Context
 from treaty.registry.service.judgement import Judgement, judge
@@ -26,24 +26,23 @@ from treaty.registry.service.migration_start import begin, propose, readers, wai
 from treaty.registry.service.proposals import open_proposal
 from treaty.registry.store import audit_log, subscriptions, versions
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 
-class VersionRefused(Refused):
-    """A version that may not be registered; the report says why."""
+class InadmissibleVersion(VersionRefused):
+    """A refusal with the judgement behind it, for the audit entry."""
 
-    def __init__(self, subject: str, report: CompatibilityReport, judgement: Judgement | None = None) -> None:
-        reasons = [f"{issue.kind}: {issue.message}" for issue in report.errors]
-        super().__init__(f"{subject} is refused under {report.mode}\n" + "\n".join(reasons))
-        self.report = report
+    def __init__(self, judgement: Judgement) -> None:
+        contract = judgement.candidate.contract
+        super().__init__(f"{contract.id} {contract.version}", judgement.report)
         self.judgement = judgement
 
 
 def register(
-    transaction: Transaction, actor: Actor, rules: RegistryRules, candidate: Prepared, mode: Mode
+    transaction: Transaction, actor: Actor, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
 ) -> Registration:
     """Register an admissible version; a breaking one may be proposed first."""
-    judgement = _judged(transaction, rules, candidate, mode, actor)
+    judgement = _judge_or_refuse(transaction, rules, candidate, mode, actor)
     contract = candidate.contract
     found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
     waiting = waits(rules, judgement, found)
@@ -59,17 +58,17 @@ def register(
             proposal=proposal,
             waits_for=list(waiting.consumers),
         )
-    keep(transaction, actor.name, rules, judgement)
+    store_version(transaction, actor.name, rules, judgement)
     return Registration(
         status="registered", dataset_id=contract.id, version=contract.version, compatibility=judgement.report
     )
 
 
 def register_approved(
-    transaction: Transaction, proposer: str, rules: RegistryRules, candidate: Prepared, mode: Mode
+    transaction: Transaction, proposer: str, rules: RegistryRules, candidate: PreparedDocument, mode: Mode
 ) -> None:
     """Register an approved version; it is judged again, because the history may have changed."""
-    keep(transaction, proposer, rules, _judged(transaction, rules, candidate, mode, None))
+    store_version(transaction, proposer, rules, _judge_or_refuse(transaction, rules, candidate, mode, None))
 
 
 def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, asked: Mode) -> None:
@@ -94,58 +93,58 @@ def _leaves_policy(before: Contract, after: Contract) -> bool:
     return before.treaty.parent is not None and before.treaty.parent != after.treaty.parent
 
 
-def keep(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
+def store_version(transaction: Transaction, actor: str, rules: RegistryRules, judgement: Judgement) -> None:
     """Store an admissible version with its audit entry, migration and notices."""
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
-    asked = _asked(transaction, judgement)
+    asked = _affected_consumers(transaction, judgement)
     seq = transaction.record(
         actor,
         "contract.register",
         f"{contract.id} {contract.version}",
         before=judgement.before.digest if judgement.before else None,
         after=digest,
-        details=_noted(judgement, asked),
+        details=_registration_details(judgement, asked),
     )
-    _keep_summary(transaction, candidate, judgement.before)
+    _update_search_row(transaction, candidate, judgement.before)
     versions.add_version(transaction, _row(transaction, actor, judgement, seq, digest))
     if contract.treaty.lineage or judgement.before is not None:
         subscriptions.replace_upstreams(transaction, candidate.line, contract.treaty.lineage, seq)
     if judgement.before is None:
         subscriptions.find_upstreams_of_newcomer(transaction, candidate.line, seq)
     begin(transaction, actor, rules, judgement)
-    _tell(transaction, judgement, asked)
+    _notify_parties(transaction, judgement, asked)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AffectedConsumer:
     """An affected consumer and its team."""
 
     impact: Impact
     team: str | None
 
 
-def _asked(transaction: Transaction, judgement: Judgement) -> list[_Asked]:
+def _affected_consumers(transaction: Transaction, judgement: Judgement) -> list[_AffectedConsumer]:
     if judgement.before is None:
         return []
     subscribed = subscriptions.subscribers(transaction.connection, judgement.before.line)
     teams = {one.subscription.consumer: one.team for one in subscribed}
     found = compute_impact(judgement.verdict, [one.subscription for one in subscribed])
-    return [_Asked(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
+    return [_AffectedConsumer(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
 
 
-def _noted(judgement: Judgement, asked: list[_Asked]) -> dict[str, Any]:
+def _registration_details(judgement: Judgement, affected: list[_AffectedConsumer]) -> dict[str, Any]:
     """Return the details of a registration for the audit log."""
     noted: dict[str, Any] = {"mode": str(judgement.verdict.mode), "compatible": judgement.verdict.compatible}
     if judgement.before is not None:
         opens = judgement.verdict.opens_line
-        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(asked)}
+        noted |= {"before": judgement.before.version, "opens_line": opens, "hits": len(affected)}
     return noted
 
 
-def _judged(
-    transaction: Transaction, rules: RegistryRules, candidate: Prepared, mode: Mode, actor: Actor | None
+def _judge_or_refuse(
+    transaction: Transaction, rules: RegistryRules, candidate: PreparedDocument, mode: Mode, actor: Actor | None
 ) -> Judgement:
     """Judge a candidate; refuse it without permission, or if it exists or is not admissible."""
     judgement = judge(transaction.connection, rules, candidate, mode, transaction.now.date())
@@ -158,8 +157,7 @@ def _judged(
 
 def _refuse_if_inadmissible(judgement: Judgement) -> None:
     if not judgement.admissible:
-        contract = judgement.candidate.contract
-        raise VersionRefused(f"{contract.id} {contract.version}", judgement.report, judgement)
+        raise InadmissibleVersion(judgement)
 
 
 def _refuse_if_not_new(transaction: Transaction, judgement: Judgement) -> None:
@@ -202,7 +200,7 @@ def _row(transaction: Transaction, actor: str, judgement: Judgement, seq: int, d
     }
 
 
-def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | None) -> None:
+def _update_search_row(transaction: Transaction, candidate: PreparedDocument, before: StoredVersion | None) -> None:
     """Update the search row of a contract: the highest version describes it, every line in use adds its words."""
     contract = candidate.contract
     words = candidate.words
@@ -220,18 +218,18 @@ def _keep_summary(transaction: Transaction, candidate: Prepared, before: Kept | 
         versions.add_contract(transaction, {"id": contract.id, "created_at": transaction.now, **summary})
         return
     highest = versions.highest(transaction.connection, contract.id)
-    lines = versions.beside(transaction.connection, contract.id, candidate.parts[0])
-    beside = [searched(versions.contract_of(transaction.connection, one)) for one in lines]
+    lines = versions.heads_of_other_lines(transaction.connection, contract.id, candidate.parts[0])
+    beside = [search_words(versions.contract_of(transaction.connection, one)) for one in lines]
     if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
-        said = {**summary, **together(words, *beside)}
+        said = {**summary, **merge_search_words(words, *beside)}
     elif beside:
-        said = together(*beside, words)
+        said = merge_search_words(*beside, words)
     else:
         return
     versions.update_contract(transaction, contract.id, said)
 
 
-def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -> None:
+def _notify_parties(transaction: Transaction, judgement: Judgement, affected: list[_AffectedConsumer]) -> None:
     """Notify the owners, the affected consumers, and the owners of contracts in breach of a policy."""
     contract, verdict = judgement.candidate.contract, judgement.verdict
     parties = {owner.team for owner in contract.owners}
@@ -239,8 +237,8 @@ def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -
     kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
     if judgement.before is not None:
         parties |= judgement.before.teams
-        parties |= {one.impact.subscription.consumer for one in asked}
-        parties |= {one.team for one in asked if one.team}
+        parties |= {one.impact.subscription.consumer for one in affected}
+        parties |= {one.team for one in affected if one.team}
         made = subscriptions.made_from(transaction.connection, judgement.before.line)
         struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
         parties |= {team for line in struck for team in versions.owners_of(transaction.connection, line)}
@@ -251,7 +249,7 @@ def _tell(transaction: Transaction, judgement: Judgement, asked: list[_Asked]) -
                 "effect": found.effect.value,
                 "changes": [item.message for item in found.changes],
             }
-            for found in (one.impact for one in asked)
+            for found in (one.impact for one in affected)
         }
         kind = "contract.changed"
         if verdict.opens_line:
@@ -275,13 +273,13 @@ def _plan(judgement: Judgement) -> dict[str, str] | None:
 
 
 _REFUSED = "contract.refuse"
-_LOOKED_BACK = 2_000
+_MAX_ENTRIES_SEARCHED = 2_000
 """Entries to search for the same refusal, so that a client that retries does not fill the log."""
 
 _MOST_KINDS = 20
 
 
-def note(transaction: Transaction, actor: str, judgement: Judgement) -> None:
+def record_refusal(transaction: Transaction, actor: str, judgement: Judgement) -> None:
     """Record a refusal, unless the same document of the same actor was refused recently."""
     contract, report = judgement.candidate.contract, judgement.report
     subject, digest = f"{contract.id} {contract.version}", judgement.candidate.digest
@@ -298,7 +296,7 @@ def note(transaction: Transaction, actor: str, judgement: Judgement) -> None:
             "mode": report.mode,
             "issues": list(kinds)[:_MOST_KINDS],
             "required_version": report.required_version,
-            "hits": _hits(transaction, judgement),
+            "hits": _count_affected(transaction, judgement),
         },
     )
 
@@ -308,11 +306,11 @@ def _is_known(transaction: Transaction, actor: str, subject: str, digest: str) -
     if (actor, subject, digest) in noted:  # by another unit of this transaction, whose entries cannot be read yet
         return True
     noted.add((actor, subject, digest))
-    since = transaction.newest - _LOOKED_BACK
+    since = transaction.newest - _MAX_ENTRIES_SEARCHED
     return audit_log.has_entry(transaction.connection, since, actor, _REFUSED, subject, digest)
 
 
-def _hits(transaction: Transaction, judgement: Judgement) -> int:
+def _count_affected(transaction: Transaction, judgement: Judgement) -> int:
     """Count the affected consumers."""
     if judgement.before is None:
         return 0
@@ -323,13 +321,13 @@ def _hits(transaction: Transaction, judgement: Judgement) -> int:
 _LOG = logging.getLogger("treaty.registry")
 
 
-def note_later(context: Context, judgement: Judgement) -> None:
+def record_refusal_later(context: Context, judgement: Judgement) -> None:
     """Record a refusal in a transaction of its own; a failure only logs a warning."""
     actor = context.actor.name
     with suppress(Unavailable):  # the registry is closing
-        context.submit(lambda it: note(it, actor, judgement)).add_done_callback(_heard)
+        context.submit(lambda it: record_refusal(it, actor, judgement)).add_done_callback(_log_failure)
 
 
-def _heard(done: Future[None]) -> None:
+def _log_failure(done: Future[None]) -> None:
     if not done.cancelled() and done.exception() is not None:
         _LOG.warning("a refusal was not noted: %s", type(done.exception()).__name__)

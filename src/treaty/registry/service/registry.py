@@ -44,12 +44,12 @@ from treaty.registry.service.judgement import diff_answer
 from treaty.registry.service.measures import Measures
 from treaty.registry.service.migrations import Migrations
 from treaty.registry.service.notifications import Notices
-from treaty.registry.service.registration import note_later
+from treaty.registry.service.registration import record_refusal_later
 from treaty.registry.service.version_answers import document_answer, line_answers, version_answer
 from treaty.registry.store import Connection, activity_feed, audit_log, migration_records, search, teams, versions
 from treaty.registry.store.database import Clock, Database, utc_now
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 _DEPRECATED_FROM = frozenset({Status.DRAFT, Status.ACTIVE, Status.DEPRECATED})
 
@@ -117,9 +117,8 @@ class Registry(RegistryApi):
             context.check_in_force(transaction)
             try:
                 return registration.register(transaction, context.actor, context.rules, candidate, mode)
-            except registration.VersionRefused as refusal:
-                if refusal.judgement is not None:
-                    note_later(context, refusal.judgement)
+            except registration.InadmissibleVersion as refusal:
+                record_refusal_later(context, refusal.judgement)
                 raise
 
         return context.submit(register)
@@ -163,7 +162,7 @@ class Registry(RegistryApi):
         """List activity, the newest first, optionally of one contract, team or kind, or since a day."""
         check_limit(limit)
         before = int(after(cursor, 0)[0]) if cursor is not None else None
-        wanted = activity_feed.Wanted(contract, team, kind, since)
+        wanted = activity_feed.ActivityFilter(contract, team, kind, since)
         return self._context.read(lambda it: activity_feed.page(it, wanted, before, limit))
 
     def upcoming(
@@ -212,14 +211,14 @@ class Registry(RegistryApi):
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""
-        return self._document(lambda it: versions.version_of(it, contract, version))
+        return self._document(lambda it: versions.get_version(it, contract, version))
 
     def given(self, contract: str, version: str) -> tuple[bytes, str]:
         """Return a document byte for byte as it was registered, with its media type."""
 
-        def find(it: Connection) -> tuple[bytes, str]:
-            found = versions.version_of(it, contract, version)
-            return versions.given(it, found), found.media
+        def find(connection: Connection) -> tuple[bytes, str]:
+            found = versions.get_version(connection, contract, version)
+            return versions.original_document(connection, found), found.media
 
         return self._context.read(find)
 
@@ -239,8 +238,11 @@ class Registry(RegistryApi):
         """Compare two versions: the changes, what they break, and the version they require."""
         mode = self._context.mode(compatibility)
 
-        def compare(it: Connection) -> DiffAnswer:
-            old, new = (versions.contract_of(it, versions.version_of(it, contract, one)) for one in (before, after_))
+        def compare(connection: Connection) -> DiffAnswer:
+            old, new = (
+                versions.contract_of(connection, versions.get_version(connection, contract, one))
+                for one in (before, after_)
+            )
             return diff_answer(judge(diff(old, new), mode, self._context.rules.grading))
 
         return self._context.read(compare)
@@ -309,19 +311,21 @@ class Registry(RegistryApi):
     def _is_due(self) -> bool:
         with self._context.database.read() as connection:
             today = self._context.today
-            return bool(versions.due(connection, today, limit=1) or migration_records.due(connection, today, limit=1))
+            return bool(
+                versions.versions_due(connection, today, limit=1) or migration_records.due(connection, today, limit=1)
+            )
 
-    def _document(self, find: Callable[[Connection], Kept]) -> DocumentAnswer:
-        def read(it: Connection) -> DocumentAnswer:
-            found = find(it)
-            return document_answer(found, versions.document_of(it, found))
+    def _document(self, find: Callable[[Connection], StoredVersion]) -> DocumentAnswer:
+        def read(connection: Connection) -> DocumentAnswer:
+            found = find(connection)
+            return document_answer(found, versions.document_of(connection, found))
 
         return self._context.read(read)
 
     def _step_line(
-        self, line: Line, of: frozenset[Status], step: Callable[[Transaction, Kept], Kept]
+        self, line: Line, of: frozenset[Status], step: Callable[[Transaction, StoredVersion], StoredVersion]
     ) -> list[VersionAnswer]:
-        def walk(it: Transaction) -> list[Kept]:
-            return [step(it, one) for one in reversed(lifecycle.step_line(it, line, of))]
+        def walk(transaction: Transaction) -> list[StoredVersion]:
+            return [step(transaction, one) for one in reversed(lifecycle.step_line(transaction, line, of))]
 
         return [version_answer(one) for one in self._context.write(walk)]

@@ -5,37 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from treaty.registry.model import DocumentAnswer, LineAnswer, OwnerAnswer, VersionAnswer
-from treaty.registry.service.lifecycle import standing
+from treaty.registry.service.lifecycle import status_of_line
 from treaty.registry.store import Connection, subscriptions, versions
-from treaty.registry.store.versions import Kept
+from treaty.registry.store.versions import StoredVersion
 
 
-def version_answer(one: Kept) -> VersionAnswer:
+def version_answer(version: StoredVersion) -> VersionAnswer:
     """Return a version without its document."""
-    return VersionAnswer(**_said(one))
+    return VersionAnswer(**_answer_fields(version))
 
 
-def document_answer(one: Kept, document: dict[str, Any]) -> DocumentAnswer:
+def document_answer(version: StoredVersion, document: dict[str, Any]) -> DocumentAnswer:
     """Return a version with its document."""
-    return DocumentAnswer(**_said(one), document=document)
+    return DocumentAnswer(**_answer_fields(version), document=document)
 
 
 def line_answers(connection: Connection, contract: str) -> list[LineAnswer]:
     """Return the lines of a contract, the highest first."""
-    members: dict[int, list[Kept]] = {}
-    for one in versions.of_contract(connection, contract):
+    members: dict[int, list[StoredVersion]] = {}
+    for one in versions.list_versions(connection, contract):
         members.setdefault(one.major, []).append(one)
     if not members:
-        raise versions.missing(connection, contract, "has no lines")
+        raise versions.not_found_error(connection, contract, "has no lines")
     return [_line_answer(connection, found) for found in members.values()]
 
 
-def _line_answer(connection: Connection, members: list[Kept]) -> LineAnswer:
+def _line_answer(connection: Connection, members: list[StoredVersion]) -> LineAnswer:
     line, latest = members[0].line, members[0]
     return LineAnswer(
         line=str(line),
         namespace=line.namespace,
-        status=standing(members).value,
+        status=status_of_line(members).value,
         versions=len(members),
         latest=latest.version,
         latest_active=next((one.version for one in members if one.status == "active"), None),
@@ -45,20 +45,20 @@ def _line_answer(connection: Connection, members: list[Kept]) -> LineAnswer:
     )
 
 
-def _said(one: Kept) -> dict[str, Any]:
+def _answer_fields(version: StoredVersion) -> dict[str, Any]:
     return {
-        "contract": one.contract,
-        "version": one.version,
-        "line": str(one.line),
-        "status": one.status.value,
-        "form": one.form,
-        "digest": one.digest,
-        "mode": one.mode,
-        "owners": [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in one.owners],
-        "registered_at": one.registered_at,
-        "registered_by": one.registered_by,
-        "deprecation_uri": one.deprecation_uri,
-        "announced_on": one.announced_on,
-        "sunset_on": one.sunset_on,
-        "retire_on": one.retire_on,
+        "contract": version.contract,
+        "version": version.version,
+        "line": str(version.line),
+        "status": version.status.value,
+        "form": version.form,
+        "digest": version.digest,
+        "mode": version.mode,
+        "owners": [OwnerAnswer(team=owner.team, contact=owner.contact) for owner in version.owners],
+        "registered_at": version.registered_at,
+        "registered_by": version.registered_by,
+        "deprecation_uri": version.deprecation_uri,
+        "announced_on": version.announced_on,
+        "sunset_on": version.sunset_on,
+        "retire_on": version.retire_on,
     }

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from treaty.errors import InvalidDocument
-from treaty.registry.activity_sentences import ACTIONS, About, Told
+from treaty.registry.activity_sentences import ACTIONS, ActivityEntry, Subject
 from treaty.registry.model import ActivityAnswer, Page
 from treaty.registry.model.page import cursor
 from treaty.registry.store.tables import audit
@@ -25,7 +25,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(one.kind for one in ACTIONS.values(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ActivityFilter:
     """Filters of the feed."""
 
     contract: str | None = None
@@ -41,7 +41,7 @@ class Wanted:
         return tuple(action for action, one in ACTIONS.items() if self.kind in (None, one.kind))
 
 
-def page(connection: Connection, wanted: Wanted, before: int | None, limit: int) -> Page[ActivityAnswer]:
+def page(connection: Connection, wanted: ActivityFilter, before: int | None, limit: int) -> Page[ActivityAnswer]:
     """Return a part of the feed; it may be short, and still have a next."""
     start = before if before is not None else _newest(connection) + 1
     floor = max(start - _LOOKED_AT, 1)
@@ -57,7 +57,7 @@ def _newest(connection: Connection) -> int:
     return int(connection.execute(select(func.max(_A.seq))).scalar_one() or 0)
 
 
-def _found(connection: Connection, wanted: Wanted, start: int, floor: int, most: int) -> list[int]:
+def _found(connection: Connection, wanted: ActivityFilter, start: int, floor: int, most: int) -> list[int]:
     """Return the numbers of matching entries; teams are matched in Python."""
     conditions = _conditions(wanted)
     realm = realm_of(connection, wanted.team) if wanted.team is not None else None
@@ -72,7 +72,7 @@ def _found(connection: Connection, wanted: Wanted, start: int, floor: int, most:
     return found[:most]
 
 
-def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
+def _conditions(wanted: ActivityFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [_A.action.in_(wanted.actions)]
     if wanted.contract is not None:  # so that few are left to look at closely
         conditions.append(_A.subject.contains(wanted.contract, autoescape=True))
@@ -81,7 +81,7 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _fits(action: str, subject: str, wanted: Wanted, realm: Realm | None) -> bool:
+def _fits(action: str, subject: str, wanted: ActivityFilter, realm: Realm | None) -> bool:
     if wanted.contract is None and realm is None:
         return True
     about = ACTIONS[action].read(subject)
@@ -90,7 +90,7 @@ def _fits(action: str, subject: str, wanted: Wanted, realm: Realm | None) -> boo
     return realm is None or _concerns(realm, about)
 
 
-def _concerns(realm: Realm, about: About) -> bool:
+def _concerns(realm: Realm, about: Subject) -> bool:
     """Tell whether an entry concerns a team; what other consumers of a line do concerns only its owner."""
     if about.contract in realm.owned or about.consumer in realm.consumers:
         return True
@@ -127,7 +127,7 @@ def _answer(row: Row[Any]) -> ActivityAnswer:
         actor=row.actor,
         kind=action.kind,
         did=action.did,
-        headline=action.tell(Told(row.actor, about, row.details, row.before is not None)),
+        headline=action.tell(ActivityEntry(row.actor, about, row.details, row.before is not None)),
         contract=about.contract,
         version=about.version,
         before=_text(row.details.get("before")),

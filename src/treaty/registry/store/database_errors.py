@@ -9,7 +9,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from treaty.errors import InvalidDocument, TreatyError, Unavailable
 
-TROUBLE = (SQLAlchemyError, OverflowError, UnicodeEncodeError)
+DATABASE_ERRORS = (SQLAlchemyError, OverflowError, UnicodeEncodeError)
 """Exceptions of SQLAlchemy and the drivers."""
 
 
@@ -18,11 +18,11 @@ def reachable(name: str) -> Iterator[None]:
     """Translate database errors raised in the context."""
     try:
         yield
-    except TROUBLE as error:
-        raise in_words(name, error) from None
+    except DATABASE_ERRORS as error:
+        raise describe_error(name, error) from None
 
 
-def in_words(name: str, error: Exception) -> TreatyError:
+def describe_error(name: str, error: Exception) -> TreatyError:
     """Return InvalidDocument for a value that cannot be stored, otherwise Unavailable with the reason."""
     if isinstance(error, (DataError, OverflowError, UnicodeEncodeError)):
         return InvalidDocument("a text holds a character, or a number is a size, that no database keeps")

@@ -146,9 +146,9 @@ def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]
     return {key: at for key, at in found.items() if key in wanted}
 
 
-def _known(connection: Connection, found: Sequence[Measure]) -> set[tuple[str, str, datetime]]:
+def _known(connection: Connection, measures: Sequence[Measure]) -> set[tuple[str, str, datetime]]:
     known: set[tuple[str, str, datetime]] = set()
-    for part in in_batches([(one.contract, one.name, one.at) for one in found]):
+    for part in in_batches([(one.contract, one.name, one.at) for one in measures]):
         contracts_, names, moments = ({*one} for one in zip(*part, strict=True))
         asked = select(_M.contract, _M.name, _M.at).where(
             _M.contract.in_(contracts_), _M.name.in_(names), _M.at.in_(moments)
@@ -174,16 +174,16 @@ def _is_new_day(before: datetime | None, at: datetime) -> bool:
     return before is not None and before.date() < at.date()
 
 
-def _values(one: Measure) -> dict[str, Any]:
+def _values(measure: Measure) -> dict[str, Any]:
     return {
-        "contract": one.contract,
-        "name": one.name,
-        "at": one.at,
-        "value": one.value,
-        "unit": one.unit or "",
-        "promise": one.promise,
-        "state": one.state.value if one.state else None,
-        "details": dict(one.details),
+        "contract": measure.contract,
+        "name": measure.name,
+        "at": measure.at,
+        "value": measure.value,
+        "unit": measure.unit or "",
+        "promise": measure.promise,
+        "state": measure.state.value if measure.state else None,
+        "details": dict(measure.details),
     }
 
 

@@ -39,7 +39,7 @@ class ConsumerState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMigration:
+class StoredMigration:
     """A row of a migration."""
 
     id: int
@@ -76,7 +76,7 @@ class KeptMigration:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptConsumer:
+class StoredConsumer:
     """A row of a consumer in a migration."""
 
     consumer: str
@@ -90,7 +90,7 @@ class KeptConsumer:
     changed_by: str
 
 
-def find(connection: Connection, identity: int) -> KeptMigration:
+def find(connection: Connection, identity: int) -> StoredMigration:
     """Return a migration, or raise NotFound."""
     row = connection.execute(select(migrations).where(_M.id == identity)).one_or_none()
     if row is None:
@@ -105,7 +105,7 @@ def page(
     team: str | None,
     after: int,
     limit: int,
-) -> list[KeptMigration]:
+) -> list[StoredMigration]:
     """Return some migrations, in the order they were opened."""
     asked = select(migrations).where(_M.id > after)
     if team is not None:
@@ -124,27 +124,27 @@ def _concerns(team: str) -> ColumnElement[bool]:
     return or_(here, reads.where(func.coalesce(_S.team, _S.consumer) == team))
 
 
-def ending(connection: Connection, until: date, limit: int) -> list[KeptMigration]:
+def ending(connection: Connection, until: date, limit: int) -> list[StoredMigration]:
     """Return the migrations under way whose window ends by a day."""
     asked = select(migrations).where(_M.ends_on <= until, _M.state == MigrationState.OPEN.value)
     return [_kept(row) for row in connection.execute(asked.order_by(_M.ends_on, _M.id).limit(limit))]
 
 
-def live_from(connection: Connection, line: Line) -> list[KeptMigration]:
+def live_from(connection: Connection, line: Line) -> list[StoredMigration]:
     """Return the migrations under way from a line, the latest first."""
     states = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
     asked = select(migrations).where(_M.contract == line.contract, _M.major == line.major, _M.state.in_(states))
     return [_kept(row) for row in connection.execute(asked.order_by(_M.id.desc()))]
 
 
-def proposed_as(connection: Connection, proposal: int) -> KeptMigration | None:
+def proposed_as(connection: Connection, proposal: int) -> StoredMigration | None:
     """Return the migration that waits with a proposal."""
     asked = select(migrations).where(_M.proposal == proposal, _M.state == MigrationState.PROPOSED.value)
     row = connection.execute(asked).one_or_none()
     return None if row is None else _kept(row)
 
 
-def waiting_for(connection: Connection, contract: str, version: str) -> KeptMigration | None:
+def waiting_for(connection: Connection, contract: str, version: str) -> StoredMigration | None:
     """Return the migration that waits for a version to be registered."""
     asked = select(migrations).where(
         _M.contract == contract, _M.to_version == version, _M.state == MigrationState.PROPOSED.value
@@ -153,7 +153,7 @@ def waiting_for(connection: Connection, contract: str, version: str) -> KeptMigr
     return None if row is None else _kept(row)
 
 
-def between(connection: Connection, contract: str, version: str, to_version: str) -> KeptMigration | None:
+def between(connection: Connection, contract: str, version: str, to_version: str) -> StoredMigration | None:
     """Return the latest migration between the lines of two versions."""
     major, to_major = (int(text.partition(".")[0]) for text in (version, to_version))
     asked = select(migrations).where(_M.contract == contract, _M.major == major, _M.to_major == to_major)
@@ -161,13 +161,13 @@ def between(connection: Connection, contract: str, version: str, to_version: str
     return None if row is None else _kept(row)
 
 
-def due(connection: Connection, today: date, limit: int) -> list[KeptMigration]:
+def due(connection: Connection, today: date, limit: int) -> list[StoredMigration]:
     """Return the migrations whose consumers are to be reminded."""
     asked = select(migrations).where(_M.remind_on <= today, _M.state == MigrationState.OPEN.value)
     return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
 
 
-def consumers_of(connection: Connection, migration: int) -> dict[str, KeptConsumer]:
+def consumers_of(connection: Connection, migration: int) -> dict[str, StoredConsumer]:
     """Return the stored consumers of a migration by name."""
     rows = connection.execute(select(migration_consumers).where(_C.migration == migration).order_by(_C.consumer))
     return {row.consumer: _consumer(row) for row in rows}
@@ -192,14 +192,14 @@ def put_consumer(transaction: Transaction, migration: int, consumer: str, values
         transaction.write(insert(migration_consumers).values(migration=migration, consumer=consumer, **values))
 
 
-def _kept(row: Row[Any]) -> KeptMigration:
+def _kept(row: Row[Any]) -> StoredMigration:
     kept = dict(row._mapping)
     kept["state"] = MigrationState(row.state)
-    return KeptMigration(**kept)
+    return StoredMigration(**kept)
 
 
-def _consumer(row: Row[Any]) -> KeptConsumer:
+def _consumer(row: Row[Any]) -> StoredConsumer:
     kept = dict(row._mapping)
     del kept["migration"]
     kept |= {"state": ConsumerState(row.state), "consumer_class": ConsumerClass(row.consumer_class)}
-    return KeptConsumer(**kept)
+    return StoredConsumer(**kept)

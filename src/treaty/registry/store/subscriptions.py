@@ -112,16 +112,16 @@ def find_subscription(connection: Connection, consumer: str, line: Line) -> Subs
 
 
 def put_subscription(
-    transaction: Transaction, one: Subscription, team: str | None, actor: str, revision: int, since: datetime
+    transaction: Transaction, subscription: Subscription, team: str | None, actor: str, revision: int, since: datetime
 ) -> None:
     """Insert or update a subscription."""
-    key = {"consumer": one.consumer, "contract": one.line.contract, "major": one.line.major}
+    key = {"consumer": subscription.consumer, "contract": subscription.line.contract, "major": subscription.line.major}
     values: dict[str, Any] = {
-        "consumer_class": one.consumer_class.value,
-        "fields": [str(path) for path in one.fields],
-        "purpose": one.purpose,
-        "latency": one.latency,
-        "contact": one.contact,
+        "consumer_class": subscription.consumer_class.value,
+        "fields": [str(path) for path in subscription.fields],
+        "purpose": subscription.purpose,
+        "latency": subscription.latency,
+        "contact": subscription.contact,
         "team": team,
         "since": since,
         "changed_by": actor,
@@ -130,18 +130,26 @@ def put_subscription(
     }
     changed = transaction.write(
         update(subscriptions)
-        .where(_S.consumer == one.consumer, _S.contract == one.line.contract, _S.major == one.line.major)
+        .where(
+            _S.consumer == subscription.consumer,
+            _S.contract == subscription.line.contract,
+            _S.major == subscription.line.major,
+        )
         .values(**values)
     )
     if changed.rowcount == 0:
         transaction.write(insert(subscriptions).values(**key, **values))
 
 
-def end_subscription(transaction: Transaction, one: Subscription, actor: str, revision: int) -> None:
+def end_subscription(transaction: Transaction, subscription: Subscription, actor: str, revision: int) -> None:
     """Mark a subscription as ended."""
     transaction.write(
         update(subscriptions)
-        .where(_S.consumer == one.consumer, _S.contract == one.line.contract, _S.major == one.line.major)
+        .where(
+            _S.consumer == subscription.consumer,
+            _S.contract == subscription.line.contract,
+            _S.major == subscription.line.major,
+        )
         .values(active=False, changed_by=actor, revision=revision)
     )
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from treaty.errors import Conflict, NotFound
-from treaty.registry.access.actors import Actor, Role, Scope, Unknown
+from treaty.registry.access.actors import Actor, NotAuthenticated, Role, Scope
 from treaty.registry.access.tokens import (
     TokenRecord,
     actor_of,
@@ -87,14 +87,14 @@ def believed(connection: Connection, text: str) -> TokenRecord:
     """Return the record of a token if the secret matches, or raise Unknown."""
     parts = parse_token(text)
     if parts is None:
-        raise Unknown(_NOT_A_TOKEN)
+        raise NotAuthenticated(_NOT_A_TOKEN)
     identity, secret = parts
     record = find(connection, identity)
     if record is None:
         check_unknown(secret)
-        raise Unknown(_NOT_A_TOKEN)
+        raise NotAuthenticated(_NOT_A_TOKEN)
     if not matches(record, secret):
-        raise Unknown(_NOT_A_TOKEN)
+        raise NotAuthenticated(_NOT_A_TOKEN)
     return record
 
 
@@ -102,7 +102,7 @@ def check_in_force(connection: Connection, identity: str) -> None:
     """Raise Unknown for a token that was verified before and revoked since."""
     record = find(connection, identity)
     if record is None:
-        raise Unknown(_NOT_A_TOKEN)
+        raise NotAuthenticated(_NOT_A_TOKEN)
     check_not_revoked(record)
 
 

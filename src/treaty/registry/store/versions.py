@@ -69,7 +69,7 @@ _LATEST = _OF_CONTRACT.add_columns(_V.parsed).where(_V.status == Status.ACTIVE.v
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredVersion:
     """A row of a version, without its document."""
 
     seq: int
@@ -103,16 +103,16 @@ class Kept:
         return frozenset(owner.team for owner in self.owners)
 
 
-def predecessor(connection: Connection, contract: str, major: int) -> Kept | None:
+def predecessor(connection: Connection, contract: str, major: int) -> StoredVersion | None:
     """Return the highest version of the line, else the highest of all."""
     return _one(connection, _PREDECESSOR, {"contract": contract, "major": major})
 
 
-def version_of(connection: Connection, contract: str, version: str) -> Kept:
+def get_version(connection: Connection, contract: str, version: str) -> StoredVersion:
     """Return one version, or raise NotFound."""
     found = _at(connection, contract, version)
     if found is None:
-        raise missing(connection, contract, f"has no version {version!r}")
+        raise not_found_error(connection, contract, f"has no version {version!r}")
     return found
 
 
@@ -121,7 +121,7 @@ def is_registered(connection: Connection, contract: str, version: str) -> bool:
     return _at(connection, contract, version) is not None
 
 
-def _at(connection: Connection, contract: str, version: str) -> Kept | None:
+def _at(connection: Connection, contract: str, version: str) -> StoredVersion | None:
     parts = try_parse_version(version)
     if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
         return None
@@ -129,44 +129,44 @@ def _at(connection: Connection, contract: str, version: str) -> Kept | None:
     return _one(connection, _VERSION, asked)
 
 
-def latest(connection: Connection, contract: str) -> tuple[Kept, dict[str, Any]]:
+def latest(connection: Connection, contract: str) -> tuple[StoredVersion, dict[str, Any]]:
     """Return the highest active version with its document."""
     row = connection.execute(_LATEST, {"contract": contract}).one_or_none()
     if row is None:
-        raise missing(connection, contract, "has no active version")
+        raise not_found_error(connection, contract, "has no active version")
     kept = _kept(row)
-    return kept, current(row.parsed, kept)
+    return kept, document_with_status(row.parsed, kept)
 
 
-def highest(connection: Connection, contract: str) -> Kept | None:
+def highest(connection: Connection, contract: str) -> StoredVersion | None:
     """Return the highest version that was ever registered."""
     return _one(connection, _HIGHEST, {"contract": contract})
 
 
-def in_line(connection: Connection, line: Line) -> list[Kept]:
+def versions_in_line(connection: Connection, line: Line) -> list[StoredVersion]:
     """Return the versions of a line, the highest first."""
     return _all(connection, _of(line.contract).where(_V.major == line.major).order_by(*_NEWEST))
 
 
-def beside(connection: Connection, contract: str, major: int) -> list[Kept]:
+def heads_of_other_lines(connection: Connection, contract: str, major: int) -> list[StoredVersion]:
     """Return the highest version of each other line that is still in use."""
     gone = (Status.RETIRED.value, Status.ARCHIVED.value)
     others = select(_V.major).distinct().where(_V.contract == contract, _V.major != major, _V.status.not_in(gone))
-    return [in_line(connection, Line(contract, other))[0] for other in connection.scalars(others)]
+    return [versions_in_line(connection, Line(contract, other))[0] for other in connection.scalars(others)]
 
 
-def of_contract(connection: Connection, contract: str) -> list[Kept]:
+def list_versions(connection: Connection, contract: str) -> list[StoredVersion]:
     """Return every version of a contract, the highest first."""
     return _all(connection, _of(contract).order_by(*_NEWEST))
 
 
 def owners_of(connection: Connection, line: Line) -> frozenset[str]:
     """Return the teams that own a line, as its highest version names them."""
-    members = in_line(connection, line)
+    members = versions_in_line(connection, line)
     return members[0].teams if members else frozenset()
 
 
-def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000) -> list[Kept]:
+def versions_due(connection: Connection, today: date, after: int = 0, limit: int = 1_000) -> list[StoredVersion]:
     """Return versions for which a day has come, in the order they were registered."""
     to_deprecate = (_V.status == Status.ACTIVE.value) & ((_V.announced_on <= today) | (_V.expires_on <= today))
     to_sunset = (_V.status == Status.DEPRECATED.value) & (_V.sunset_on <= today)
@@ -175,7 +175,7 @@ def due(connection: Connection, today: date, after: int = 0, limit: int = 1_000)
     return _all(connection, asked.order_by(_V.seq).limit(limit))
 
 
-def dated(connection: Connection, until: date, limit: int) -> list[Kept]:
+def versions_dated_until(connection: Connection, until: date, limit: int) -> list[StoredVersion]:
     """Return versions in use with a day of their life by a date, the highest first."""
     near = (_V.announced_on <= until) | (_V.sunset_on <= until) | (_V.retire_on <= until) | (_V.expires_on <= until)
     used = _V.status.in_([Status.ACTIVE.value, Status.DEPRECATED.value, Status.SUNSET.value])
@@ -185,31 +185,31 @@ def dated(connection: Connection, until: date, limit: int) -> list[Kept]:
 
 def history(
     connection: Connection, contract: str, after: int = 0, limit: int = 100
-) -> list[tuple[Kept, dict[str, Any]]]:
+) -> list[tuple[StoredVersion, dict[str, Any]]]:
     """Return a page of versions with their documents, in the order they were registered."""
     asked = select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
     rows: Any = connection.execute(asked).all()
     if not rows and highest(connection, contract) is None:
-        raise missing(connection, contract, "")
-    return [(kept, current(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
+        raise not_found_error(connection, contract, "")
+    return [(kept, document_with_status(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
 
 
-def document_of(connection: Connection, kept: Kept) -> dict[str, Any]:
+def document_of(connection: Connection, version: StoredVersion) -> dict[str, Any]:
     """Return the document of a version at its present status."""
-    parsed = connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one()
-    return current(parsed, kept)
+    parsed = connection.execute(select(_V.parsed).where(_V.seq == version.seq)).scalar_one()
+    return document_with_status(parsed, version)
 
 
-def given(connection: Connection, kept: Kept) -> bytes:
+def original_document(connection: Connection, version: StoredVersion) -> bytes:
     """Return the document of a version byte for byte as it was registered."""
-    return bytes(connection.execute(select(_V.document).where(_V.seq == kept.seq)).scalar_one())
+    return bytes(connection.execute(select(_V.document).where(_V.seq == version.seq)).scalar_one())
 
 
-def contract_of(connection: Connection, kept: Kept) -> Contract:
+def contract_of(connection: Connection, version: StoredVersion) -> Contract:
     """Return the parsed contract of a version, from the cache where possible."""
     return _CACHE.get(
-        (kept.digest, kept.form),
-        lambda: connection.execute(select(_V.parsed).where(_V.seq == kept.seq)).scalar_one(),
+        (version.digest, version.form),
+        lambda: connection.execute(select(_V.parsed).where(_V.seq == version.seq)).scalar_one(),
     )
 
 
@@ -233,16 +233,16 @@ def update_contract(transaction: Transaction, contract: str, values: Mapping[str
     transaction.write(update(contracts).where(contracts.c.id == contract).values(**values))
 
 
-def current(parsed: str, kept: Kept) -> dict[str, Any]:
+def document_with_status(parsed: str, version: StoredVersion) -> dict[str, Any]:
     """Return a document with the status its version has now."""
     document: dict[str, Any] = json.loads(parsed)
-    if kept.form == Form.SHORT:
-        document = with_defaults(document) | {"deprecation_uri": kept.deprecation_uri}
-    document["status"] = kept.status.value
+    if version.form == Form.SHORT:
+        document = with_defaults(document) | {"deprecation_uri": version.deprecation_uri}
+    document["status"] = version.status.value
     return document
 
 
-def missing(connection: Connection, contract: str, otherwise: str) -> NotFound:
+def not_found_error(connection: Connection, contract: str, otherwise: str) -> NotFound:
     """Return the error for an unknown contract, or for what it does not have."""
     if highest(connection, contract) is None:
         return no_contract(contract)
@@ -253,17 +253,17 @@ def _of(contract: str) -> Select[Any]:
     return select(*_SUMMARY).where(_V.contract == contract)
 
 
-def _one(connection: Connection, statement: Select[Any], asked: Mapping[str, Any]) -> Kept | None:
+def _one(connection: Connection, statement: Select[Any], asked: Mapping[str, Any]) -> StoredVersion | None:
     row = connection.execute(statement, asked).one_or_none()
     return None if row is None else _kept(row)
 
 
-def _all(connection: Connection, statement: Select[Any]) -> list[Kept]:
+def _all(connection: Connection, statement: Select[Any]) -> list[StoredVersion]:
     return [_kept(row) for row in connection.execute(statement)]
 
 
-def _kept(row: Row[Any]) -> Kept:
-    return Kept(
+def _kept(row: Row[Any]) -> StoredVersion:
+    return StoredVersion(
         row.seq,
         row.contract,
         row.version,

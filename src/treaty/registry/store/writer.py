@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from sqlalchemy import Connection, Engine, text
 
 from treaty.errors import Unavailable
-from treaty.registry.store.database_errors import TROUBLE, in_words
+from treaty.registry.store.database_errors import DATABASE_ERRORS, describe_error
 from treaty.registry.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -110,15 +110,15 @@ class Writer:
         try:
             return _Outcome(job.unit(transaction))
         except Exception as error:
-            if isinstance(error, TROUBLE) or transaction.wrote_since(mark):
+            if isinstance(error, DATABASE_ERRORS) or transaction.wrote_since(mark):
                 raise _PartlyWritten from error
             return _Outcome(error=error)
 
     def _translate(self, error: Exception) -> Exception:
-        if not isinstance(error, TROUBLE):
+        if not isinstance(error, DATABASE_ERRORS):
             return error
         _LOG.warning("a write failed: %s", type(error).__name__)
-        return in_words(self._engine.url.set(query={}).render_as_string(), error)
+        return describe_error(self._engine.url.set(query={}).render_as_string(), error)
 
 
 def _call(listener: Callable[[], None]) -> None:

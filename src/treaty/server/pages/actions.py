@@ -14,7 +14,7 @@ from treaty.catalog.pages.check import Submission, check_page, check_result_page
 from treaty.catalog.pages.migrations import proposals_page
 from treaty.catalog.rendering import Message
 from treaty.errors import InvalidDocument, NotFound, TreatyError, Unavailable, WithFindings
-from treaty.registry.access.actors import Unknown
+from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.access.permissions import Action
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import error_status
@@ -63,7 +63,7 @@ def _perform(request: Request, action: PageAction, form: SubmittedForm) -> Respo
         _check(action, values)
         subject = action.load_subject(registry, values)
         message = action.run(registry, values)
-    except (Unknown, Unavailable):
+    except (NotAuthenticated, Unavailable):
         raise
     except TreatyError as error:
         status, *_ = error_status(request, error)

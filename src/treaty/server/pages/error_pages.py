@@ -17,7 +17,7 @@ from treaty.catalog.links import LiveUrls
 from treaty.catalog.rendering import ANONYMOUS, Page, RenderContext, Visitor, render
 from treaty.contracts.findings import Finding, Severity
 from treaty.errors import NotFound, TreatyError, WithFindings
-from treaty.registry.access.actors import Unknown
+from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.access.tokens import redact
 from treaty.server.errors import error_status, http_error_response, treaty_error_response, validation_error_response
 from treaty.server.pages.responses import BASE, SECURITY_HEADERS, compressed_response, prefers_html
@@ -129,13 +129,13 @@ def _page_or(
 
 def _treaty_error_page(request: Request, error: Exception) -> Response:
     if (
-        isinstance(error, Unknown)
+        isinstance(error, NotAuthenticated)
         and request.method in _SAFE_METHODS
         and request.url.path != LiveUrls().url(links.sign_in())
     ):
         return _to_sign_in(request)
     status, _, message = error_status(request, error)
-    if isinstance(error, Unknown):
+    if isinstance(error, NotAuthenticated):
         message = _NOT_SIGNED_IN
     elif isinstance(error, NotFound):  # pages have their own hint
         message = error.what

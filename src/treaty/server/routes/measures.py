@@ -9,7 +9,7 @@ from fastapi import Query
 from treaty.registry.access.permissions import Action
 from treaty.registry.model import GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
 from treaty.registry.model.page import PAGE
-from treaty.registry.service.measures import measure_of
+from treaty.registry.service.measures import parse_measure
 from treaty.server.errors import API
 from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import IsoDate, MeasuresBody
@@ -24,7 +24,7 @@ Since = Annotated[IsoDate | None, Query(description="The first day to include; b
 @routes.post("/measures", Action.NOTIFY)
 def record_measures(registry: CallerRegistry, body: MeasuresBody) -> RecordedAnswer:
     """Record measurements and compare them with the service levels. Unregistered contracts are skipped and listed."""
-    return registry.measures.record([measure_of(measure.model_dump()) for measure in body.measures])
+    return registry.measures.record([parse_measure(measure.model_dump()) for measure in body.measures])
 
 
 @routes.get("/measures", Action.READ)
