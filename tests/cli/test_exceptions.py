@@ -35,9 +35,9 @@ _EXCEPTIONS: list[tuple[Any, ...]] = [
     (1, "mon", "amount", "missing", "amount is required", _SILENT, "d2", "Tills", "open", None, 2, 60),
     (1, "tue", "booked", "conflict", "they differ", _CLAIMS, "d3", "Books", "resolved", None, 1, 3),
     (2, "mon", "till", "duplicate", "several rows", _TWICE, "d4", "Tills", "accepted", "bo", 3, 60),
-    (2, "tue", "contract", "conflict", "the settled row breaks", _BROKEN, "d5", "Books", "open", None, 4, 60),
+    (2, "tue", "contract", "conflict", "the settled row violates", _BROKEN, "d5", "Books", "open", None, 4, 60),
 ]
-"""What was in doubt, with the days of 2026 on which it was first and last seen."""
+"""Exceptions, with the days of 2026 on which each was first and last seen."""
 _OUTCOMES = [(1, "mon", "held"), (1, "tue", "resolved"), (2, "mon", "resolved"), (2, "tue", "held")]
 
 
@@ -116,8 +116,8 @@ def test_a_key_is_shown_with_claims_side_by_side_and_what_to_do(treaty: Treaty, 
         "first 2026-01-01 00:00, last 2026-03-01 00:00 UTC",
     ):
         assert said in held
-    assert [said for said in ("2 rows", "amount = 1", "should the claims change") if said not in accepted] == []
-    assert [said for said in ("pattern:day", "nobody can accept this") if said not in broken] == []
+    assert [said for said in ("2 rows", "amount = 1", "when a claim changes") if said not in accepted] == []
+    assert [said for said in ("pattern:day", "a violated contract cannot be accepted") if said not in broken] == []
     assert "no exceptions" in sound
 
 
@@ -131,7 +131,7 @@ def test_an_acceptance_is_kept_with_who_and_why(treaty: Treaty, project: str, sp
 
     assert result.code == 0, result.errors
     assert "ada accepts booked of 1,mon" in result.output
-    assert "the next run settles it" in result.output
+    assert "the next run resolves the key" in result.output
     rows = Tables(spark, "lake").read(f"reconciliation.{project}_acceptances").collect()
     assert [
         (row["shop"], row["day"], row["assertion"], row["claims_digest"], row["reason"], row["actor"]) for row in rows
@@ -140,13 +140,13 @@ def test_an_acceptance_is_kept_with_who_and_why(treaty: Treaty, project: str, sp
     assert "by ada" in treaty("exceptions", "show", "1,mon", "--reconciliation", project).output
 
     refusals = {
-        ("1,mon", "amount", "r"): (3, "nobody can accept that a required field is missing"),
-        ("2,tue", "contract", "r"): (3, "nobody can accept a row that breaks its contract"),
-        ("1,tue", "booked", "r"): (1, "data have settled 'booked' of 1,tue already"),
-        ("2,mon", "till", "r"): (1, "bo has accepted 'till' of 2,mon: bo knows"),
-        ("1,mon", "label", "r"): (1, "'label' is not in doubt for 1,mon; in doubt is or was: booked, amount"),
-        ("9,mon", "booked", "r"): (1, "no reconciliation knows '9,mon'"),
-        ("1,mon", "booked", " "): (1, "say why it may stand"),
+        ("1,mon", "amount", "r"): (3, "a missing required value cannot be accepted"),
+        ("2,tue", "contract", "r"): (3, "a row that violates its contract cannot be accepted"),
+        ("1,tue", "booked", "r"): (1, "'booked' of 1,tue is already resolved"),
+        ("2,mon", "till", "r"): (1, "bo has already accepted 'till' of 2,mon: bo knows"),
+        ("1,mon", "label", "r"): (1, "1,mon has no exception 'label'; its exceptions are: booked, amount"),
+        ("9,mon", "booked", "r"): (1, "no reconciliation has the key '9,mon'"),
+        ("1,mon", "booked", " "): (1, "a reason is required"),
     }
     for asked, (code, says) in refusals.items():
         refused = accept(*asked)
@@ -156,9 +156,9 @@ def test_an_acceptance_is_kept_with_who_and_why(treaty: Treaty, project: str, sp
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("list", "--older-than", "soon"), 2, "'soon' is no time; write it like 12h or 7d"),
+        (("list", "--older-than", "soon"), 2, "'soon' is not a duration; write it like 12h or 7d"),
         (("list", "--reconciliation", "nothing"), 1, "no reconciliation 'nothing' has run"),
-        (("list", "--cursor", "x"), 1, "'x' is no cursor"),
+        (("list", "--cursor", "x"), 1, "'x' is not a valid cursor"),
     ],
 )
 def test_what_makes_no_sense_is_said(

@@ -117,8 +117,8 @@ def test_a_view_is_read_as_its_last_run_left_it(reading: Treaty) -> None:
 
 def test_what_there_is_is_said_where_nothing_fits(reading: Treaty) -> None:
     for arguments, words in {
-        ("read_captur",): "there is nothing called read_captur; did you mean read_capture? there are: ",
-        ("read_sales@3",): "there is nothing called read_sales@3",
+        ("read_captur",): "there is no table read_captur; did you mean read_capture? there are: ",
+        ("read_sales@3",): "there is no table read_sales@3",
         ("read_capture", "--as-of", "7"): "run 7 published nothing in products.read_capture; its runs are: 30 (",
         (
             "read_capture",
@@ -126,7 +126,7 @@ def test_what_there_is_is_said_where_nothing_fits(reading: Treaty) -> None:
             "x",
         ): "products.read_capture has no column x; it has: id, amount, _outcome, _run",
         ("read_sales@1", "--outcome", "valid"): "the rows of publications.read_sales_v1 have no outcome",
-        ("a b",): "'a b' names no table",
+        ("a b",): "'a b' is not a table name",
     }.items():
         answer = reading("read", *arguments)
         assert (answer.code, answer.output) == (1, "")

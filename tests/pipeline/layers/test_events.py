@@ -259,7 +259,7 @@ def test_every_injected_defect_has_the_expected_outcome(spark: SparkSession, tmp
         outcomes = [row["_outcome"] for row in rows.values()]
         assert len(rows) == counts["lines"]
         assert outcomes.count("quarantined") == counts["quarantined"] > 0
-        assert outcomes.count("duplicate") == counts["mark_redeliveries"] > 0
+        assert outcomes.count("duplicate") == counts["deduplicated"] > 0
         assert outcomes.count("accepted") == counts["distinct"]
         for entry in ledger:
             if entry["event"] == name and entry["outcome"] == "quarantined":

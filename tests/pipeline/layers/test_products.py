@@ -160,7 +160,7 @@ def test_an_impossible_product_is_refused(spark: SparkSession) -> None:
         build_product(inputs, product, _PRODUCT, contracts)
     with pytest.raises(InvalidDocument, match=r"shop.book 1.0.0 has no primary key"):
         build_product(inputs, product, contract("book", {"id": {}}), contracts)
-    with pytest.raises(InvalidDocument, match=r"events of orders have no field 'order_id'; write .* with sql:"):
+    with pytest.raises(InvalidDocument, match=r"events of orders have no field 'order_id'; compute .* with sql:"):
         build_product(inputs, product, contract("book", {"order_id": _KEY}), contracts)
     with pytest.raises(InvalidDocument, match="field '_given', which is a column that the pipeline adds"):
         product_columns(contract("book", {"id": _KEY, "_given": {}}))

@@ -150,7 +150,7 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
     [
         ({"inputs": ("orders", "returns")}, "reads 'returns', which is missing"),
         ({}, "add sql: to combine them"),
-        ({"sql": sql("SELECT order_id FROM orders")}, "requires 'gross', which sql/sales.sql does not give"),
+        ({"sql": sql("SELECT order_id FROM orders")}, "requires 'gross', but sql/sales.sql has no such column"),
         ({"sql": sql("SELECT\n nothing FROM orders")}, "sql/sales.sql:2: .*nothing"),
         (
             {"sql": sql(QUERY), "redacted": (Redacted("custommer", Redaction.NULL),)},
@@ -159,7 +159,7 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
         ({"sql": sql(QUERY), "redacted": (Redacted("address.town", Redaction.NULL),)}, "no 'town'; there are: city"),
         ({"sql": sql(QUERY), "redacted": (Redacted("gross.cents", Redaction.NULL),)}, "no 'cents'; it is in decimal"),
         ({"sql": sql(QUERY), "redacted": (Redacted("a..b", Redaction.NULL),)}, "redact: cannot read field path"),
-        ({"sql": sql(QUERY), "redacted": (Redacted("customer", Redaction.HASH),)}, "no secret to hash with"),
+        ({"sql": sql(QUERY), "redacted": (Redacted("customer", Redaction.HASH),)}, "no secret is set"),
         ({"sql": sql(QUERY), "delay": Delay("when", timedelta(1))}, "'when', which does not exist"),
         ({"sql": sql(QUERY), "delay": Delay("gross", timedelta(1))}, "'gross', which is decimal"),
     ],
@@ -217,7 +217,7 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
     assert sound.passed
     assert (sound.rows, sound.bad_rows, sound.samples) == (1, 0, ())
     assert any_spark.table(f"{name}.sales").count() == 1
-    assert sound.verdict == "1 row keeps orders 1.0.0: 4 of 4 rules held"
+    assert sound.verdict == "1 row conforms to orders 1.0.0: 4 of 4 rules passed"
 
     broken = written("true")
     assert not broken.passed
@@ -229,7 +229,7 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
     ]
     assert [item.rule.severity for item in broken.concerns] == ["warning"]
     told = "\n".join((broken.verdict, *broken.reasons, *broken.remarks))
-    assert "orders 1.0.0 is broken by 3 rules: nothing is published" in told
+    assert "3 rules of orders 1.0.0 failed: nothing is published" in told
     assert "type:gross: 1 row breaks it" in told
     assert "1.505 in the row of order_id b" in told
     assert "dan" not in told  # what is classified is not shown

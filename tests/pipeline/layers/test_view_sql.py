@@ -99,7 +99,7 @@ def test_a_view_shows_current_visible_rows_of_the_pinned_snapshot(any_spark: Spa
     create_view(any_spark, place, "publications.sales_v1", plain.text, replace(STAMP, run=8), NOW)
     assert any_spark.table(place.full_name("publications.sales_v1")).count() == 2
     assert view_stamp(any_spark, place, "publications.sales_v1").run == 8  # type: ignore[union-attr]
-    with pytest.raises(Conflict, match=r"products\.orders is a table already"):
+    with pytest.raises(Conflict, match=r"products\.orders is a table, so it cannot become a view"):
         create_view(any_spark, place, "products.orders", plain.text, STAMP, NOW)
 
 
@@ -107,8 +107,8 @@ def test_an_impossible_view_is_refused(spark: SparkSession) -> None:
     pinned = orders(spark, TableNamespace("lake.views_refused"))
     refused: dict[str, Any] = {
         "cannot be hashed in a view": {"redacted": (Redacted("order_id", Redaction.HASH),)},
-        "is double, and orders@1 says decimal": {"sql": _sql("SELECT 1D AS gross, * EXCEPT (gross) FROM orders")},
-        "requires 'order_id', which sql/sales.sql": {"sql": _sql("SELECT gross, address, settled_at FROM orders")},
+        "is double, but orders@1 requires decimal": {"sql": _sql("SELECT 1D AS gross, * EXCEPT (gross) FROM orders")},
+        "requires 'order_id', but sql/sales.sql": {"sql": _sql("SELECT gross, address, settled_at FROM orders")},
         "sql/sales.sql:2: ": {"sql": _sql("SELECT\n nothing FROM orders")},
         "'when', which does not exist": {"delay": Delay("when", timedelta(1))},
     }

@@ -26,7 +26,7 @@ def test_lossy_types_are_reported(any_spark: SparkSession) -> None:
 
     found = find_type_problems(any_spark, step)
 
-    assert [(one.severity, one.message.split(", and")[0]) for one in found] == [
+    assert [(one.severity, one.message.split(", but")[0]) for one in found] == [
         (Severity.ERROR, "orders: amount is decimal(27,5)"),
         (Severity.ERROR, "orders: city is int"),
         (Severity.ERROR, "orders: placed_at is date"),

@@ -238,10 +238,10 @@ def test_a_manipulated_delivery_is_detected(spark: SparkSession, tmp_path: Path)
 @pytest.mark.parametrize(
     ("to", "held_to", "says"),
     [
-        (Feed("s3a://bucket/feeds", Format.CSV), HELD_TO, "that this machine and Spark both see"),
-        (Feed("/tmp/fe*ds", Format.CSV), HELD_TO, "cannot have any of"),  # noqa: S108
+        (Feed("s3a://bucket/feeds", Format.CSV), HELD_TO, "that this machine and Spark share"),
+        (Feed("/tmp/fe*ds", Format.CSV), HELD_TO, "must not contain any of"),  # noqa: S108
         (Feed("{tmp}", Format.AVRO), HELD_TO, "a feed cannot have the format avro; use one of: csv, jsonl, parquet"),
-        (Feed("{tmp}", Format.CSV), contract([{"name": "id"}]), "an empty line in CSV"),
+        (Feed("{tmp}", Format.CSV), contract([{"name": "id"}]), "which is an empty line"),
     ],
 )
 def test_an_impossible_feed_is_refused(spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str) -> None:

@@ -69,7 +69,7 @@ def test_statements(spark: SparkSession, case: str) -> None:
     ],
 )
 def test_a_type_change_that_would_lose_values_is_refused(spark: SparkSession, have: str, want: str) -> None:
-    with pytest.raises(Conflict, match=r"a of t is .* and cannot become .*; give the change a new MAJOR version"):
+    with pytest.raises(Conflict, match=r"a of t is .* and cannot become .*; publish the change as a new MAJOR version"):
         list(evolve_statements("t", _columns(have), _columns(want)))
 
 
@@ -113,8 +113,8 @@ def test_rows_must_fit_their_table(spark: SparkSession, request: pytest.FixtureR
     tables.ensure("products.orders", _columns("id string not null, _run bigint"), {})
     for select, reason in {
         "SELECT 'x' AS id, 1 AS more": "products.orders has no column more; it has: id, _run",
-        "SELECT 1L AS _run": "rows for products.orders lack id, which must have a value",
-        "SELECT CAST(NULL AS STRING) AS id": "a row for products.orders has no id, which must have a value",
+        "SELECT 1L AS _run": "rows for products.orders lack the required columns id",
+        "SELECT CAST(NULL AS STRING) AS id": "a row for products.orders has no value for the required column id",
     }.items():
         with pytest.raises(InvalidDocument, match=reason):
             tables.append("products.orders", spark.sql(select), NewStamp(1, {}, "", "", {}))

@@ -60,7 +60,7 @@ def _columns(step: Step, query: StepQuery, schema: StructType) -> Iterator[Findi
     if nullable:
         message = f"{step.name}: columns that {contract} requires may be null: {', '.join(nullable)}"
         hint = "rows without a value violate the contract; give them one with coalesce(…)"
-        yield Finding("nullable-missing", Severity.INFO, message, place=place, hint=hint)
+        yield Finding("perhaps-missing", Severity.INFO, message, place=place, hint=hint)
 
 
 def _type_problem(have: DataType, want: DataType) -> str | None:

@@ -33,7 +33,7 @@ RESOLVED: dict[str, dict[str, Any]] = {
 }
 EXCEPTIONS = {
     ("O2", "currency"): ("conflict", "Payments", "order and payment disagree on currency"),
-    ("O3", "gross"): ("missing", "Order Reconciliation", "gross is required, but order says no value"),
+    ("O3", "gross"): ("missing", "Order Reconciliation", "gross is required, but has no value in order"),
     ("O3", "variance"): (
         "missing",
         "Order Reconciliation",
