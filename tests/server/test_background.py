@@ -121,5 +121,5 @@ def test_what_cannot_be_published_is_logged_and_tried_again(
     place.unlink()
     publisher.publish_now()
 
-    assert f"cannot publish the catalog: {place} is a file" in caplog.text
+    assert f"cannot publish the catalog: {place} is not a folder" in caplog.text
     assert len(builds.done) == 1

@@ -262,4 +262,4 @@ def test_a_day_at_the_end_of_all_days_is_refused_by_its_name(client: httpx2.Clie
 
     for answer in answers:
         assert answer.status_code == 422
-        assert f"after {sunset} the calendar ends within 7 days" in answer.text
+        assert f"7 days after {sunset} is beyond the calendar" in answer.text
