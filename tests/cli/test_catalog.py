@@ -53,7 +53,10 @@ def test_a_server_gives_the_same_site_as_its_database(
 
 @pytest.mark.parametrize(
     ("folder", "words"),
-    [("taken.txt", "is a file"), ("full", "has files that are not the catalog's, such as 'thesis.txt'")],
+    [
+        ("taken.txt", "is not a folder"),
+        ("full", "has files that were not written by the catalog, such as 'thesis.txt'"),
+    ],
 )
 def test_a_folder_that_cannot_be_is_refused(
     treaty: Treaty, write: Write, tmp_path: Path, folder: str, words: str

@@ -52,10 +52,10 @@ def test_a_break_is_refused_with_both_consumers_named_by_field(here: Treaty, sho
     for said in (
         "✗ shop.orders  1.4.0 → 1.5.0  contracts/orders.yaml",
         "these changes require 2.0.0 (MAJOR); 1.5.0 is declared",
-        "delivery-planner  service_orchestration · critical · #planning\n           reads delivery_city",
-        "group-ledger  external_regulatory · critical · #ledger\n           reads gross_total",
+        "delivery-planner  service_orchestration · critical · #planning\n            reads delivery_city",
+        "group-ledger  external_regulatory · critical · #ledger\n            reads gross_total",
         "talk to the affected consumers: #ledger, #planning",
-        "1 contract · 1 changed · 2 affected consumers · 1 may not merge  against main",
+        "1 contract · 1 changed · 2 consumers affected · 1 may not merge  compared with main",
     ):
         assert said in result.output
 
@@ -77,7 +77,7 @@ def test_a_branch_that_touches_no_contract_has_nothing_to_say(here: Treaty, shop
     result = here("check")
 
     assert result.code == 0
-    assert result.output.startswith("no contract changed  against main")
+    assert result.output.startswith("no contract changed  compared with main")
 
 
 def test_what_main_did_meanwhile_is_not_the_branch_s(here: Treaty, shop: Repository) -> None:

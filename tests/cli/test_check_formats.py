@@ -88,8 +88,8 @@ def test_annotations_stand_at_the_lines_of_the_contract() -> None:
         ("error", "contracts/orders.yaml", "field_removed"),
         ("error", "contracts/orders.yaml", "field_type_changed"),
     }
-    assert any("(hits delivery-planner)" in line for line in lines)
-    assert lines[-1] == "treaty check: 1 contract · 1 changed · 2 affected consumers · 1 may not merge"
+    assert any("(affects delivery-planner)" in line for line in lines)
+    assert lines[-1] == "treaty check: 1 contract · 1 changed · 2 consumers affected · 1 may not merge"
 
 
 def test_code_quality_has_a_fingerprint_that_survives_a_move_of_lines() -> None:

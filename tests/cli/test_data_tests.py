@@ -94,7 +94,7 @@ def test_a_report_goes_to_a_file_and_is_printed_for_people(
 
     assert result.code == 3
     assert json.loads((tmp_path / "report.json").read_text())["quarantined"] == 2
-    assert result.output.startswith("✗ orders.csv breaks orders 1.0.0")
+    assert result.output.startswith("✗ orders.csv violates orders 1.0.0")
     assert result.errors == "wrote report.json\n"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".report")]
 
@@ -130,8 +130,8 @@ def test_a_contract_comes_from_a_registry(treaty: Treaty, write: Write, spark: S
 
     said = {name: treaty("test", name, data, "--samples", "0") for name in ("orders@1.0.0", "orders@1", "orders")}
 
-    assert said["orders@1.0.0"].output.startswith("✓ data.csv keeps orders 1.0.0")
-    assert said["orders@1"].output.startswith("✗ data.csv breaks orders 1.1.0: 1 schema difference")
+    assert said["orders@1.0.0"].output.startswith("✓ data.csv satisfies orders 1.0.0")
+    assert said["orders@1"].output.startswith("✗ data.csv violates orders 1.1.0: 1 schema difference")
     assert said["orders"].output == said["orders@1"].output
 
 
@@ -141,7 +141,7 @@ def test_an_iceberg_table_is_named_as_spark_names_it(treaty: Treaty, write: Writ
 
     result = treaty("test", write("orders.yaml", FIELDS), "lake.tested.orders")
 
-    assert result.output.startswith("✓ table lake.tested.orders keeps orders 1.0.0: 1 row")
+    assert result.output.startswith("✓ table lake.tested.orders satisfies orders 1.0.0: 1 row")
 
 
 def test_what_is_secret_in_the_address_of_a_database_is_not_shown(
@@ -155,7 +155,7 @@ def test_what_is_secret_in_the_address_of_a_database_is_not_shown(
     result = treaty("test", write("orders.yaml", FIELDS), f"jdbc:sqlite:{tmp_path}/shop.db?password=hushhush#orders")
 
     assert result.code == 3
-    assert f"✗ table orders of jdbc:sqlite:{tmp_path}/shop.db breaks orders 1.0.0" in result.output
+    assert f"✗ table orders of jdbc:sqlite:{tmp_path}/shop.db violates orders 1.0.0" in result.output
     assert "hushhush" not in result.output
 
 
@@ -181,13 +181,13 @@ MISTAKES: list[tuple[list[str], int, str]] = [
     ([*CONTRACT, "--option", "sep"], 2, "write NAME=VALUE"),
     ([*CONTRACT, "--option", "a=1", "--option", "a=2"], 2, "'a' is given twice"),
     ([*CONTRACT, "--option", "password=x"], 2, "set TREATY_JDBC_PASSWORD"),
-    ([*CONTRACT, "--severity", "enum:status"], 2, "write RULE=WEIGHT, with one of: error, warning, info"),
-    ([*CONTRACT, "--severity", "enum:status=loud"], 2, "write RULE=WEIGHT, with one of: error, warning, info"),
-    ([*CONTRACT, "--master", "local[1]", "--remote", "sc://a"], 2, "give --master or --remote"),
-    ([*CONTRACT, "--remote", "http://a"], 2, "named like sc://host:15002"),
-    ([*CONTRACT, "--overwrite"], 2, "nothing to replace without --quarantine"),
+    ([*CONTRACT, "--severity", "enum:status"], 2, "write RULE=SEVERITY with one of error, warning, info"),
+    ([*CONTRACT, "--severity", "enum:status=loud"], 2, "write RULE=SEVERITY with one of error, warning, info"),
+    ([*CONTRACT, "--master", "local[1]", "--remote", "sc://a"], 2, "--master and --remote exclude each other"),
+    ([*CONTRACT, "--remote", "http://a"], 2, "write it like sc://host:15002"),
+    ([*CONTRACT, "--overwrite"], 2, "--overwrite needs --quarantine"),
     ([*CONTRACT, "--output", "nowhere/report.txt"], 2, "there is no folder nowhere"),
-    ([*CONTRACT, "--output", "."], 2, ". is a folder; name a file"),
+    ([*CONTRACT, "--output", "."], 2, ". is a folder; give a file"),
     (["nothing.yaml", "orders.csv"], 1, "no file nothing.yaml; check the path"),
     (["orders", "orders.csv"], 1, "there is no registry at .treaty/registry.db"),
     ([*CONTRACT, "--object", "customers"], 1, "has no object 'customers'; it has: 'orders'"),

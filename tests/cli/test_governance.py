@@ -66,7 +66,7 @@ def test_a_waiver_lets_a_weaker_term_in_until_it_is_revoked(treaty: Treaty, writ
     ("arguments", "code", "said"),
     [
         (("nothing", *WAIVER[1:]), 1, "nothing"),
-        ((*WAIVER[:-1], "2001-01-01"), 1, "choose a day to come"),
+        ((*WAIVER[:-1], "2001-01-01"), 1, "choose a later day"),
         ((*WAIVER[:-1], "soon"), 2, "is not a date"),
     ],
 )

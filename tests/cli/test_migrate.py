@@ -57,14 +57,14 @@ def test_one_consumer_is_asked_for(treaty: Treaty, story: tuple[str, str]) -> No
     (guide,) = json.loads(result.output)["guides"]
     assert (guide["consumer"], [one["before"] for one in guide["fields"]]) == ("maps", ["address.zip"])
     assert unknown.code == 1
-    assert "'map' does not read the old line; those who do: mailer, maps" in unknown.errors
+    assert "'map' does not read the old line; its consumers are: mailer, maps" in unknown.errors
 
 
 def test_without_consumers_there_is_one_guide_for_all(treaty: Treaty, story: tuple[str, str]) -> None:
     output = treaty("migrate", "plan", *story).output
 
-    assert "No registry says who reads the old line; here is a guide with all its fields." in output
-    assert "Guide for everybody" in output
+    assert "No registry knows the consumers of the old line; this guide lists all its fields." in output
+    assert "Guide for all consumers" in output
 
 
 def test_a_plan_is_written_as_files(treaty: Treaty, story: tuple[str, str], tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_shims_are_proven_and_the_proof_is_kept(treaty: Treaty, story: tuple[str
     result = treaty("migrate", "prove", *story, "--rows", "20", "--record")
 
     assert result.code == 0
-    assert "✓ proven: what is called exact is exact" in result.output
+    assert "✓ proven: exact fields returned unchanged" in result.output
     assert "20 rows of customers 2.0.0, made from the contract" in result.output
-    assert result.errors == "kept with migration 4\n"
+    assert result.errors == "stored with migration 4\n"
     board = json.loads(treaty("migrate", "status", "4", "--format", "json").output)
     assert (board["proven"], board["proof"]["shims"][0]["rows"]["used"]) == (True, 20)
 

@@ -101,7 +101,7 @@ def test_a_project_that_cannot_be_read_says_all_that_is_wrong(treaty: Treaty, bi
     ("arguments", "says"),
     [
         (("--select", "bkes"), "the project declares no 'bkes'; did you mean bikes?"),
-        (("--lineage", "bkes"), "is called 'bkes'; did you mean bikes?"),
+        (("--lineage", "bkes"), "called 'bkes'; did you mean bikes?"),
         (("--lineage", "bikes.ctiy"), "bikes has no column 'ctiy'; did you mean city?"),
     ],
 )

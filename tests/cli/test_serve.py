@@ -99,7 +99,7 @@ def test_other_machines_are_let_in_only_where_one_must_sign_in(treaty: Treaty) -
     result = treaty("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104
 
     assert result.code == 1
-    assert "nobody would have to sign in" in result.errors
+    assert "no token or OIDC provider is configured" in result.errors
     assert "treaty admin token create admin --role admin" in result.errors
 
 

@@ -51,25 +51,25 @@ HOSTILE = Report(
 )
 
 TEXT = """\
-✗ orders.csv breaks orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the whole dataset did not hold; 1 difference in schema against the contract
+✗ orders.csv violates orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the whole dataset did not hold; 1 difference in schema against the contract
 
 Rules
-     rule          Rows or value  share  asks                                                      weighs
+     Rule          Rows or value  Share  Requirement                                                      Severity
   ✗  unique:id                30    3 %  must be right                                             error
   ✗  required:id               1  0.1 %  must be right                                             error
   ✗  freshness:at        2 d 5 h         newest row must be at most 1 d old                        error
   !  enum:status             200   20 %  must be right                                             warning
-  ✓  range:total               4  0.4 %  must be right; rows that break it must be at most 1 %     error
-  ✓  2 other rules held; list them with -v
+  ✓  range:total               4  0.4 %  must be right; violating rows must be at most 1 %     error
+  ✓  2 other rules passed; list with -v
 
 Most frequent violations
-  rule         value       rows  Example row
+  Rule         Value       Rows  Example row
   unique:id    {"id":"7"}    20  id 7
                {"id":"8"}    10  id 8
   required:id  null           1  id null
 
 Schema differences
-     field  difference                                      kind
+     Field  Difference                                      Kind
   ✗  total  is declared as number, but the data have string  field_type_changed
 
   Rows        1,000 rows: 969 valid, 31 quarantined (3.1 %)
@@ -93,10 +93,10 @@ def test_the_text_says_the_verdict_first_then_what_is_broken() -> None:
 
 def test_a_text_of_data_that_pass_is_short() -> None:
     assert render_report(PASSED, ReportFormat.TEXT).splitlines() == [
-        "✓ orders.csv keeps orders 1.0.0: 1,000 rows, 2 of 2 rules held",
+        "✓ orders.csv satisfies orders 1.0.0: 1,000 rows, 2 of 2 rules passed",
         "",
         "Rules",
-        "  ✓  2 rules held; list them with -v",
+        "  ✓  2 rules passed; list with -v",
         "",
         "  Rows    1,000 rows: 1,000 valid, 0 quarantined",
         "  Schema  as declared",
@@ -146,7 +146,7 @@ def test_junit_tells_counts_and_samples_of_a_failure() -> None:
     ("report", "rule", "said"),
     [
         (FAILED, "enum:status", "warning: 200 rows (20 %): must be right"),
-        (FAILED, "range:total", f"{WITHIN}: 4 rows (0.4 %): must be right; rows that break it must be at most 1 %"),
+        (FAILED, "range:total", f"{WITHIN}: 4 rows (0.4 %): must be right; violating rows must be at most 1 %"),
         (ALLOWED, "required:id", f"{WITHIN}: 5 rows (0.5 %): must be right"),
     ],
 )
@@ -202,14 +202,14 @@ def test_html_shows_what_the_text_shows() -> None:
 
     for said in ("30", "3 %", '{"id":"7"}', "newest at: 2 d 5 h old", "no data were given for 'customers'", "bad"):
         assert said in page
-    assert "2 rules held" in page
+    assert "2 rules passed" in page
 
 
 def test_markdown_is_short() -> None:
     many = made(*(rows_rule(f"type:c{number:03}", 1) for number in range(300)), quarantined=1)
 
     assert len(render_report(many, ReportFormat.MARKDOWN).splitlines()) < 40
-    assert "280 more are broken" in render_report(many, ReportFormat.MARKDOWN)
+    assert "280 more violated" in render_report(many, ReportFormat.MARKDOWN)
     assert render_report(FAILED, ReportFormat.MARKDOWN).startswith(
         "### ❌ `orders` `1.0.0` on `orders.csv`\n\n**failed**: 1,000"
     )
