@@ -100,7 +100,7 @@ def test_a_project_that_cannot_be_read_says_all_that_is_wrong(treaty: Treaty, bi
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--select", "bkes"), "the project declares no 'bkes'; did you mean bikes?"),
+        (("--select", "bkes"), "the project has no 'bkes'; did you mean bikes?"),
         (("--lineage", "bkes"), "called 'bkes'; did you mean bikes?"),
         (("--lineage", "bikes.ctiy"), "bikes has no column 'ctiy'; did you mean city?"),
     ],
@@ -132,6 +132,6 @@ def test_with_spark_tables_sources_and_types_are_looked_at(spark: SparkSession, 
     assert result.code == 3
     assert "bikes: 3 steps · 3 would run · 1 problem" in result.output
     assert "bike_seen  new rows  1 new file" in result.output
-    assert "bikes: city is int, and bikes.bikes 1.0.0 wants string" in result.output
+    assert "bikes: city is int, but bikes.bikes 1.0.0 requires string" in result.output
     assert [step["would_run"] for step in data["steps"]] == [True] * 3
     assert [step["this_time"] for step in data["steps"]] == ["append", "full", "full"]
