@@ -20,8 +20,8 @@ def test_the_example_is_refused_with_both_consumers_named_and_passes_once_it_is_
 
     refused, _, passed = ran.stdout.partition("With the version it needs")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "delivery-planner  service_orchestration · critical · #planning\n           reads delivery_city" in refused
-    assert "group-ledger  external_regulatory · critical · #ledger\n           reads gross_total" in refused
+    assert "delivery-planner  service_orchestration · critical · #planning\n            reads delivery_city" in refused
+    assert "group-ledger  external_regulatory · critical · #ledger\n            reads gross_total" in refused
     assert "→ delivery_city: read ship_to_city instead of delivery_city" in passed
     assert "all may merge" in passed
     assert list(tmp_path.iterdir()) == []
