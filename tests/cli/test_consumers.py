@@ -52,7 +52,7 @@ def test_a_deprecated_line_warns_its_new_consumers(treaty: Treaty) -> None:
         (("ledger", "orders@1", *CRITICAL, "--field", "a..b"), 1, "cannot read field path"),
         (("ledger", "orders@1", "--class", "important"), 2, "exploratory_analytics"),
         (("ledger", "orders@1"), 2, "--class"),
-        ((" ", "orders@1", *CRITICAL), 1, "is no name of a consumer"),
+        ((" ", "orders@1", *CRITICAL), 1, "is not a valid name of a consumer"),
     ],
 )
 def test_a_subscription_that_cannot_be_is_one_clear_error(

@@ -251,7 +251,7 @@ def test_an_oidc_bearer_token_signs_in(serve: Serve, issuer: Issuer) -> None:
         ({"aud": "https://somebody.else"}, "claim aud is not accepted"),
         ({"iss": "https://somebody.else"}, "claim iss is not accepted"),
         ({"exp": 1}, "it has expired"),
-        ({"sub": ""}, "names nobody"),
+        ({"sub": ""}, "has no user name"),
     ],
 )
 def test_an_oidc_token_for_somebody_else_opens_nothing(

@@ -1,4 +1,4 @@
-"""What happened, in a sentence that a data engineer would say; the contract it is about stands beside it."""
+"""Sentences of the activity feed, one per audit action; they do not repeat the contract, which is shown beside them."""
 
 from __future__ import annotations
 
@@ -12,196 +12,197 @@ from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.model.operation_answers import ActivityKind
 
-_FOLLOWS = "version_bump_too_small"
-"""What follows from the change itself; the version that it needs says so."""
+_BUMP_TOO_SMALL = "version_bump_too_small"
+"""Left out beside other issues: the sentence names the required version instead."""
 
 
 def registered(entry: ActivityEntry) -> str:
-    """Tell of a version that was registered."""
-    said = f"{entry.who} registered {entry.about.version}"
+    """Describe a registration."""
+    text = f"{entry.who} registered {entry.subject.version}"
     if not entry.follows:
-        return f"{said}, the first version"
+        return f"{text}, the first version"
     before = entry.details.get("before")
-    hits = _hits(entry.details.get("hits"), "hits")
+    hits = _affected_text(entry.details.get("hits"), "hits")
     if entry.details.get("opens_line"):
         beside = f"a new line beside {str(before).partition('.')[0]}" if before else "a new line"
-        return f"{said}: {beside}{hits or '; no consumer has to move'}"
+        return f"{text}: {beside}{hits or '; no consumer has to move'}"
     if before is None:
-        return f"{said}: {'compatible' if entry.details.get('compatible') else 'breaking'}"
+        return f"{text}: {'compatible' if entry.details.get('compatible') else 'breaking'}"
     kind = "compatible with" if entry.details.get("compatible") else "breaks readers of"
-    return f"{said}: {kind} {before}{hits}"
+    return f"{text}: {kind} {before}{hits}"
 
 
 def refused(entry: ActivityEntry) -> str:
-    """Tell of a version that was not let in."""
-    found = [kind for kind in entry.details.get("issues", ()) if kind != _FOLLOWS] or [_FOLLOWS]
-    kinds = [str(kind).replace("_", " ") for kind in found]
-    said = f"{entry.who} was refused {entry.about.version}: {format_names(kinds)}"
-    said += _hits(entry.details.get("hits"), "would hit")
+    """Describe a refused registration, with the kinds of its issues."""
+    issues = [kind for kind in entry.details.get("issues", ()) if kind != _BUMP_TOO_SMALL] or [_BUMP_TOO_SMALL]
+    kinds = [str(kind).replace("_", " ") for kind in issues]
+    text = f"{entry.who} was refused {entry.subject.version}: {format_names(kinds)}"
+    text += _affected_text(entry.details.get("hits"), "would hit")
     needs = entry.details.get("required_version")
-    return said + (f"; the change needs {needs}" if needs and needs != entry.about.version else "")
+    return text + (f"; the change needs {needs}" if needs and needs != entry.subject.version else "")
 
 
 def proposed(entry: ActivityEntry) -> str:
-    """Tell of a version that waits."""
-    return f"{entry.who} proposed {entry.about.version}: it breaks consumers and waits for approval"
+    """Describe a proposal."""
+    return f"{entry.who} proposed {entry.subject.version}: it breaks consumers and waits for approval"
 
 
 def approved(entry: ActivityEntry) -> str:
-    """Tell of a proposal that was let in."""
+    """Describe an approval."""
     return (
-        f"{entry.who} approved {entry.about.version}, proposed by {entry.details.get('proposed_by')}{entry.because()}"
+        f"{entry.who} approved {entry.subject.version}, proposed by {entry.details.get('proposed_by')}{entry.because()}"
     )
 
 
 def overridden(entry: ActivityEntry) -> str:
-    """Tell of a proposal that was registered without the acknowledgements it waited for."""
-    return f"{entry.who} let {entry.about.version} in by an override{entry.because()}"
+    """Describe an override: a proposal registered without the missing acknowledgements."""
+    return f"{entry.who} let {entry.subject.version} in by an override{entry.because()}"
 
 
 def declined(entry: ActivityEntry) -> str:
-    """Tell of a proposal that was turned down or taken back."""
+    """Describe a proposal that was declined, or withdrawn by its proposer."""
     verb = "took back" if entry.actor == entry.details.get("proposed_by") else "declined"
-    return f"{entry.who} {verb} {entry.about.version}{entry.because()}"
+    return f"{entry.who} {verb} {entry.subject.version}{entry.because()}"
 
 
 def activated(entry: ActivityEntry) -> str:
-    """Tell of a version that may be read, or may be read on."""
+    """Describe an activation, or a deprecation that was withdrawn."""
     if entry.details.get("from") == "deprecated":
-        return f"{entry.who} took back the deprecation of {entry.about.version}"
-    return f"{entry.who} activated {entry.about.version}: it may be read now"
+        return f"{entry.who} took back the deprecation of {entry.subject.version}"
+    return f"{entry.who} activated {entry.subject.version}: it may be read now"
 
 
 def deprecated(entry: ActivityEntry) -> str:
-    """Tell of a version that goes away."""
+    """Describe a deprecation with its dates."""
     reason = str(entry.details.get("reason") or "")
     expired = f" ({reason})" if reason.startswith("expired") else ""
     sunset, retired = entry.details.get("sunset_on"), entry.details.get("retire_on")
     days = f": sunset on {format_day(sunset)}, retirement from {format_day(retired)}" if sunset and retired else ""
-    return f"{entry.who} deprecated {entry.about.version}{expired}{days}"
+    return f"{entry.who} deprecated {entry.subject.version}{expired}{days}"
 
 
 def in_sunset(entry: ActivityEntry) -> str:
-    """Tell of a version that takes no new consumers."""
-    return f"{entry.who} put {entry.about.version} into sunset: it takes no new consumers"
+    """Describe the start of a sunset."""
+    return f"{entry.who} put {entry.subject.version} into sunset: it takes no new consumers"
 
 
 def retired(entry: ActivityEntry) -> str:
-    """Tell of a version that is gone."""
-    return f"{entry.who} retired {entry.about.version}{_unless_plain(entry, 'retired')}"
+    """Describe a retirement."""
+    return f"{entry.who} retired {entry.subject.version}{_reason_unless(entry, 'retired')}"
 
 
 def archived(entry: ActivityEntry) -> str:
-    """Tell of a version that is out of use for good."""
-    return f"{entry.who} archived {entry.about.version}{_unless_plain(entry, 'archived')}"
+    """Describe an archived version."""
+    return f"{entry.who} archived {entry.subject.version}{_reason_unless(entry, 'archived')}"
 
 
 def breached(entry: ActivityEntry) -> str:
-    """Tell of a promise that was not kept."""
+    """Describe an SLA breach or an exception."""
     return f"{entry.who} reported a broken promise{entry.because('message')}"
 
 
 def subscribed(entry: ActivityEntry) -> str:
-    """Tell of a consumer that came, or that reads something else now."""
+    """Describe a new or changed subscription."""
     fields = entry.details.get("fields") or ()
     reads = f"{len(fields)} field{'' if len(fields) == 1 else 's'}" if fields else "which fields is unknown"
-    line = entry.about.line.major if entry.about.line else "?"
+    line = entry.subject.line.major if entry.subject.line else "?"
     if entry.details.get("new") is False:
-        return f"{entry.who} changed what {entry.about.consumer} reads of line {line}: {reads}"
-    return f"{entry.who} subscribed {entry.about.consumer} to line {line}: {reads}"
+        return f"{entry.who} changed what {entry.subject.consumer} reads of line {line}: {reads}"
+    return f"{entry.who} subscribed {entry.subject.consumer} to line {line}: {reads}"
 
 
 def unsubscribed(entry: ActivityEntry) -> str:
-    """Tell of a consumer that left."""
-    line = entry.about.line.major if entry.about.line else "?"
-    return f"{entry.who} ended the subscription of {entry.about.consumer} to line {line}"
+    """Describe the end of a subscription."""
+    line = entry.subject.line.major if entry.subject.line else "?"
+    return f"{entry.who} ended the subscription of {entry.subject.consumer} to line {line}"
 
 
 def waiver_granted(entry: ActivityEntry) -> str:
-    """Tell of a finding that was set aside."""
+    """Describe a new waiver."""
     until = f" until {format_day(entry.details['until'])}" if entry.details.get("until") else ""
-    rule = str(entry.about.rule or "a rule").replace("_", " ")
+    rule = str(entry.subject.rule or "a rule").replace("_", " ")
     return f"{entry.who} waived “{rule}”{until}{entry.because()}"
 
 
 def waiver_revoked(entry: ActivityEntry) -> str:
-    """Tell of a waiver that ended before its day."""
-    return f"{entry.who} ended the waiver of “{str(entry.about.rule or 'a rule').replace('_', ' ')}”"
+    """Describe a revoked waiver."""
+    return f"{entry.who} ended the waiver of “{str(entry.subject.rule or 'a rule').replace('_', ' ')}”"
 
 
-def _hits(count: object, verb: str) -> str:
+def _affected_text(count: object, verb: str) -> str:
     if not isinstance(count, int) or not count:
         return ""
     return f"; {verb} {count} consumer{'' if count == 1 else 's'}"
 
 
-def _unless_plain(entry: ActivityEntry, plain: str) -> str:
+def _reason_unless(entry: ActivityEntry, plain: str) -> str:
     return "" if entry.details.get("reason") in (None, plain) else entry.because()
 
 
 def move_proposed(entry: ActivityEntry) -> str:
-    """Tell of a move that waits for acknowledgement by those it concerns."""
-    return f"{entry.who} proposed {_move(entry)}, which concerns {_named(entry.details.get('consumers'))}"
+    """Describe a migration that waits for acknowledgements."""
+    consumers = _consumer_names(entry.details.get("consumers"))
+    return f"{entry.who} proposed {_migration_text(entry)}, which concerns {consumers}"
 
 
 def move_opened(entry: ActivityEntry) -> str:
-    """Tell of a move that began."""
-    return f"{entry.who} opened {_move(entry)}: {_named(entry.details.get('consumers'))} to move"
+    """Describe the start of a migration."""
+    return f"{entry.who} opened {_migration_text(entry)}: {_consumer_names(entry.details.get('consumers'))} to move"
 
 
 def acknowledged(entry: ActivityEntry) -> str:
-    """Tell of a consumer that knows of a move."""
-    return f"{entry.who} acknowledged {_move(entry)} for {entry.about.consumer}{entry.because()}"
+    """Describe an acknowledgement."""
+    return f"{entry.who} acknowledged {_migration_text(entry)} for {entry.subject.consumer}{entry.because()}"
 
 
 def moved(entry: ActivityEntry) -> str:
-    """Tell of a consumer that moved."""
-    return f"{entry.who} moved {entry.about.consumer} {_from_to(entry)}"
+    """Describe a consumer that moved to the new line."""
+    return f"{entry.who} moved {entry.subject.consumer} {_line_change(entry)}"
 
 
 def waived(entry: ActivityEntry) -> str:
-    """Tell of a consumer that a move goes on without."""
+    """Describe a consumer that a migration waives."""
     until = f" until {format_day(entry.details['until'])}" if entry.details.get("until") else ""
-    return f"{entry.who} let {_move(entry)} go on without {entry.about.consumer}{until}{entry.because()}"
+    return f"{entry.who} let {_migration_text(entry)} go on without {entry.subject.consumer}{until}{entry.because()}"
 
 
 def move_closed(entry: ActivityEntry) -> str:
-    """Tell of a move that ended."""
-    left = entry.about.line.major if entry.about.line else "left"
-    return f"{entry.who} closed {_move(entry)}: line {left} is no longer served"
+    """Describe the end of a migration."""
+    left = entry.subject.line.major if entry.subject.line else "left"
+    return f"{entry.who} closed {_migration_text(entry)}: line {left} is no longer served"
 
 
 def proven(entry: ActivityEntry) -> str:
-    """Tell of a proof."""
-    kept = "held on rows" if entry.details.get("holds") else "failed on rows"
-    return f"{entry.who} tried {_move(entry)}: the shims {kept}"
+    """Describe the result of a proof."""
+    result = "held on rows" if entry.details.get("holds") else "failed on rows"
+    return f"{entry.who} tried {_migration_text(entry)}: the shims {result}"
 
 
 def reminded(entry: ActivityEntry) -> str:
-    """Tell of a reminder."""
-    return f"{entry.who} reminded {_named(entry.details.get('consumers'))} of {_move(entry)}"
+    """Describe a reminder."""
+    return f"{entry.who} reminded {_consumer_names(entry.details.get('consumers'))} of {_migration_text(entry)}"
 
 
-def _named(consumers: object) -> str:
+def _consumer_names(consumers: object) -> str:
     names = [str(name) for name in consumers] if isinstance(consumers, list) else []
-    return format_names(names) or "nobody"
+    return format_names(names) or "no consumers"
 
 
-def _move(entry: ActivityEntry) -> str:
-    return f"the move {_from_to(entry)}"
+def _migration_text(entry: ActivityEntry) -> str:
+    return f"the move {_line_change(entry)}"
 
 
-def _from_to(entry: ActivityEntry) -> str:
-    left, to = entry.about.line, entry.about.to
+def _line_change(entry: ActivityEntry) -> str:
+    left, to = entry.subject.line, entry.subject.to
     return f"from line {left.major} to line {to.major}" if left and to else "to the next line"
 
 
-_MOVE = re.compile(r"(?:(?P<consumer>.+): )?(?P<contract>.+)@(?P<major>[0-9]+) -> (?P=contract)@(?P<to>[0-9]+)")
+_MIGRATION = re.compile(r"(?:(?P<consumer>.+): )?(?P<contract>.+)@(?P<major>[0-9]+) -> (?P=contract)@(?P<to>[0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What something happened to."""
+    """The parsed subject of an audit entry."""
 
     contract: str | None = None
     version: str | None = None
@@ -212,7 +213,7 @@ class Subject:
 
 
 def parse_version_subject(subject: str) -> Subject:
-    """Read `orders 1.2.0`; a version has no blank in it."""
+    """Parse `orders 1.2.0`; versions contain no blanks."""
     contract, _, version = subject.rpartition(" ")
     major = version.partition(".")[0]
     line = Line(contract, int(major)) if major.isascii() and major.isdigit() else None
@@ -220,85 +221,85 @@ def parse_version_subject(subject: str) -> Subject:
 
 
 def parse_contract_subject(subject: str) -> Subject:
-    """Read `orders`."""
+    """Parse `orders`."""
     return Subject(subject)
 
 
 def parse_subscription_subject(subject: str) -> Subject:
-    """Read `dashboard -> orders@1`."""
+    """Parse `dashboard -> orders@1`."""
     consumer, _, line = subject.rpartition(" -> ")
     try:
-        found = parse_line(line)
+        parsed = parse_line(line)
     except InvalidDocument:
         return Subject(consumer=consumer)
-    return Subject(found.contract, line=found, consumer=consumer)
+    return Subject(parsed.contract, line=parsed, consumer=consumer)
 
 
 def parse_migration_subject(subject: str) -> Subject:
-    """Read `orders@1 -> orders@2`, or `dashboard: orders@1 -> orders@2`; both lines are of one contract."""
-    found = _MOVE.fullmatch(subject)
-    if found is None:
+    """Parse `orders@1 -> orders@2` or `dashboard: orders@1 -> orders@2`; both lines are of one contract."""
+    match = _MIGRATION.fullmatch(subject)
+    if match is None:
         return Subject()
-    contract = found["contract"]
-    left, to = Line(contract, int(found["major"])), Line(contract, int(found["to"]))
-    return Subject(contract, None, left, to, found["consumer"])
+    contract = match["contract"]
+    left, to = Line(contract, int(match["major"])), Line(contract, int(match["to"]))
+    return Subject(contract, None, left, to, match["consumer"])
 
 
 def parse_rule_subject(subject: str) -> Subject:
-    """Read `sla_relaxed on orders`; a pattern stands for many contracts."""
+    """Parse `sla_relaxed on orders`; a pattern matches many contracts, so the result names none."""
     rule, _, contract = subject.partition(" on ")
     return Subject(None if "*" in contract or "?" in contract else contract, rule=rule)
 
 
-_CLOCK = "calendar"
-_LONGEST = 300
-_MOST_NAMED = 4
+_CALENDAR = "calendar"
+_MAX_TEXT_LENGTH = 300
+_MAX_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """An entry as sentences see it."""
+    """An audit entry with its parsed subject."""
 
     actor: str
-    about: Subject
+    subject: Subject
     details: Mapping[str, Any]
     follows: bool
-    """Whether there was a version before the one that it is about."""
+    """Whether the version has a predecessor."""
 
     @property
     def who(self) -> str:
-        """Who did it; what the calendar does, nobody did."""
-        return "The calendar" if self.actor == _CLOCK else self.actor
+        """The name of the actor; scheduled steps are made by the calendar."""
+        return "The calendar" if self.actor == _CALENDAR else self.actor
 
     def because(self, key: str = "reason") -> str:
-        """Return the reason that was given, if one was."""
-        said = str(self.details.get(key) or "").strip()
-        return f": {shorten(said)}" if said else ""
+        """Return `: reason`, or an empty text without a reason."""
+        text = str(self.details.get(key) or "").strip()
+        return f": {shorten(text)}" if text else ""
 
 
 def format_day(text: object) -> str:
-    """Write a day as people do."""
+    """Format an ISO date as `5 Mar 2026`; return any other text unchanged."""
     try:
-        found = date.fromisoformat(str(text))
+        parsed = date.fromisoformat(str(text))
     except ValueError:
         return str(text)
-    return f"{found.day} {found:%b %Y}"
+    return f"{parsed.day} {parsed:%b %Y}"
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Name a few, and count the rest."""
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    """Join the first names and count the rest."""
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def shorten(text: str) -> str:
-    """Return words that fit into a feed."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    """Truncate a text to the maximum length in the feed."""
+    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[: _MAX_TEXT_LENGTH - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action of the log: its kind, in a word, what its subject is, and its sentence."""
+    """An audit action: its kind, a verb, the parser of its subject, and its sentence."""
 
     kind: ActivityKind
     did: str
@@ -306,8 +307,8 @@ class Action:
     tell: Callable[[ActivityEntry], str]
 
 
-_version, _contract, _move_actions = parse_version_subject, parse_contract_subject, parse_migration_subject
-_reading, _rule = parse_subscription_subject, parse_rule_subject
+_version, _contract, _migration = parse_version_subject, parse_contract_subject, parse_migration_subject
+_subscription, _rule = parse_subscription_subject, parse_rule_subject
 
 ACTIONS: dict[str, Action] = {
     "contract.register": Action("registration", "registered", _version, registered),
@@ -321,19 +322,19 @@ ACTIONS: dict[str, Action] = {
     "contract.sunset": Action("lifecycle", "sunset", _version, in_sunset),
     "contract.retired": Action("lifecycle", "retired", _version, retired),
     "contract.archived": Action("lifecycle", "archived", _version, archived),
-    "migration.propose": Action("migration", "proposed", _move_actions, move_proposed),
-    "migration.open": Action("migration", "opened", _move_actions, move_opened),
-    "migration.acknowledged": Action("migration", "acknowledged", _move_actions, acknowledged),
-    "migration.moved": Action("migration", "moved", _move_actions, moved),
-    "migration.waived": Action("migration", "waived", _move_actions, waived),
-    "migration.prove": Action("migration", "proven", _move_actions, proven),
-    "migration.remind": Action("migration", "reminded", _move_actions, reminded),
-    "migration.close": Action("migration", "closed", _move_actions, move_closed),
-    "subscription.put": Action("subscription", "subscribed", _reading, subscribed),
-    "subscription.end": Action("subscription", "unsubscribed", _reading, unsubscribed),
+    "migration.propose": Action("migration", "proposed", _migration, move_proposed),
+    "migration.open": Action("migration", "opened", _migration, move_opened),
+    "migration.acknowledged": Action("migration", "acknowledged", _migration, acknowledged),
+    "migration.moved": Action("migration", "moved", _migration, moved),
+    "migration.waived": Action("migration", "waived", _migration, waived),
+    "migration.prove": Action("migration", "proven", _migration, proven),
+    "migration.remind": Action("migration", "reminded", _migration, reminded),
+    "migration.close": Action("migration", "closed", _migration, move_closed),
+    "subscription.put": Action("subscription", "subscribed", _subscription, subscribed),
+    "subscription.end": Action("subscription", "unsubscribed", _subscription, unsubscribed),
     "waiver.grant": Action("waiver", "waived", _rule, waiver_granted),
     "waiver.revoke": Action("waiver", "unwaived", _rule, waiver_revoked),
     "contract.sla_breach": Action("breach", "breached", _contract, breached),
     "contract.exception": Action("breach", "breached", _contract, breached),
 }
-"""Everything else in the log is about tokens, channels and deliveries, which concern nobody but their owners."""
+"""The public actions. Actions on tokens, channels and deliveries are not part of the feed."""

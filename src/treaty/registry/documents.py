@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, TypeAlias
 
 from treaty.contracts.frozen import lazy
@@ -35,11 +36,11 @@ class PreparedDocument:
     status: Status
     media: str
     content: bytes
-    data: dict[str, Json] = field(repr=False)
+    data: dict[str, Json] = dataclass_field(repr=False)
 
     @lazy
     def parsed(self) -> str:
-        """The document as JSON that reads back as the same contract: as it was given, where that is JSON."""
+        """The document as JSON that reads back as the same contract: as it was raw, where that is JSON."""
         written = self.content if self.media == JSON else as_json(self.data)
         return written.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
 
@@ -90,9 +91,9 @@ def prepare(
         data = dict(content)
         check_plain(data, source, limits)
         return prepare_reading(ParsedDocument(source, data, lambda: None), JSON, as_json(data))
-    given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    reading, found = _read(given, source, limits)
-    return prepare_reading(reading, found if media is None or found == YAML else media, given)
+    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    reading, detected = _read(raw, source, limits)
+    return prepare_reading(reading, detected if media is None or detected == YAML else media, raw)
 
 
 def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> PreparedDocument:
@@ -101,7 +102,7 @@ def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prep
     _check_names(contract, reading)
     prepared = PreparedDocument(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
-        raise invalid_document("a text has a NUL character, which no database keeps", reading.place(), "take it out")
+        raise invalid_document("a text has a NUL character, which cannot be stored", reading.place(), "remove it")
     if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
         raise invalid_document(
             f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",))
@@ -109,12 +110,12 @@ def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prep
     return prepared
 
 
-def _read(given: bytes, source: str, limits: Limits | None) -> tuple[ParsedDocument, str]:
+def _read(raw: bytes, source: str, limits: Limits | None) -> tuple[ParsedDocument, str]:
     """Read a document as JSON or YAML; YAML may begin with a brace, too."""
-    if given.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
+    if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         with suppress(InvalidDocument):
-            return read_json(given, source, limits), JSON
-    return read_document(given, source, limits), YAML
+            return read_json(raw, source, limits), JSON
+    return read_document(raw, source, limits), YAML
 
 
 _OF_EACH_LINE = ("searched_fields", "searched_meanings")
@@ -123,14 +124,16 @@ _OF_EACH_LINE = ("searched_fields", "searched_meanings")
 def search_words(contract: Contract) -> dict[str, str]:
     """Return the case-folded words that searches match, separated by line breaks."""
     names, fields = [contract.id, contract.name], list[str | None]()
-    meanings: list[str | None] = [str(said) for said in contract.description.values()] if contract.description else []
-    for item in contract.schema:
-        names.append(item.name)
-        meanings.append(item.description)
-        named = _fields_of(item.fields)
-        fields += [one.name for one in named]
-        meanings += [one.description for one in named]
-        meanings += [one.business_name for one in named]
+    meanings: list[str | None] = (
+        [str(description) for description in contract.description.values()] if contract.description else []
+    )
+    for table in contract.schema:
+        names.append(table.name)
+        meanings.append(table.description)
+        named = _fields_of(table.fields)
+        fields += [field.name for field in named]
+        meanings += [field.description for field in named]
+        meanings += [field.business_name for field in named]
     return {
         "searched_names": _listed(names),
         "searched_domain": _listed([contract.domain]),
@@ -142,18 +145,20 @@ def search_words(contract: Contract) -> dict[str, str]:
 
 
 def _owners_in(contract: Contract) -> list[str | None]:
-    return [one for owner in contract.owners for one in (owner.team, owner.contact)]
+    return [text for owner in contract.owners for text in (owner.team, owner.contact)]
 
 
 def merge_search_words(*lines: Mapping[str, str]) -> dict[str, str]:
     """Return the fields of several lines and their meanings as one list each; the highest alone names a contract."""
-    return {name: _listed([word for said in lines for word in said[name].split("\n")]) for name in _OF_EACH_LINE}
+    return {
+        name: _listed([word for line_words in lines for word in line_words[name].split("\n")]) for name in _OF_EACH_LINE
+    }
 
 
 def summary_of(contract: Contract) -> str | None:
     """Return the purpose of the contract."""
     purpose = (contract.description or EMPTY).get("purpose") or next(
-        (item.description for item in contract.schema if item.description), None
+        (table.description for table in contract.schema if table.description), None
     )
     return str(purpose)[:_LONGEST_SUMMARY] if purpose else None
 
@@ -164,26 +169,26 @@ def folded(text: str) -> str:
 
 
 def _listed(words: list[str | None]) -> str:
-    said = dict.fromkeys(filter(None, words))
-    if not said:
+    unique = dict.fromkeys(filter(None, words))
+    if not unique:
         return _NO_WORDS
-    text = "\n".join(said)
-    if text.count("\n") >= len(said):
-        text = "\n".join(word.replace("\n", " ") for word in said)
+    text = "\n".join(unique)
+    if text.count("\n") >= len(unique):
+        text = "\n".join(word.replace("\n", " ") for word in unique)
     return f"\n{folded(text)}\n"
 
 
 def _fields_of(fields: tuple[Field, ...]) -> list[Field]:
     """Return every field that has a name, at any depth."""
-    found: list[Field] = []
-    for one in fields:
-        if one.name:
-            found.append(one)
-        if one.properties:
-            found += _fields_of(one.properties)
-        if one.items is not None or one.map_value is not None:
-            found += _fields_of(tuple(child for _, child in one.children))
-    return found
+    named: list[Field] = []
+    for field in fields:
+        if field.name:
+            named.append(field)
+        if field.properties:
+            named += _fields_of(field.properties)
+        if field.items is not None or field.map_value is not None:
+            named += _fields_of(tuple(child for _, child in field.children))
+    return named
 
 
 def _check_names(contract: Contract, reading: ParsedDocument) -> None:
@@ -195,9 +200,9 @@ def _check_names(contract: Contract, reading: ParsedDocument) -> None:
 
 def _problem_with(name: str) -> str | None:
     if len(name) > _LONGEST_ID:
-        return f"the id has {len(name)} characters; at most {_LONGEST_ID} are kept"
+        return f"the id has {len(name)} characters; at most {_LONGEST_ID} are allowed"
     if not name.strip() or name != name.strip() or not name.isprintable():
-        return f"the id {name!r} is blank, or has blanks around it or signs that do not print"
+        return f"the id {name!r} is blank, has blanks around it, or has characters that do not print"
     if any(part in (".", "..", "") for part in name.split("/")):
         return f"the id {name!r} has an empty or dotted part between slashes"
     return None

@@ -22,7 +22,7 @@ class ContractRegistry:
     def register(self, contract: DataContract, *, compatibility: str = DEFAULT_MODE) -> CompatibilityReport:
         """Register a version if it is admissible; the report lists the issues."""
         with self._lock:
-            if any(one.version == contract.version for one in self._history.get(contract.dataset_id, ())):
+            if any(version.version == contract.version for version in self._history.get(contract.dataset_id, ())):
                 raise Conflict(
                     f"{contract.dataset_id} {contract.version} is registered already; history does not change"
                 )
@@ -53,9 +53,11 @@ class ContractRegistry:
     def latest(self, dataset_id: str, *, include_non_active: bool = False) -> DataContract:
         """Return the highest active version, or the highest of all."""
         with self._lock:
-            found = [one for one in self._versions(dataset_id) if include_non_active or one.status == "active"]
-            if found:
-                return max(found, key=lambda one: parse_version(one.version)).model_copy(deep=True)
+            candidates = [
+                version for version in self._versions(dataset_id) if include_non_active or version.status == "active"
+            ]
+            if candidates:
+                return max(candidates, key=lambda contract: parse_version(contract.version)).model_copy(deep=True)
         raise NotFound(f"{dataset_id!r} has no active version")
 
     def get(self, dataset_id: str, version: str) -> DataContract:
@@ -79,7 +81,7 @@ class ContractRegistry:
 
     def _judge(self, contract: DataContract, compatibility: str) -> Verdict:
         mode = parse_mode(compatibility)
-        earlier = [one.to_contract() for one in self._history.get(contract.dataset_id, ())]
+        earlier = [version.to_contract() for version in self._history.get(contract.dataset_id, ())]
         return admit(earlier, contract.to_contract(), mode)
 
     def _update(self, dataset_id: str, version: str, **changes: str) -> DataContract:

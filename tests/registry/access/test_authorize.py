@@ -146,7 +146,7 @@ def test_an_override_with_a_reason_reaches_ones_own_proposal(who: str) -> None:
 @pytest.mark.parametrize("reason", [None, "", " \t\n"])
 def test_an_override_needs_a_reason(reason: str | None) -> None:
     assert refusal(ann("admin"), Action.OVERRIDE, OWN, reason) == (
-        "ann may not override contract 'orders': it needs a reason, which the audit keeps; give one"
+        "ann may not override contract 'orders': it needs a reason, which is recorded in the audit log"
     )
 
 

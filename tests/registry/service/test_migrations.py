@@ -182,7 +182,7 @@ def test_a_proposal_that_is_declined_takes_its_migration_along(filled: AnyRegist
     filled.governance.decline(proposal, reason="not now")
 
     assert only(filled).state == "withdrawn"
-    with pytest.raises(Conflict, match="is withdrawn; nothing is left to say to it"):
+    with pytest.raises(Conflict, match="is withdrawn; it takes no more changes"):
         filled.migrations.acknowledge(only(filled).id, "ledger")
 
 
@@ -275,7 +275,7 @@ def test_only_the_consumers_team_and_stewards_speak_for_it(backend: Backend, fil
 def test_who_has_no_part_in_it_is_told_who_has(filled: AnyRegistry) -> None:
     filled.register(V2)
 
-    with pytest.raises(NotFound, match="'nobody' has no part in migration"):
+    with pytest.raises(NotFound, match="'nobody' is not part of migration"):
         filled.migrations.acknowledge(only(filled).id, "nobody")
     with pytest.raises(NotFound, match="no migration 4711; see: treaty migrate status"):
         filled.migrations.get(4711)
@@ -375,9 +375,9 @@ def test_a_proof_about_something_else_is_refused(backend: Backend, filled: AnyRe
     filled.register(V2)
     identity = only(filled).id
 
-    with pytest.raises(Refused, match=r"the proof is not about orders 2\.0\.0 as it stands here"):
+    with pytest.raises(Refused, match=r"the proof is not about orders 2\.0\.0 as registered here"):
         filled.migrations.record_proof(identity, proof_of(V1, orders("2.0.0", [ID], migration=PLAN)))
-    with pytest.raises(InvalidDocument, match="this is no proof"):
+    with pytest.raises(InvalidDocument, match="this is not a proof"):
         filled.migrations.record_proof(identity, {**proof_of(V1, V2), "holds": "yes"})
     with pytest.raises(NotAllowed):
         backend.acting_as("lea", "owner", "ledger-team").migrations.record_proof(identity, proof_of(V1, V2))

@@ -47,8 +47,8 @@ class _Keys:
 
     def pick(self, algorithm: str, identity: str | None) -> Key | None:
         kind = ALGORITHMS[algorithm]
-        found = [key for key in self.keys if key.key_type == kind and identity in (None, key.kid)]
-        return found[0] if len(found) == 1 else None  # a token that does not say which key must leave no doubt
+        candidates = [key for key in self.keys if key.key_type == kind and identity in (None, key.kid)]
+        return candidates[0] if len(candidates) == 1 else None  # a token without a key id must match one key only
 
 
 class IssuerKeys:
@@ -92,9 +92,11 @@ def load_keys(settings: OidcSettings, fetch: Fetch) -> tuple[Key, ...]:
     url = settings.jwks_url or _discovered(settings, fetch)
     published = _document(url, fetch).get("keys")
     kinds = [ALGORITHMS[name] for name in settings.algorithms]
-    given = published if isinstance(published, list) else []
+    entries = published if isinstance(published, list) else []
     keys = tuple(
-        key for one in given if isinstance(one, dict) and one.get("kty") in kinds and (key := _public_key(one))
+        key
+        for entry in entries
+        if isinstance(entry, dict) and entry.get("kty") in kinds and (key := _public_key(entry))
     )
     if not keys:
         raise Unavailable(f"{url} has no key for {', '.join(settings.algorithms)}; check the OIDC settings")
@@ -127,13 +129,13 @@ def _document(url: str, fetch: Fetch) -> Mapping[str, Any]:
     return document
 
 
-def _public_key(given: Mapping[str, Any]) -> Key | None:
+def _public_key(entry: Mapping[str, Any]) -> Key | None:
     """Read the public part of a key; one that is weak, not for signatures or not understood is left out."""
     from joserfc.errors import JoseError
     from joserfc.jwk import JWKRegistry
     from joserfc.util import base64_to_int
 
-    public = {name: given[name] for name in _PUBLIC if name in given}
+    public = {name: entry[name] for name in _PUBLIC if name in entry}
     try:
         if public.get("use", "sig") != "sig":
             return None
@@ -239,15 +241,15 @@ class OidcVerifier:
 
     def _refusal(self, error: Exception) -> str:
         why = _WHY.get(getattr(error, "error", ""), "it cannot be read")
-        said = why.format(claim=getattr(error, "claim", ""), algorithms=", ".join(self._settings.algorithms))
-        return f"the bearer token is not accepted: {said}; sign in again"
+        reason = why.format(claim=getattr(error, "claim", ""), algorithms=", ".join(self._settings.algorithms))
+        return f"the bearer token is not accepted: {reason}; sign in again"
 
     def _name(self, claims: Mapping[str, Any]) -> str:
         claim = self._settings.name_claim
         name = claims.get(claim)
         if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
             raise NotAuthenticated(
-                f"the bearer token names nobody: its claim {claim!r} is no name; set another name claim"
+                f"the bearer token has no user name: its claim {claim!r} is no name; set another name claim"
             )
         if claim == "email" and claims.get("email_verified") is False:
             raise NotAuthenticated("the bearer token's email is not verified; verify it and sign in again")

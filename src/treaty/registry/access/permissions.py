@@ -32,7 +32,7 @@ class Action(StrEnum):
 class Care(StrEnum):
     """What an action requires besides a role and a scope."""
 
-    SOMEBODY_ELSE = "somebody else"  # who proposed it does not approve it
+    NOT_PROPOSER = "not the proposer"  # proposers may not approve their own proposals
     REASON = "reason"
 
 
@@ -69,7 +69,7 @@ RULES: dict[Action, Rule] = {
     Action.SUBSCRIBE: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.NOTIFY: Rule(Scope.WRITE, _STEWARDS, _MEMBERS),
     Action.ADVANCE: Rule(Scope.WRITE, _STEWARDS, _OWNERS),
-    Action.APPROVE: Rule(Scope.WRITE, _STEWARDS, _OWNERS, Care.SOMEBODY_ELSE),
+    Action.APPROVE: Rule(Scope.WRITE, _STEWARDS, _OWNERS, Care.NOT_PROPOSER),
     Action.WAIVE: Rule(Scope.WRITE, _STEWARDS),
     Action.GOVERN: Rule(Scope.WRITE, _STEWARDS),
     Action.OVERRIDE: Rule(Scope.WRITE, _STEWARDS, care=Care.REASON),
@@ -152,8 +152,8 @@ def _scope(request: _Request) -> str | None:
     return f"signed in by {request.actor.via} without the scope {needed}; use a token that has it"
 
 
-def _somebody_else(request: _Request) -> str | None:
-    if request.rule.care is not Care.SOMEBODY_ELSE or request.actor.name != request.resource.proposer:
+def _not_proposer(request: _Request) -> str | None:
+    if request.rule.care is not Care.NOT_PROPOSER or request.actor.name != request.resource.proposer:
         return None
     return f"{request.actor.name} proposed it; ask someone else: {_who(request)}"
 
@@ -161,10 +161,10 @@ def _somebody_else(request: _Request) -> str | None:
 def _reason(request: _Request) -> str | None:
     if request.rule.care is not Care.REASON or (request.reason and request.reason.strip()):
         return None
-    return "it needs a reason, which the audit keeps; give one"
+    return "it needs a reason, which is recorded in the audit log"
 
 
-_CHECKS: tuple[Callable[[_Request], str | None], ...] = (_role, _scope, _somebody_else, _reason)
+_CHECKS: tuple[Callable[[_Request], str | None], ...] = (_role, _scope, _not_proposer, _reason)
 
 
 def _reaches(grant: Grant, rule: Rule, resource: Resource) -> bool:

@@ -87,8 +87,8 @@ def mint(
 
 def parse_token(text: str) -> tuple[str, str] | None:
     """Return the id and the secret of a token, or None if it is not one."""
-    found = _TOKEN.fullmatch(text)
-    return (found[1], found[2]) if found else None
+    match = _TOKEN.fullmatch(text)
+    return (match[1], match[2]) if match else None
 
 
 def matches(record: TokenRecord, secret: str) -> bool:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 TIMEOUT = 30.0
-"""Seconds that an answer may take."""
+"""Timeout of a request, in seconds."""
 
 
 class RegistryClient(RegistryApi):
@@ -98,8 +98,8 @@ class RegistryClient(RegistryApi):
         report = self._wire.ask("/contracts/check", CompatibilityReport, body)
         # The first API's report does not say these two; the decision about publishing does.
         decision = self._wire.ask(f"{API}/can-i-publish", DecisionAnswer, body)
-        standing = {one.kind for one in decision.reasons if one.severity == "error"}
-        admissible = not any(issue.kind in standing for issue in report.errors)
+        errors = {reason.kind for reason in decision.reasons if reason.severity == "error"}
+        admissible = not any(issue.kind in errors for issue in report.errors)
         return report.model_copy(update={"admissible": admissible, "required_version": decision.required_version})
 
     def datasets(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[str]:
@@ -143,8 +143,8 @@ class RegistryClient(RegistryApi):
         """List activity, the newest first, optionally of one contract, team or kind, or since a day."""
         check_limit(limit)
         day = since.isoformat() if since else None
-        asked = {"contract": contract, "team": team, "kind": kind, "since": day, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{API}/activity", Page[ActivityAnswer], asked)
+        parameters = {"contract": contract, "team": team, "kind": kind, "since": day, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/activity", Page[ActivityAnswer], parameters)
 
     def upcoming(
         self,
@@ -157,8 +157,8 @@ class RegistryClient(RegistryApi):
     ) -> Page[UpcomingAnswer]:
         """List deprecations, sunsets, retirements and ends of migrations within some days, the nearest first."""
         check_limit(limit)
-        asked = {"contract": contract, "team": team, "days": days, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{API}/upcoming", Page[UpcomingAnswer], asked)
+        parameters = {"contract": contract, "team": team, "days": days, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/upcoming", Page[UpcomingAnswer], parameters)
 
     def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
         """List the teams that own or read something, with counts."""
@@ -190,8 +190,8 @@ class RegistryClient(RegistryApi):
 
     def diff(self, contract: str, before: str, after_: str, *, compatibility: str | None = None) -> DiffAnswer:
         """Compare two versions: the changes, what they break, and the version they require."""
-        asked = {"before": before, "after": after_, "mode": compatibility}
-        return self._wire.get(contract_path(contract, "diff"), DiffAnswer, asked)
+        parameters = {"before": before, "after": after_, "mode": compatibility}
+        return self._wire.get(contract_path(contract, "diff"), DiffAnswer, parameters)
 
     def activate(self, contract: str, version: str) -> VersionAnswer:
         """Activate a draft, or take back a deprecation."""
@@ -233,7 +233,7 @@ def _announcement(deprecation_uri: str, sunset_on: date | None) -> dict[str, str
 
 
 def register(wire: Transport, document: Document, compatibility: str | None) -> Registration:
-    """Register a version; where an answer was lost, see whether it is the one that is registered now."""
+    """Register a version; if the response was lost, check whether the version was registered."""
     body = document_body(document, compatibility)
     wait, lost = wire.pauses(), False
     while True:
@@ -244,7 +244,7 @@ def register(wire: Transport, document: Document, compatibility: str | None) -> 
             if not wait():
                 raise
         except Conflict:
-            arrived = _arrived(wire, document) if lost else None
+            arrived = _find_registered(wire, document) if lost else None
             if arrived is None:
                 raise
             return arrived
@@ -252,48 +252,48 @@ def register(wire: Transport, document: Document, compatibility: str | None) -> 
             raise _with_version(wire, error, body) from None
 
 
-def _arrived(wire: Transport, document: Document) -> Registration | None:
+def _find_registered(wire: Transport, document: Document) -> Registration | None:
     """Return the result of a registration whose response was lost; None if another document has the version."""
     ours = document if isinstance(document, PreparedDocument) else prepare(document)
     contract, version = ours.contract.id, ours.contract.version
     try:
-        kept = wire.get(version_path(contract, version), DocumentAnswer)
+        registered = wire.get(version_path(contract, version), DocumentAnswer)
     except NotFound:
         return None
-    if kept.digest != ours.digest:
+    if registered.digest != ours.digest:
         return None
     return Registration(
-        status="registered", dataset_id=contract, version=version, compatibility=_report_again(wire, kept)
+        status="registered", dataset_id=contract, version=version, compatibility=_rebuild_report(wire, registered)
     )
 
 
-def _report_again(wire: Transport, version: DocumentAnswer) -> CompatibilityReport:
-    """Compare a version once more with the one it followed: the highest of its line before it, else of all."""
+def _rebuild_report(wire: Transport, version: DocumentAnswer) -> CompatibilityReport:
+    """Rebuild the report of a version by comparing it with the highest before it, of its line or else of all."""
     earlier = _registered_before(wire, version)
     if not earlier:
         return CompatibilityReport(compatible=True, mode=version.mode, issues=[])
-    followed = max(earlier, key=lambda one: (one.line == version.line, _parts(one.version)))
-    asked = {"before": followed.version, "after": version.version, "mode": version.mode}
-    said = wire.get(contract_path(version.contract, "diff"), DiffAnswer, asked)
+    followed = max(earlier, key=lambda candidate: (candidate.line == version.line, _parts(candidate.version)))
+    parameters = {"before": followed.version, "after": version.version, "mode": version.mode}
+    diff = wire.get(contract_path(version.contract, "diff"), DiffAnswer, parameters)
     return CompatibilityReport(
-        compatible=not any(issue.severity == "error" for issue in said.issues),
-        mode=said.mode,
-        issues=said.issues,
-        required_version=said.required_version,
+        compatible=not any(issue.severity == "error" for issue in diff.issues),
+        mode=diff.mode,
+        issues=diff.issues,
+        required_version=diff.required_version,
     )
 
 
 def _registered_before(wire: Transport, version: DocumentAnswer) -> list[DocumentAnswer]:
-    found: list[DocumentAnswer] = []
+    versions: list[DocumentAnswer] = []
     cursor: str | None = None
     while True:
         page = wire.get(contract_path(version.contract, "versions"), Page[DocumentAnswer], {"cursor": cursor})
-        for one in page.items:
-            if one.version == version.version:
-                return found
-            found.append(one)
+        for earlier in page.items:
+            if earlier.version == version.version:
+                return versions
+            versions.append(earlier)
         if page.next is None:
-            return found
+            return versions
         cursor = page.next
 
 

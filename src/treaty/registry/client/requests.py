@@ -88,7 +88,7 @@ def contract_path(contract: str, *more: str) -> str:
     """Return the path of a contract; raise NotFound for a name that no contract can have."""
     if any(part in ("", ".", "..") for part in contract.split("/")):
         raise no_contract(contract)
-    return f"{API}/contracts/{_written(contract)}" + "".join(f"/{one}" for one in more)
+    return f"{API}/contracts/{_written(contract)}" + "".join(f"/{part}" for part in more)
 
 
 def version_path(contract: str, version: str, *more: str) -> str:
@@ -96,7 +96,7 @@ def version_path(contract: str, version: str, *more: str) -> str:
     path = contract_path(contract, "versions")
     if version in ("", ".", "..", "latest") or "/" in version:
         raise no_version(contract, version)
-    return f"{path}/{_written(version)}" + "".join(f"/{one}" for one in more)
+    return f"{path}/{_written(version)}" + "".join(f"/{part}" for part in more)
 
 
 def line_path(line: str, step: str) -> str:
@@ -112,4 +112,4 @@ def _written(name: str) -> str:
     try:
         return quote(name, safe="/@")
     except UnicodeEncodeError:
-        raise NotFound(f"nothing is called {name!r}: it has half a character") from None
+        raise NotFound(f"nothing is called {name!r}: it has an unpaired surrogate") from None

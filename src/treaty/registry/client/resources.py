@@ -93,8 +93,8 @@ class Consumers(ConsumersApi):
     ) -> Page[SubscriptionAnswer]:
         """List subscriptions, optionally of one contract, consumer or team."""
         check_limit(limit)
-        asked = {"contract": contract, "consumer": consumer, "team": team, "cursor": cursor, "limit": limit}
-        return self._wire.get(_SUBSCRIPTIONS, Page[SubscriptionAnswer], asked)
+        parameters = {"contract": contract, "consumer": consumer, "team": team, "cursor": cursor, "limit": limit}
+        return self._wire.get(_SUBSCRIPTIONS, Page[SubscriptionAnswer], parameters)
 
     def names(self) -> list[str]:
         """Return the names of all consumers, sorted."""
@@ -122,8 +122,8 @@ class Consumers(ConsumersApi):
     ) -> MapAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
-        asked = {"node": node, "hops": hops, "direction": direction, "domain": domain, "limit": limit}
-        return self._wire.get(f"{API}/map", MapAnswer, asked)
+        parameters = {"node": node, "hops": hops, "direction": direction, "domain": domain, "limit": limit}
+        return self._wire.get(f"{API}/map", MapAnswer, parameters)
 
     def domains(self) -> DomainsAnswer:
         """Return the domains and the number of dependencies between them."""
@@ -185,8 +185,8 @@ class Governance(GovernanceApi):
     ) -> Page[ProposalAnswer]:
         """List breaking changes that wait, or waited, for approval."""
         check_limit(limit)
-        asked = {"state": state, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{API}/proposals", Page[ProposalAnswer], asked)
+        parameters = {"state": state, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/proposals", Page[ProposalAnswer], parameters)
 
     def approve(self, proposal: int, *, reason: str | None = None, override: bool = False) -> ProposalAnswer:
         """Register a proposed version; the proposer needs an override with a reason."""
@@ -218,8 +218,8 @@ class Migrations(MigrationsApi):
     ) -> Page[MigrationAnswer]:
         """List migrations with the number of consumers in each state, optionally of one contract or team."""
         check_limit(limit)
-        asked = {"contract": contract, "state": state, "team": team, "cursor": cursor, "limit": limit}
-        return self._wire.get(_MIGRATIONS, Page[MigrationAnswer], asked)
+        parameters = {"contract": contract, "state": state, "team": team, "cursor": cursor, "limit": limit}
+        return self._wire.get(_MIGRATIONS, Page[MigrationAnswer], parameters)
 
     def get(self, migration: int) -> BoardAnswer:
         """Return a migration with the state of each consumer and its proof."""
@@ -227,26 +227,26 @@ class Migrations(MigrationsApi):
 
     def acknowledge(self, migration: int, consumer: str, *, note: str | None = None) -> BoardAnswer:
         """Acknowledge a change for a consumer; the last acknowledgement that is missing registers the version."""
-        return self._said(migration, "acknowledge", {"consumer": consumer, "note": note})
+        return self._post(migration, "acknowledge", {"consumer": consumer, "note": note})
 
     def move(self, migration: int, consumer: str, *, fields: Sequence[str] | None = None) -> BoardAnswer:
         """Move a consumer's subscription from the old line to the new one."""
-        return self._said(migration, "move", {"consumer": consumer, "fields": None if fields is None else [*fields]})
+        return self._post(migration, "move", {"consumer": consumer, "fields": None if fields is None else [*fields]})
 
     def waive(self, migration: int, consumer: str, *, reason: str, until: date) -> BoardAnswer:
         """Continue without a consumer, for a reason, until a day."""
-        return self._said(migration, "waive", {"consumer": consumer, "reason": reason, "until": until.isoformat()})
+        return self._post(migration, "waive", {"consumer": consumer, "reason": reason, "until": until.isoformat()})
 
     def record_proof(self, migration: int, proof: Mapping[str, Any]) -> BoardAnswer:
         """Store the result of running the shims of a migration on data."""
-        return self._said(migration, "proof", {"proof": dict(proof)})
+        return self._post(migration, "proof", {"proof": dict(proof)})
 
     def path(self, contract: str, before: str, after_: str) -> MigrationPathAnswer:
         """Return the migration path between two versions, with a guide for each consumer of the old line."""
-        asked = {"contract": contract, "before": before, "after": after_}
-        return self._wire.get(f"{API}/migration-path", MigrationPathAnswer, asked)
+        parameters = {"contract": contract, "before": before, "after": after_}
+        return self._wire.get(f"{API}/migration-path", MigrationPathAnswer, parameters)
 
-    def _said(self, migration: int, what: str, values: dict[str, Any]) -> BoardAnswer:
+    def _post(self, migration: int, what: str, values: dict[str, Any]) -> BoardAnswer:
         return self._wire.change("POST", f"{_MIGRATIONS}/{migration:d}/{what}", BoardAnswer, values)
 
 
@@ -261,44 +261,44 @@ class Measures(MeasuresApi):
 
     def record(self, measures: Sequence[Measure]) -> RecordedAnswer:
         """Store up to 1,000 measures, judged against the promises of their contracts."""
-        said = [_said(one) for one in measures]
-        return self._wire.change("POST", _MEASURES, RecordedAnswer, {"measures": said})
+        bodies = [_measure_body(measure) for measure in measures]
+        return self._wire.change("POST", _MEASURES, RecordedAnswer, {"measures": bodies})
 
     def current(
         self, *, contract: str | None = None, name: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[MeasureAnswer]:
         """List the newest measure of each kind, by contract and name."""
         check_limit(limit)
-        asked = {"contract": contract, "name": name, "cursor": cursor, "limit": limit}
-        return self._wire.get(_MEASURES, Page[MeasureAnswer], asked)
+        parameters = {"contract": contract, "name": name, "cursor": cursor, "limit": limit}
+        return self._wire.get(_MEASURES, Page[MeasureAnswer], parameters)
 
     def history(
         self, contract: str, name: str, *, since: date | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[MeasureAnswer]:
         """List the measures of one kind since a day, the newest first; by default of the last 30 days."""
         check_limit(limit)
-        asked = {"contract": contract, "name": name, "since": _day(since), "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{_MEASURES}/history", Page[MeasureAnswer], asked)
+        parameters = {"contract": contract, "name": name, "since": _day(since), "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{_MEASURES}/history", Page[MeasureAnswer], parameters)
 
     def grid(
         self, *, since: date | None = None, domain: str | None = None, cursor: str | None = None, limit: int = PAGE
     ) -> Page[GridRowAnswer]:
         """List the daily states of each measured contract, the least healthy contract first."""
         check_limit(limit)
-        asked = {"since": _day(since), "domain": domain, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{_MEASURES}/grid", Page[GridRowAnswer], asked)
+        parameters = {"since": _day(since), "domain": domain, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{_MEASURES}/grid", Page[GridRowAnswer], parameters)
 
     def last_measured(self) -> dict[str, datetime]:
         """Return when each contract was last measured; empty over HTTP, where it would take a request per page."""
         return {}
 
 
-def _day(one: date | None) -> str | None:
-    return one.isoformat() if one else None
+def _day(day: date | None) -> str | None:
+    return day.isoformat() if day else None
 
 
-def _said(measure: Measure) -> dict[str, Any]:
-    said = {
+def _measure_body(measure: Measure) -> dict[str, Any]:
+    parameters = {
         "contract": measure.contract,
         "name": measure.name,
         "at": measure.at.isoformat(),
@@ -308,7 +308,7 @@ def _said(measure: Measure) -> dict[str, Any]:
         "state": measure.state.value if measure.state else None,
         "details": dict(measure.details),
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 class Notices(NoticesApi):
@@ -336,8 +336,8 @@ class Notices(NoticesApi):
     ) -> Page[NoticeAnswer]:
         """List notices with the state of their deliveries."""
         check_limit(limit)
-        asked = {"contract": contract, "party": party, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{API}/notices", Page[NoticeAnswer], asked)
+        parameters = {"contract": contract, "party": party, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/notices", Page[NoticeAnswer], parameters)
 
     def report_breach(
         self, contract: str, *, kind: str, message: str, details: Mapping[str, Any] | None = None
@@ -380,8 +380,8 @@ class Access(AccessApi):
     ) -> Page[AuditAnswer]:
         """List audit entries, optionally of one actor or of subjects that begin with a text."""
         check_limit(limit)
-        asked = {"subject": subject, "actor": actor, "cursor": cursor, "limit": limit}
-        return self._wire.get(f"{API}/audit", Page[AuditAnswer], asked)
+        parameters = {"subject": subject, "actor": actor, "cursor": cursor, "limit": limit}
+        return self._wire.get(f"{API}/audit", Page[AuditAnswer], parameters)
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
         """Check that the audit log is intact, and that it contains a head that was noted earlier."""

@@ -35,7 +35,7 @@ PAUSES = (0.2, 0.8)
 
 _NOT_NOW = 503
 _KEPT_OPEN = 3.0
-"""Seconds that a connection waits for the next request: less than servers do, so that none is cut off in between."""
+"""Keep-alive in seconds: shorter than that of servers, so that no request meets a closing connection."""
 
 
 class NotNow(Unavailable):
@@ -108,18 +108,18 @@ class Transport:
     def send(
         self, method: str, path: str, parameters: Parameters | None = None, body: RequestBody | None = None
     ) -> httpx2.Response:
-        """Send one request, and return its answer; an error is raised as a local registry would."""
-        asked = {name: value for name, value in (parameters or {}).items() if value is not None}
+        """Send one request and return the response; raise the same errors as a local registry."""
+        query = {name: value for name, value in (parameters or {}).items() if value is not None}
         headers = {"Content-Type": body.media} if body else {}
         content = body.content if body else None
         try:
             response: httpx2.Response = self._client.request(
-                method, self.address + path, params=asked, content=content, headers=headers
+                method, self.address + path, params=query, content=content, headers=headers
             )
         except self._http.TransportError as error:
             self._raise(error, method)
         except (self._http.InvalidURL, UnicodeEncodeError):
-            raise InvalidDocument("what is asked for is too long, or has half a character in it") from None
+            raise InvalidDocument("the request path or query is too long, or has an unpaired surrogate") from None
         if response.is_success:
             return response
         refused = refusal(self.address, response.status_code, response.content)
@@ -229,17 +229,17 @@ def refusal(address: str, status: int, content: bytes) -> TreatyError:
     """Return the error of a response."""
     if 300 <= status < 400:
         return Unavailable(f"{address} sends its visitors elsewhere, and a token goes nowhere else; use that address")
-    said = _said(content)
-    if said is None or "detail" not in said:
+    error = _parse_error(content)
+    if error is None or "detail" not in error:
         return Unavailable(f"{address} answered {status}, and not as a registry does; check the address")
-    detail = said["detail"]
+    detail = error["detail"]
     if isinstance(detail, Mapping):
         return _refused_version("the version", detail)
-    kind = BY_CODE.get(str(said.get("error")), BY_STATUS.get(status))
+    kind = BY_CODE.get(str(error.get("error")), BY_STATUS.get(status))
     if kind is None:
-        return Unavailable(f"{address} made a mistake ({status}): {detail}{_request(said)}")
-    findings = tuple(_findings(said.get("findings") or (detail if isinstance(detail, list) else ())))
-    words = "; ".join(one.message for one in findings) if isinstance(detail, list) else str(detail)
+        return Unavailable(f"{address} made a mistake ({status}): {detail}{_request(error)}")
+    findings = tuple(_findings(error.get("findings") or (detail if isinstance(detail, list) else ())))
+    words = "; ".join(finding.message for finding in findings) if isinstance(detail, list) else str(detail)
     if kind is Refused and status == 422:
         return _refused_again(words, findings)
     if kind is Unavailable:
@@ -247,7 +247,7 @@ def refusal(address: str, status: int, content: bytes) -> TreatyError:
     return kind(words, findings) if issubclass(kind, WithFindings) else kind(words)
 
 
-def _said(content: bytes) -> dict[str, Any] | None:
+def _parse_error(content: bytes) -> dict[str, Any] | None:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
@@ -256,13 +256,13 @@ def _said(content: bytes) -> dict[str, Any] | None:
 
 
 def _findings(entries: Sequence[Any]) -> Iterator[Finding]:
-    """Read findings, in the one shape or as the first API lists them."""
-    for one in entries:
-        if isinstance(one, Mapping):
-            message, severity = str(one.get("message", one.get("msg", ""))), one.get("severity")
+    """Parse findings, in the common format or in that of the first API."""
+    for entry in entries:
+        if isinstance(entry, Mapping):
+            message, severity = str(entry.get("message", entry.get("msg", ""))), entry.get("severity")
             known = Severity(severity) if severity in tuple(Severity) else Severity.ERROR
-            identity = str(one.get("id", one.get("type", "invalid-document")))
-            yield Finding(identity, known, message, one.get("path"), hint=one.get("hint"))
+            identity = str(entry.get("id", entry.get("type", "invalid-document")))
+            yield Finding(identity, known, message, entry.get("path"), hint=entry.get("hint"))
 
 
 def _refused_version(subject: str, report: Mapping[str, Any]) -> TreatyError:
@@ -270,20 +270,20 @@ def _refused_version(subject: str, report: Mapping[str, Any]) -> TreatyError:
 
 
 def _refused_again(words: str, findings: tuple[Finding, ...]) -> TreatyError:
-    """Put the report of a refused version together again from the one shape."""
+    """Rebuild the report of a refused version from the common error format."""
     subject, _, mode = words.partition("\n")[0].rpartition(_REFUSED)
     issues = [
         CompatibilityIssue(
-            severity="error" if one.severity is Severity.ERROR else "warning",
-            field=one.path,
-            kind=one.id,
-            message=one.message,
+            severity="error" if finding.severity is Severity.ERROR else "warning",
+            field=finding.path,
+            kind=finding.id,
+            message=finding.message,
         )
-        for one in findings
+        for finding in findings
     ]
-    report = {"compatible": not any(one.severity == "error" for one in issues), "mode": mode, "issues": issues}
+    report = {"compatible": not any(issue.severity == "error" for issue in issues), "mode": mode, "issues": issues}
     return _refused_version(subject, report)
 
 
-def _request(said: Mapping[str, Any]) -> str:
-    return f" (request {said['request_id']})" if said.get("request_id") else ""
+def _request(error: Mapping[str, Any]) -> str:
+    return f" (request {error['request_id']})" if error.get("request_id") else ""

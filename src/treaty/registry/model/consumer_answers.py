@@ -58,7 +58,7 @@ class AffectedAnswer(Answer):
 
 
 class ImpactAnswer(Answer):
-    """Whom a change hits, by field."""
+    """The consumers that a change affects, by field."""
 
     contract: str = Field(examples=["users.daily_active"])
     line: str = Field(examples=["users.daily_active@1"])
@@ -70,8 +70,8 @@ class ImpactAnswer(Answer):
     more: int = Field(default=0, description="How many more are affected than are listed.", examples=[0])
 
     def having(self, *effects: str) -> list[AffectedAnswer]:
-        """Return those for whom the change has one of these effects."""
-        return [one for one in self.affected if one.effect in effects]
+        """Return the consumers on which the change has one of these effects."""
+        return [impact for impact in self.affected if impact.effect in effects]
 
 
 WAITS_FOR_CONSUMERS = "waits_for_consumers"
@@ -79,7 +79,7 @@ WAITS_FOR_APPROVAL = "waits_for_approval"
 
 
 class ReasonAnswer(Answer):
-    """One thing that speaks against, or that somebody should know."""
+    """A reason against a decision (error), or a remark (warning)."""
 
     kind: str = Field(examples=["field_removed"])
     message: str = Field(examples=["field 'ltv' was removed; old data will fail validation"])
@@ -98,7 +98,7 @@ class DecisionAnswer(Answer):
     @property
     def waits(self) -> list[str]:
         """What a version waits for that is proposed first."""
-        return [one.message for one in self.reasons if one.kind in (WAITS_FOR_CONSUMERS, WAITS_FOR_APPROVAL)]
+        return [reason.message for reason in self.reasons if reason.kind in (WAITS_FOR_CONSUMERS, WAITS_FOR_APPROVAL)]
 
 
 class MapNodeAnswer(Answer):
@@ -199,7 +199,7 @@ class MigrationAnswer(Answer):
 
 
 class MigrationConsumerAnswer(Answer):
-    """Where one consumer stands in a migration."""
+    """The status of one consumer in a migration."""
 
     consumer: str = Field(examples=["ltv-dashboard"])
     consumer_class: str = Field(examples=["operational_reporting"])

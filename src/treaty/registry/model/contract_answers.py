@@ -14,7 +14,7 @@ from treaty.registry.report import CompatibilityIssue, CompatibilityReport
 
 
 class Registration(Answer):
-    """What became of a version that was handed in."""
+    """The result of a submission."""
 
     status: Literal["registered", "proposed"]
     dataset_id: str = Field(examples=["users.daily_active"])
@@ -42,7 +42,7 @@ class OwnerAnswer(Answer):
 
 
 class VersionAnswer(Answer):
-    """One version: what was registered, and where it stands in its life."""
+    """A registered version with its status and dates."""
 
     contract: str = Field(examples=["users.daily_active"])
     version: str = Field(examples=["1.0.0"])
@@ -178,7 +178,7 @@ class Query:
     tier: str | None = None
     status: str | None = None
     health: str | None = None
-    """How its promises are kept: healthy, warning or failing; none where nothing was judged."""
+    """The health of its measures: healthy, warning or failing; None without measures."""
 
 
 class ViolationAnswer(Answer):
@@ -211,7 +211,7 @@ class PolicyCheckAnswer(Answer):
     @property
     def holds(self) -> bool:
         """Whether nothing that stands is weaker than a policy asks."""
-        return all(one.waived_by for one in self.violations)
+        return all(violation.waived_by for violation in self.violations)
 
 
 class WaiverAnswer(Answer):
@@ -230,7 +230,7 @@ class WaiverAnswer(Answer):
 
 
 class ProposalAnswer(Answer):
-    """A breaking change that waits, or waited, for somebody else's approval."""
+    """A breaking change that waits, or waited, for approval."""
 
     id: int = Field(examples=[3])
     contract: str = Field(examples=["users.daily_active"])

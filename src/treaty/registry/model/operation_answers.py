@@ -43,7 +43,7 @@ class ActivityAnswer(Answer):
 
 
 class UpcomingAnswer(Answer):
-    """A day in the life of a line that is near: when, what then, and whom it concerns."""
+    """A coming date of a line: the day, what happens, and the number of affected consumers."""
 
     on: date = Field(examples=["2027-03-31"])
     kind: UpcomingKind = Field(examples=["sunset"])
@@ -203,7 +203,7 @@ class DeliveryAnswer(Answer):
 
 
 class NoticeAnswer(Answer):
-    """Something that parties were told."""
+    """A notice that was sent to parties."""
 
     id: str = Field(examples=["34fb5eddfff65eeaeb91ed0000000007"])
     at: datetime = Field(examples=["2026-11-03T14:05:00Z"])

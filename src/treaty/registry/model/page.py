@@ -42,26 +42,26 @@ PAGE = 100
 LARGEST_PAGE = 1_000
 
 
-def page_of(found: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) -> Page[T]:
-    """Return a page of what was found; one more than the limit was asked for, to see whether there is a next."""
-    items = list(found[:limit])
-    return Page(items=items, next=cursor(key(items[-1])) if len(found) > limit else None)
+def page_of(rows: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) -> Page[T]:
+    """Return a page; the caller fetches one row more than the limit, to detect whether there is a next page."""
+    items = list(rows[:limit])
+    return Page(items=items, next=cursor(key(items[-1])) if len(rows) > limit else None)
 
 
 def check_limit(limit: int) -> int:
-    """Return a limit, or refuse one that no page has."""
+    """Return the limit, or refuse one that is out of range."""
     if not 1 <= limit <= LARGEST_PAGE:
         raise InvalidDocument(f"limit must be 1 to {LARGEST_PAGE:,}, not {limit}")
     return limit
 
 
 def cursor(key: Sequence[Key]) -> str:
-    """Write where the next page begins."""
+    """Encode the key after which the next page begins."""
     return base64.urlsafe_b64encode(json.dumps(list(key)).encode()).decode().rstrip("=")
 
 
 def after(text: str | None, *start: Key) -> tuple[Key, ...]:
-    """Read where a page begins; without a cursor that is the start, whose types a cursor must have."""
+    """Decode a cursor; without one, return the start, whose types a cursor must have."""
     if text is None:
         return start
     try:
@@ -69,15 +69,15 @@ def after(text: str | None, *start: Key) -> tuple[Key, ...]:
         key = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError):
         key = None
-    if not isinstance(key, list) or [type(one) for one in key] != [type(one) for one in start]:
+    if not isinstance(key, list) or [type(part) for part in key] != [type(part) for part in start]:
         raise BadCursor
-    if not all(map(_is_kept, key)):
+    if not all(map(_is_storable, key)):
         raise BadCursor
     return tuple(key)
 
 
-def _is_kept(one: Key) -> bool:
-    """Tell whether a database could hold this: no number too large, no NUL, no half of a character."""
-    if isinstance(one, int):
-        return abs(one) < 2**63
-    return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in one)
+def _is_storable(part: Key) -> bool:
+    """Tell whether the database can store this: no large number, NUL or unpaired surrogate."""
+    if isinstance(part, int):
+        return abs(part) < 2**63
+    return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in part)

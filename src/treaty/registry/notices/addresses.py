@@ -124,16 +124,16 @@ def _addresses(host: str, port: int, rule: AddressRule, resolve: Resolve) -> lis
 
 def _objection(address: Address, rule: AddressRule) -> str | None:
     address = _behind(address)
-    if words := _found(address, _NOWHERE):
+    if words := _find_network(address, _NOWHERE):
         return words
     if rule is AddressRule.ALLOW_PRIVATE:
         return None
     if isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6:
-        return _found(address, _NOT_PUBLIC) or "a reserved address"
-    return _found(address, _NOT_PUBLIC)
+        return _find_network(address, _NOT_PUBLIC) or "a reserved address"
+    return _find_network(address, _NOT_PUBLIC)
 
 
-def _found(address: Address, table: tuple[tuple[Network, str], ...]) -> str | None:
+def _find_network(address: Address, table: tuple[tuple[Network, str], ...]) -> str | None:
     return next((words for network, words in table if address in network), None)
 
 

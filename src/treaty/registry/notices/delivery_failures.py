@@ -27,9 +27,9 @@ MOST_ATTEMPTS = 36  # ten that double, then one each hour: about a day
 
 
 def next_attempt(attempts: int, now: datetime, jitter: float, retry_after: timedelta | None = None) -> datetime | None:
-    """Return when to try again after so many attempts, or nothing when it is enough; jitter is from 0 to 1."""
+    """Return the time of the next attempt, or None after the last one; jitter is from 0 to 1."""
     if attempts >= MOST_ATTEMPTS:
         return None
     delay = min(FIRST_DELAY * (1 << max(attempts - 1, 0)), LONGEST_DELAY) * (1 - jitter / 4)
-    asked = min(retry_after or timedelta(), LONGEST_DELAY)
-    return now + max(delay, asked)
+    requested = min(retry_after or timedelta(), LONGEST_DELAY)
+    return now + max(delay, requested)

@@ -38,7 +38,7 @@ SYSTEM_WIRE = Wire()
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment by which all must be done: a receiver that drips bytes does not win time."""
+    """The end of the full exchange; a receiver that sends single bytes cannot extend it."""
 
     at: float
     seconds: Callable[[], float]
@@ -47,12 +47,12 @@ class Deadline:
         """Return the seconds that a step may take, at most those it asks for."""
         left = self.at - self.seconds()
         if left <= 0:
-            raise httpcore2.TimeoutException("the time for the whole exchange is over")
+            raise httpcore2.TimeoutException("the exchange took too long")
         return left if timeout is None else min(left, timeout)
 
 
 class PinnedNetwork(httpcore2.NetworkBackend):
-    """Connects to the checked address, whatever the host resolves to by now; TLS still verifies the host."""
+    """Connects to the checked address, even if the host resolves to another one by now; TLS verifies the host."""
 
     def __init__(self, address: Address, network: httpcore2.NetworkBackend, deadline: Deadline) -> None:
         self._address = address
@@ -81,7 +81,7 @@ class TimedStream(httpcore2.NetworkStream):
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read what is there."""
+        """Read available bytes."""
         return self._stream.read(max_bytes, self._deadline.within(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -105,5 +105,5 @@ class TimedStream(httpcore2.NetworkStream):
         return TimedStream(stream, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what the connection knows."""
+        """Return information on the connection."""
         return self._stream.get_extra_info(info)

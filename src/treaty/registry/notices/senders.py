@@ -37,7 +37,7 @@ class Outlet:
     wire: Wire = SYSTEM_WIRE
 
     def send(self, notice: Notice, channel: Channel, now: datetime) -> None:
-        """Send the notice; the courier takes this as its sender."""
+        """Send the notice; the delivery worker uses this as its sender."""
         _SENDERS[channel.kind](notice, channel, self, now)
 
 
@@ -170,8 +170,8 @@ def _exchange(
         httpcore2.ConnectionPool(ssl_context=tls, network_backend=network) as pool,
         pool.stream("POST", url, headers=every, content=body, extensions={"timeout": within}) as response,
     ):
-        given = {name.lower(): value for name, value in response.headers}
-        after = given.get(b"retry-after")
+        answered = {name.lower(): value for name, value in response.headers}
+        after = answered.get(b"retry-after")
         return response.status, after.decode("ascii", "replace") if after else None
 
 

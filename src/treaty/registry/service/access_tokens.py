@@ -28,18 +28,22 @@ class Access(AccessApi):
         self, name: str, *, role: str, team: str | None = None, scopes: Sequence[str] = (), days: int | None = None
     ) -> MintedAnswer:
         """Create a token; its secret is returned only here."""
-        return self._context.write(lambda it: create_token(it, self._context.actor, name, role, team, scopes, days))
+        return self._context.write(
+            lambda transaction: create_token(transaction, self._context.actor, name, role, team, scopes, days)
+        )
 
     def tokens(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TokenAnswer]:
         """List tokens without their secrets."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._context.read(lambda it: tokens.listed(it, str(start), limit + 1), Action.MANAGE_TOKENS)
-        return page_of([answer(one) for one in found], limit, lambda one: (one.id,))
+        rows = self._context.read(
+            lambda connection: tokens.listed(connection, str(start), limit + 1), Action.MANAGE_TOKENS
+        )
+        return page_of([answer(token) for token in rows], limit, lambda token: (token.id,))
 
     def revoke_token(self, identity: str) -> TokenAnswer:
         """Revoke a token."""
-        return self._context.write(lambda it: revoke_token(it, self._context.actor, identity))
+        return self._context.write(lambda transaction: revoke_token(transaction, self._context.actor, identity))
 
     def audit(
         self, *, subject: str | None = None, actor: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -47,13 +51,15 @@ class Access(AccessApi):
         """List audit entries, optionally of one actor or of subjects that begin with a text."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._context.read(lambda it: audit_log.page(it, subject, actor, int(start), limit + 1), Action.AUDIT)
-        return page_of(found, limit, lambda one: (one.seq,))
+        rows = self._context.read(
+            lambda connection: audit_log.page(connection, subject, actor, int(start), limit + 1), Action.AUDIT
+        )
+        return page_of(rows, limit, lambda row: (row.seq,))
 
     def verify_audit(self, *, head: str | None = None) -> AuditCheckAnswer:
         """Check that the audit log is intact, and that it contains a head that was noted earlier."""
         known = _head(head) if head is not None else None
-        return self._context.read(lambda it: audit_log.verify(it, known), Action.AUDIT)
+        return self._context.read(lambda connection: audit_log.verify(connection, known), Action.AUDIT)
 
 
 def _head(text: str) -> tuple[int, str]:
@@ -83,7 +89,7 @@ def create_token(
         raise Conflict(f"the name {name!r} is taken: the audit log tells people apart by it; choose another")
     wanted = _role(role)
     lifetime = timedelta(days=days) if days is not None else DEFAULT_LIFETIME
-    within = [_scope(one) for one in scopes] or scopes_for([Grant(wanted, team)])
+    within = [_scope(scope) for scope in scopes] or scopes_for([Grant(wanted, team)])
     minted = mint(transaction.now, name, wanted, team, within, actor.name, lifetime)
     record = minted.record
     transaction.record(

@@ -75,8 +75,8 @@ def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> li
     waiting = migration_records.proposed_as(transaction.connection, identity)
     if waiting is None:
         return []
-    found = migration_status.consumer_statuses(transaction.connection, rules, waiting, transaction.now.date())
-    return migration_status.missing_acknowledgements(rules, found)
+    statuses = migration_status.consumer_statuses(transaction.connection, rules, waiting, transaction.now.date())
+    return migration_status.missing_acknowledgements(rules, statuses)
 
 
 def _open(transaction: Transaction, identity: int) -> ProposalRecord:

@@ -71,10 +71,10 @@ def upcoming(
     until = today + timedelta(days=days)
     realm = realm_of(connection, team) if team is not None else None
     near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
-    wanted = [one for one in near if contract in (None, one.line.contract) and _concerns(realm, one.line)]
-    nearest = sorted((one for one in wanted if one.place > after), key=lambda one: one.place)[:limit]
-    readers = subscriptions.count_readers(connection, {one.line for one in nearest})
-    return [_answer(one, readers.get(one.line, 0)) for one in nearest]
+    wanted = [day for day in near if contract in (None, day.line.contract) and _concerns(realm, day.line)]
+    nearest = sorted((day for day in wanted if day.place > after), key=lambda day: day.place)[:limit]
+    readers = subscriptions.count_readers(connection, {day.line for day in nearest})
+    return [_answer(day, readers.get(day.line, 0)) for day in nearest]
 
 
 def _concerns(realm: Realm | None, line: Line) -> bool:
@@ -83,14 +83,14 @@ def _concerns(realm: Realm | None, line: Line) -> bool:
 
 def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
     """Return the dates of lines; versions with the same date are grouped."""
-    found: dict[tuple[Line, UpcomingKind, date], _Day] = {}
-    for one in versions.versions_dated_until(connection, until, _MOST_DATED):
-        for kind, on in _days(one, until, today):
-            there = found.setdefault((one.line, kind, on), _Day(one.line, kind, on))
-            there.versions.append(one.version)
-            there.owners |= one.teams
-            there.link = one.deprecation_uri or there.link
-    return list(found.values())
+    result: dict[tuple[Line, UpcomingKind, date], _Day] = {}
+    for version in versions.versions_dated_until(connection, until, _MOST_DATED):
+        for kind, on in _days(version, until, today):
+            there = result.setdefault((version.line, kind, on), _Day(version.line, kind, on))
+            there.versions.append(version.version)
+            there.owners |= version.teams
+            there.link = version.deprecation_uri or there.link
+    return list(result.values())
 
 
 def _days(version: StoredVersion, until: date, today: date) -> Iterator[tuple[UpcomingKind, date]]:
@@ -101,10 +101,18 @@ def _days(version: StoredVersion, until: date, today: date) -> Iterator[tuple[Up
 
 
 def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
-    for one in migration_records.ending(connection, until, _MOST_DATED):
-        if one.ends_on is not None:
-            owners = frozenset({one.owner} if one.owner else ())
-            yield _Day(one.line, "migration", one.ends_on, [one.version], owners, one.id, one.guide)
+    for migration in migration_records.ending(connection, until, _MOST_DATED):
+        if migration.ends_on is not None:
+            owners = frozenset({migration.owner} if migration.owner else ())
+            yield _Day(
+                migration.line,
+                "migration",
+                migration.ends_on,
+                [migration.version],
+                owners,
+                migration.id,
+                migration.guide,
+            )
 
 
 def _answer(day: _Day, consumers: int) -> UpcomingAnswer:

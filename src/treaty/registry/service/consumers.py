@@ -62,20 +62,20 @@ class Consumers(ConsumersApi):
         """Declare that a consumer depends on a line; without fields, every change may affect it."""
         for text, what in ((consumer, "consumer"), *([(team, "team")] if team is not None else [])):
             check_name(text, what)
-        for said in (purpose, latency, contact):
-            if said is not None and (len(said) > _LONGEST_TEXT or "\x00" in said):
+        for value in (purpose, latency, contact):
+            if value is not None and (len(value) > _LONGEST_TEXT or "\x00" in value):
                 raise InvalidDocument(f"purpose, latency and contact have {_LONGEST_TEXT:,} characters at most, no NUL")
         if len(fields) > _MOST_FIELDS:
-            raise InvalidDocument(f"more than {_MOST_FIELDS:,} fields; name the objects they stand in")
-        asked = Subscription(
+            raise InvalidDocument(f"more than {_MOST_FIELDS:,} fields; name the objects that contain them")
+        subscription = Subscription(
             consumer, parse_line(line), _class(consumer_class), parse_fields(list(fields)), purpose, latency, contact
         )
-        return self._context.write(lambda it: subscribe(it, self._context.actor, asked, team))
+        return self._context.write(lambda transaction: subscribe(transaction, self._context.actor, subscription, team))
 
     def unsubscribe(self, consumer: str, line: str) -> SubscriptionAnswer:
         """End a subscription."""
         parsed = parse_line(line)
-        return self._context.write(lambda it: unsubscribe(it, self._context.actor, consumer, parsed))
+        return self._context.write(lambda transaction: unsubscribe(transaction, self._context.actor, consumer, parsed))
 
     def subscriptions(
         self,
@@ -93,11 +93,13 @@ class Consumers(ConsumersApi):
 
         def read(connection: Connection) -> list[SubscriptionAnswer]:
             listed = subscriptions.page_of_subscriptions(connection, contract, consumer, team, start, limit + 1)
-            warned = {line: warnings_for(connection, line) for line in {one.subscription.line for one in listed}}
-            return [answer(one, warned[one.subscription.line]) for one in listed]
+            warned = {
+                line: warnings_for(connection, line) for line in {subscriber.subscription.line for subscriber in listed}
+            }
+            return [answer(subscriber, warned[subscriber.subscription.line]) for subscriber in listed]
 
-        found = self._context.read(read)
-        return page_of(found, limit, _place)
+        rows = self._context.read(read)
+        return page_of(rows, limit, _place)
 
     def names(self) -> list[str]:
         """Return the names of all consumers, sorted."""
@@ -110,7 +112,9 @@ class Consumers(ConsumersApi):
         if depth is not None and depth < 1:
             raise InvalidDocument(f"depth must be 1 or more, not {depth}")
         reach = self._context.read(
-            lambda it: self._context.dependencies.reach(it, depends.node_named(it, node), direction, depth)
+            lambda connection: self._context.dependencies.reach(
+                connection, depends.node_named(connection, node), direction, depth
+            )
         )
         return depends.graph_answer(reach, direction)
 
@@ -133,22 +137,24 @@ class Consumers(ConsumersApi):
             raise InvalidDocument("ask around a node or for a domain, not both")
         known = self._context.dependencies
         if node is None:
-            return self._context.read(lambda it: dependency_map.map_of(it, known, domain, limit))
-        return self._context.read(lambda it: dependency_map.map_around(it, known, node, hops, direction, limit))
+            return self._context.read(lambda connection: dependency_map.map_of(connection, known, domain, limit))
+        return self._context.read(
+            lambda connection: dependency_map.map_around(connection, known, node, hops, direction, limit)
+        )
 
     def domains(self) -> DomainsAnswer:
         """Return the domains and the number of dependencies between them."""
-        return self._context.read(lambda it: dependency_map.domains_of(it, self._context.dependencies))
+        return self._context.read(lambda connection: dependency_map.domains_of(connection, self._context.dependencies))
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Return which consumers and lines a new version affects, by field."""
         candidate = self._context.prepared(document)
         return self._context.read(
-            lambda it: depends.impact_of(
-                it,
+            lambda connection: depends.impact_of(
+                connection,
                 self._context.dependencies,
                 candidates.judge(
-                    it, self._context.rules, candidate, self._context.mode(compatibility), self._context.today
+                    connection, self._context.rules, candidate, self._context.mode(compatibility), self._context.today
                 ),
             ),
             Action.CHECK,
@@ -161,8 +167,8 @@ class Consumers(ConsumersApi):
 
         def decide(connection: Connection) -> DecisionAnswer:
             judgement = candidates.judge(connection, self._context.rules, candidate, mode, self._context.today)
-            found = depends.exposure_of(connection, self._context.dependencies, judgement)
-            return decisions.can_i_publish(connection, self._context.rules, judgement, found)
+            exposure = depends.exposure_of(connection, self._context.dependencies, judgement)
+            return decisions.can_i_publish(connection, self._context.rules, judgement, exposure)
 
         return self._context.read(decide, Action.CHECK)
 
@@ -170,7 +176,7 @@ class Consumers(ConsumersApi):
         """Decide whether a line, or one version of it, may be retired, with every reason."""
         parsed = parse_line(line)
         return self._context.read(
-            lambda it: decisions.can_i_retire(it, parsed, version, self._context.today), Action.CHECK
+            lambda connection: decisions.can_i_retire(connection, parsed, version, self._context.today), Action.CHECK
         )
 
 
@@ -213,7 +219,7 @@ def subscribe(
         before=_state(there.subscription, there.team) if there and there.active else None,
         after=_state(subscription, team),
         details={
-            "fields": [str(one) for one in subscription.fields],
+            "fields": [str(path) for path in subscription.fields],
             "class": subscription.consumer_class.value,
             "purpose": subscription.purpose,
             "team": team,
@@ -290,7 +296,7 @@ def _resource(consumer: str, team: str) -> Resource:
 
 def _teams_of(connection: Connection, consumer: str) -> set[str]:
     """Return the teams of a consumer: those of its subscriptions, by default the team that has its name."""
-    return {one.team or consumer for one in subscriptions.subscriptions_of(connection, consumer)}
+    return {subscriber.team or consumer for subscriber in subscriptions.subscriptions_of(connection, consumer)}
 
 
 def _check_admission(line: Line, members: list[StoredVersion], consumer: str, is_new: bool) -> list[str]:
@@ -318,20 +324,20 @@ def _check_fields(contract: Contract, subscription: Subscription) -> None:
 
 
 def _has(contract: Contract, path: FieldPath) -> bool:
-    objects = [item for item in contract.schema if path.object in (None, item.name)]
-    return any(_leads(item.fields, path) for item in objects)
+    objects = [table for table in contract.schema if path.object in (None, table.name)]
+    return any(_leads(table.fields, path) for table in objects)
 
 
 def _leads(fields: tuple[Field, ...], path: FieldPath) -> bool:
     """Tell whether a path exists; inside a field without declared properties every path is possible."""
     here: list[Field] = [Field(properties=fields)]
     for step in path.steps:
-        if any(one.properties is None and not one.children and _may_hold(one) for one in here):
+        if any(field.properties is None and not field.children and _may_hold(field) for field in here):
             return True
         if step.is_mark:
-            here = [child for one in here for mark, child in one.children if mark == step.text]
+            here = [child for field in here for mark, child in field.children if mark == step.text]
         else:
-            here = [child for one in here for child in one.properties or () if child.name == step.text]
+            here = [child for field in here for child in field.properties or () if child.name == step.text]
     return bool(here)
 
 

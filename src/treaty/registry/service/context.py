@@ -63,9 +63,9 @@ class Context:
         """Return the document in prepared form."""
         return document if isinstance(document, PreparedDocument) else prepare(document, limits=self.rules.limits)
 
-    def mode(self, asked: str | None) -> Mode:
+    def mode(self, requested: str | None) -> Mode:
         """Return the requested mode, by default that of the registry."""
-        return self.rules.mode if asked is None else parse_mode(asked)
+        return self.rules.mode if requested is None else parse_mode(requested)
 
     @property
     def now(self) -> datetime:

@@ -30,7 +30,7 @@ def can_i_publish(
         reasons += _waiting(waits(rules, judgement, readers(connection, judgement)))
     return DecisionAnswer(
         question=f"can {contract.id} {contract.version} be published?",
-        answer=not any(one.severity == "error" for one in reasons),
+        answer=not any(reason.severity == "error" for reason in reasons),
         reasons=reasons,
         affected=affected,
         required_version=judgement.verdict.required_version,
@@ -40,14 +40,14 @@ def can_i_publish(
 def can_i_retire(connection: Connection, line: Line, version: str | None, today: date) -> DecisionAnswer:
     """Decide whether a line, or one version of it, may be retired today."""
     members = versions.versions_in_line(connection, line)
-    leaving = [one for one in members if one.version == version] if version else members
+    leaving = [member for member in members if member.version == version] if version else members
     if not leaving:
         raise no_line(line, version)
     name = f"{line.contract} {version}" if version else str(line)
-    staying = [one for one in leaving if one.status in SERVING or one.status is Status.DRAFT]
+    staying = [version for version in leaving if version.status in SERVING or version.status is Status.DRAFT]
     if staying:
         obstacles = obstacles_to_retiring(connection, staying, today)
-        reasons = [ReasonAnswer(kind="not_retirable", message=one) for one in obstacles]
+        reasons = [ReasonAnswer(kind="not_retirable", message=obstacle) for obstacle in obstacles]
         reasons += _of_migrations(connection, line, today)
     else:
         reasons = [
@@ -55,32 +55,32 @@ def can_i_retire(connection: Connection, line: Line, version: str | None, today:
         ]
     return DecisionAnswer(
         question=f"can {name} be retired?",
-        answer=not any(one.severity == "error" for one in reasons),
+        answer=not any(reason.severity == "error" for reason in reasons),
         reasons=reasons,
         affected=[
             AffectedAnswer(
-                name=one.consumer,
+                name=subscriber.consumer,
                 kind="consumer",
                 effect="hit",
-                consumer_class=one.consumer_class.value,
-                contact=one.contact,
-                critical=one.consumer_class.is_critical,
-                path=[str(line), one.consumer],
+                consumer_class=subscriber.consumer_class.value,
+                contact=subscriber.contact,
+                critical=subscriber.consumer_class.is_critical,
+                path=[str(line), subscriber.consumer],
             )
-            for one in (stranded(connection, staying) if staying else [])
+            for subscriber in (stranded(connection, staying) if staying else [])
         ],
     )
 
 
 def _of_migrations(connection: Connection, line: Line, today: date) -> Iterator[ReasonAnswer]:
     """Return warnings about migrations from a line and the consumers they are waived for."""
-    for one in migration_records.live_from(connection, line):
-        ends = f"; its window ends on {one.ends_on}" if one.ends_on else ""
-        said = f"migration {one.id} to {one.to_line} is {one.state}{ends}"
-        yield ReasonAnswer(kind="migration", message=said, severity="warning")
-    for name, it in waived(connection, line, today).items():
-        said = f"{name} still reads {line}, and is waived until {it.until}: {it.reason}"
-        yield ReasonAnswer(kind="consumer_waived", message=said, severity="warning")
+    for migration in migration_records.live_from(connection, line):
+        ends = f"; its window ends on {migration.ends_on}" if migration.ends_on else ""
+        text = f"migration {migration.id} to {migration.to_line} is {migration.state}{ends}"
+        yield ReasonAnswer(kind="migration", message=text, severity="warning")
+    for name, row in waived(connection, line, today).items():
+        text = f"{name} still reads {line}, and is waived until {row.until}: {row.reason}"
+        yield ReasonAnswer(kind="consumer_waived", message=text, severity="warning")
 
 
 def _against_publishing(
@@ -89,10 +89,10 @@ def _against_publishing(
     contract, before = judgement.candidate.contract, judgement.before
     if before is not None and versions.is_registered(connection, contract.id, contract.version):
         required = judgement.verdict.required_version
-        said = f"version {contract.version} is registered already"
-        said += f"; the next is {required}" if required != before.version else f", and nothing differs from {required}"
-        yield ReasonAnswer(kind="version_taken", message=said)
-    excused = {item.change.kind for item in judgement.verdict.judged} if judgement.admissible else set()
+        text = f"version {contract.version} is registered already"
+        text += f"; the next is {required}" if required != before.version else f", and nothing differs from {required}"
+        yield ReasonAnswer(kind="version_taken", message=text)
+    excused = {change.change.kind for change in judgement.verdict.judged} if judgement.admissible else set()
     for issue in judgement.report.issues:
         stands = issue.severity == "error" and issue.kind not in excused
         yield ReasonAnswer(kind=issue.kind, message=issue.message, severity="error" if stands else "warning")
@@ -104,22 +104,22 @@ def _waiting(waiting: Waiting) -> Iterator[ReasonAnswer]:
     then = "register it: it is proposed, and registered once"
     if waiting.consumers:
         names = ", ".join(waiting.consumers)
-        said = f"it waits for acknowledgement by {names}; {then} they acknowledge it: treaty migrate acknowledge"
-        yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=said)
+        text = f"it waits for acknowledgement by {names}; {then} they acknowledge it: treaty migrate acknowledge"
+        yield ReasonAnswer(kind=WAITS_FOR_CONSUMERS, message=text)
     if waiting.approval:
-        said = f"it breaks consumers and waits for approval; {then} someone else approves it: treaty proposal approve"
-        yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=said)
+        text = f"it breaks consumers and waits for approval; {then} someone else approves it: treaty proposal approve"
+        yield ReasonAnswer(kind=WAITS_FOR_APPROVAL, message=text)
 
 
 def _hits(judgement: Judgement, affected: list[AffectedAnswer]) -> Iterator[ReasonAnswer]:
     """Return the affected consumers: an error on the same line, a warning where a new line is opened."""
     moves = judgement.verdict.opens_line
-    for one in affected:
-        if one.effect in ("hit", "unknown"):
-            reads = f" ({', '.join(one.fields)})" if one.fields and one.effect == "hit" else ""
-            said = "is hit" if one.effect == "hit" else "may be hit: it never said which fields it reads"
+    for consumer in affected:
+        if consumer.effect in ("hit", "unknown"):
+            reads = f" ({', '.join(consumer.fields)})" if consumer.fields and consumer.effect == "hit" else ""
+            text = "is hit" if consumer.effect == "hit" else "may be hit: it never said which fields it reads"
             yield ReasonAnswer(
-                kind=f"{one.kind}_{one.effect}",
-                message=f"{one.name} {said}{reads}",
+                kind=f"{consumer.kind}_{consumer.effect}",
+                message=f"{consumer.name} {text}{reads}",
                 severity="warning" if moves else "error",
             )

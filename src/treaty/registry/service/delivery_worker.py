@@ -22,9 +22,9 @@ from treaty.registry.store.outbox import Choice, Due, Lane
 T = TypeVar("T")
 
 MAX_CONCURRENT_CHANNELS = {Lane.CALM: 32, Lane.TROUBLED: 4}
-"""How many channels are served at once; those that failed before share a part of their own.
+"""The maximum number of channels served concurrently; channels that failed before have a limit of their own.
 
-Those that hang for the first time hold up no other, as long as they are not that many.
+Channels that hang for the first time do not delay others, as long as they are fewer than the limit.
 """
 
 LEASE = timedelta(minutes=2)
@@ -84,7 +84,7 @@ class DeliveryWorker:
         self._flights: dict[Lane, set[Future[Tally]]] = {lane: set() for lane in MAX_CONCURRENT_CHANNELS}
 
     def run_once(self) -> Tally:
-        """Deliver what is due now, one batch per channel, and wait for it."""
+        """Deliver all due notices, one batch per channel, and wait for the results."""
         with ThreadPoolExecutor(sum(MAX_CONCURRENT_CHANNELS.values()), "treaty-notices") as pool:
             flights = self._depart(pool, threading.Event())
         return sum((flight.result() for flight in flights), Tally())
@@ -132,16 +132,16 @@ class DeliveryWorker:
         now = self._clock()
         troubled, resting = self._patience.troubled(), self._patience.resting(now)
         with self._database.read() as connection:  # finding may take a while: it holds up no writer
-            found = {
+            due = {
                 lane: keys
                 for lane, free in room.items()
                 if (keys := outbox.find(connection, now, free, Choice(lane, troubled, resting)))
             }
-        if not found:
+        if not due:
             return {}
 
         def unit(connection: Connection) -> dict[Lane, list[Due]]:
-            return {lane: outbox.take(connection, keys, now, self._lease) for lane, keys in found.items()}
+            return {lane: outbox.take(connection, keys, now, self._lease) for lane, keys in due.items()}
 
         return self._database.change(unit)
 
@@ -236,4 +236,4 @@ class CircuitBreaker:
     def resting(self, now: datetime) -> frozenset[int]:
         """Return the channels that are skipped for now."""
         with self._lock:
-            return frozenset(channel for channel, one in self._troubles.items() if one.rests_until > now)
+            return frozenset(channel for channel, trouble in self._troubles.items() if trouble.rests_until > now)

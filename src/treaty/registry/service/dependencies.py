@@ -55,11 +55,11 @@ class Dependencies:
 
     def _catch_up(self, connection: Connection) -> None:
         changed, rows, newest = subscriptions.changed_since(connection, self._revision)
-        for one in changed:
-            if one.active:
-                self._graph.put_subscription(one.subscription)
+        for subscriber in changed:
+            if subscriber.active:
+                self._graph.put_subscription(subscriber.subscription)
             else:
-                self._graph.drop_subscription(one.subscription.consumer, one.subscription.line)
+                self._graph.drop_subscription(subscriber.subscription.consumer, subscriber.subscription.line)
         if self._revision == 0:
             self._put_all(rows)
         else:
@@ -71,8 +71,8 @@ class Dependencies:
         by_line: dict[Line, list[subscriptions.UpstreamRow]] = {}
         for row in rows:
             by_line.setdefault(Line(row.contract, row.major), []).append(row)
-        for line, found in by_line.items():
-            self._graph.put_upstreams(line, list(_made_from(line, [row for row in found if row.active])))
+        for line, upstreams in by_line.items():
+            self._graph.put_upstreams(line, list(_made_from(line, [row for row in upstreams if row.active])))
 
 
 def node_named(connection: Connection, name: str) -> Node:
@@ -95,12 +95,12 @@ def graph_answer(reach: Reach, direction: str) -> GraphAnswer:
     """Return the API model of a reach."""
     nodes = [
         NodeAnswer(
-            name=str(one.node),
-            kind=_kind(one.node),
-            distance=one.distance,
-            path=[str(node) for node in reach.path_to(one.node)],
+            name=str(reached.node),
+            kind=_kind(reached.node),
+            distance=reached.distance,
+            path=[str(node) for node in reach.path_to(reached.node)],
         )
-        for one in islice(reach, _MOST_NODES)
+        for reached in islice(reach, _MOST_NODES)
     ]
     return GraphAnswer(
         node=str(reach.origin),
@@ -138,8 +138,8 @@ def impact_of(connection: Connection, dependencies: Dependencies, judgement: Jud
 
 def struck(exposure: Exposure) -> list[AffectedAnswer]:
     """Return all consumers and lines that a change affects, or may affect, directly."""
-    consumers = [_consumer(one) for one in exposure.consumers if one.effect is not Effect.SAFE]
-    return consumers + [_line(one) for one in exposure.lines if one.effect is not Effect.SAFE]
+    consumers = [_consumer(impact) for impact in exposure.consumers if impact.effect is not Effect.SAFE]
+    return consumers + [_line(impact) for impact in exposure.lines if impact.effect is not Effect.SAFE]
 
 
 def _affected(exposure: Exposure) -> Iterator[AffectedAnswer]:
@@ -147,9 +147,9 @@ def _affected(exposure: Exposure) -> Iterator[AffectedAnswer]:
         yield _consumer(consumer)
     for line in exposure.lines:
         yield _line(line)
-    for one in exposure.exposed:
-        path = [str(node) for node in exposure.path_to(one)]
-        yield AffectedAnswer(name=str(one), kind=_kind(one), effect="exposed", path=path)
+    for exposed in exposure.exposed:
+        path = [str(node) for node in exposure.path_to(exposed)]
+        yield AffectedAnswer(name=str(exposed), kind=_kind(exposed), effect="exposed", path=path)
 
 
 def _consumer(impact: Impact) -> AffectedAnswer:
@@ -179,11 +179,11 @@ def _line(impact: LineImpact) -> AffectedAnswer:
 
 
 def _fields(changes: tuple[Judged, ...]) -> list[str]:
-    return list(dict.fromkeys(item.change.field for item in changes if item.change.field))
+    return list(dict.fromkeys(change.change.field for change in changes if change.change.field))
 
 
 def _reasons(changes: tuple[Judged, ...]) -> list[str]:
-    return list(dict.fromkeys(item.message for item in changes))
+    return list(dict.fromkeys(change.message for change in changes))
 
 
 def _kind(node: Node) -> Literal["line", "consumer"]:

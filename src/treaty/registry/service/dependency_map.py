@@ -24,7 +24,9 @@ def map_around(
 ) -> MapAnswer:
     """Return the graph around a line, contract or consumer."""
     origins = _origins(connection, dependencies, name)
-    part = dependencies.ask(connection, lambda it: graph.neighbourhood(it, origins, hops, WAYS[direction], most))
+    part = dependencies.ask(
+        connection, lambda dependency_graph: graph.neighbourhood(dependency_graph, origins, hops, WAYS[direction], most)
+    )
     return map_answer(connection, part, origins)
 
 
@@ -32,10 +34,12 @@ def map_of(connection: Connection, dependencies: Dependencies, domain: str | Non
     """Return the full graph, or the lines of a domain (empty: without one) with their neighbours."""
     known = search.lines_by_domain(connection)
     if domain is None:
-        part = dependencies.ask(connection, lambda it: graph.full_graph(it, known, most))
+        part = dependencies.ask(connection, lambda dependency_graph: graph.full_graph(dependency_graph, known, most))
     else:
         chosen = [line for line, of in known.items() if (of or "") == domain]
-        part = dependencies.ask(connection, lambda it: graph.with_neighbours(it, chosen, most))
+        part = dependencies.ask(
+            connection, lambda dependency_graph: graph.with_neighbours(dependency_graph, chosen, most)
+        )
     return map_answer(connection, part)
 
 
@@ -76,7 +80,7 @@ def _origins(connection: Connection, dependencies: Dependencies, name: str) -> l
         spoken_of = parse_line(name)
     except InvalidDocument:
         spoken_of = None
-    if spoken_of is not None and dependencies.ask(connection, lambda it: spoken_of in it):
+    if spoken_of is not None and dependencies.ask(connection, lambda dependency_graph: spoken_of in dependency_graph):
         return [spoken_of]
     return [node_named(connection, name)]
 
@@ -87,8 +91,8 @@ def map_answer(connection: Connection, part: Subgraph, origins: Iterable[Node] =
     teams = subscriptions.teams_of(connection, {node.name for node in part.nodes if isinstance(node, Consumer)})
     return MapAnswer(
         origins=[_id(node) for node in origins],
-        nodes=[_node(*one, lines, teams) for one in zip(part.nodes, part.degrees, strict=True)],
-        edges=sorted(map(_edge, part.dependencies), key=lambda one: (one.upstream, one.downstream, one.fields)),
+        nodes=[_node(*node, lines, teams) for node in zip(part.nodes, part.degrees, strict=True)],
+        edges=sorted(map(_edge, part.dependencies), key=lambda edge: (edge.upstream, edge.downstream, edge.fields)),
         more=part.more,
     )
 
@@ -97,8 +101,8 @@ def _node(node: Node, degree: int, lines: dict[Line, dict[str, Any]], teams: dic
     if isinstance(node, Consumer):
         team = teams.get(node.name)
         return MapNodeAnswer(id=_id(node), kind="consumer", name=node.name, degree=degree, team=team)
-    said = lines.get(node, {})
-    return MapNodeAnswer(id=_id(node), kind="line", name=str(node), contract=node.contract, degree=degree, **said)
+    described = lines.get(node, {})
+    return MapNodeAnswer(id=_id(node), kind="line", name=str(node), contract=node.contract, degree=degree, **described)
 
 
 def _edge(dependence: Dependency) -> MapEdgeAnswer:

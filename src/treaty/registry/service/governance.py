@@ -43,26 +43,32 @@ class Governance(GovernanceApi):
         """List the policies: contracts whose terms bind the contracts below them."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._context.read(lambda it: search.policies(it, self._context.now, str(start), limit + 1))
-        return page_of(found, limit, lambda one: (one.id,))
+        rows = self._context.read(
+            lambda connection: search.policies(connection, self._context.now, str(start), limit + 1)
+        )
+        return page_of(rows, limit, lambda row: (row.id,))
 
     def check_policies(self, document: Document) -> PolicyCheckAnswer:
         """Return the terms that are weaker than the policies above, and the children a policy would put in breach."""
         candidate = self._context.prepared(document)
-        return self._context.read(lambda it: _policy_check(it, candidate, self._context.today), Action.CHECK)
+        return self._context.read(
+            lambda connection: _policy_check(connection, candidate, self._context.today), Action.CHECK
+        )
 
     def waivers(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[WaiverAnswer]:
         """List waivers, in force or not."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        waivers = self._context.read(lambda it: governance_records.list_waivers(it, int(start), limit + 1))
+        waivers = self._context.read(
+            lambda connection: governance_records.list_waivers(connection, int(start), limit + 1)
+        )
         return page_of(waivers, limit, lambda waiver: (waiver.id,))
 
     def waive(
         self, rule: str, *, owner: str, reason: str, until: date | str, contract: str = "*", path: str = "*"
     ) -> WaiverAnswer:
         """Waive a finding for a reason until an end date."""
-        asked = {
+        parameters = {
             "rule": rule,
             "owner": owner,
             "reason": reason,
@@ -70,11 +76,11 @@ class Governance(GovernanceApi):
             "contract": contract,
             "path": path,
         }
-        return self._context.write(lambda it: waive(it, self._context.actor, asked))
+        return self._context.write(lambda transaction: waive(transaction, self._context.actor, parameters))
 
     def revoke_waiver(self, identity: int) -> WaiverAnswer:
         """End a waiver before its end date."""
-        return self._context.write(lambda it: revoke(it, self._context.actor, identity))
+        return self._context.write(lambda transaction: revoke(transaction, self._context.actor, identity))
 
     def proposals(
         self, *, state: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -83,17 +89,23 @@ class Governance(GovernanceApi):
         check_limit(limit)
         (start,) = after(cursor, 0)
         wanted = parse_proposal_state(state)
-        proposals = self._context.read(lambda it: governance_records.list_proposals(it, wanted, int(start), limit + 1))
+        proposals = self._context.read(
+            lambda connection: governance_records.list_proposals(connection, wanted, int(start), limit + 1)
+        )
         return page_of(proposals, limit, lambda proposal: (proposal.id,))
 
     def approve(self, proposal: int, *, reason: str | None = None, override: bool = False) -> ProposalAnswer:
         """Register a proposed version; the proposer needs an override with a reason."""
         context = self._context
-        return context.write(lambda it: approvals.approve(it, context.actor, context.rules, proposal, reason, override))
+        return context.write(
+            lambda transaction: approvals.approve(transaction, context.actor, context.rules, proposal, reason, override)
+        )
 
     def decline(self, proposal: int, *, reason: str | None = None) -> ProposalAnswer:
         """Decline a proposed version; the proposer withdraws it."""
-        return self._context.write(lambda it: approvals.decline(it, self._context.actor, proposal, reason))
+        return self._context.write(
+            lambda transaction: approvals.decline(transaction, self._context.actor, proposal, reason)
+        )
 
 
 def _policy_check(connection: Connection, candidate: PreparedDocument, today: date) -> PolicyCheckAnswer:
@@ -104,12 +116,12 @@ def _policy_check(connection: Connection, candidate: PreparedDocument, today: da
         contract=contract.id,
         version=contract.version,
         policies=[f"{policy.id} {policy.version}" for policy in policies],
-        violations=[_violation(one.violation, one.waiver.owner if one.waiver else None) for one in held],
+        violations=[_violation(term.violation, term.waiver.owner if term.waiver else None) for term in held],
         children=[
             ChildAnswer(
                 contract=child.contract,
                 version=child.version,
-                violations=[_violation(one, None) for one in child.violations],
+                violations=[_violation(violation, None) for violation in child.violations],
             )
             for child in above.children_in_breach(connection, contract)
         ],

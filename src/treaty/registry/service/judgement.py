@@ -50,7 +50,7 @@ class Judgement:
     @property
     def breaks_consumers(self) -> bool:
         """Whether consumers must act, whatever the mode or a migration plan allows."""
-        return any(item.grade.bump is Bump.MAJOR for item in self.verdict.judged)
+        return any(change.grade.bump is Bump.MAJOR for change in self.verdict.judged)
 
     @lazy
     def report(self) -> CompatibilityReport:
@@ -65,14 +65,14 @@ class Judgement:
             yield CompatibilityIssue(severity="error", field=None, kind="line_ended", message=self.ended)
         if self.too_soon:
             yield CompatibilityIssue(severity="error", field=None, kind="sunset_too_soon", message=self.too_soon)
-        for one in self.held:
-            violation, waiver = one.violation, one.waiver
-            said = f"{violation}; waived by {waiver.owner} until {waiver.until}" if waiver else str(violation)
+        for term in self.held:
+            violation, waiver = term.violation, term.waiver
+            text = f"{violation}; waived by {waiver.owner} until {waiver.until}" if waiver else str(violation)
             severity: Literal["error", "warning"] = "warning" if waiver else "error"
-            yield CompatibilityIssue(severity=severity, field=violation.path, kind=violation.kind, message=said)
+            yield CompatibilityIssue(severity=severity, field=violation.path, kind=violation.kind, message=text)
         for child in self.children:
-            said = "; ".join(violation.message for violation in child.violations)
-            message = f"{child.contract} {child.version} would be in breach of this policy: {said}"
+            text = "; ".join(violation.message for violation in child.violations)
+            message = f"{child.contract} {child.version} would be in breach of this policy: {text}"
             yield CompatibilityIssue(severity="warning", field=None, kind="policy_breaks_child", message=message)
 
 
@@ -101,14 +101,14 @@ def _history(
     predecessor = versions.contract_of(connection, before)
     if not effective_mode(mode, predecessor, candidate.contract).is_transitive:
         return [predecessor]
-    return [versions.contract_of(connection, one) for one in versions.versions_in_line(connection, before.line)]
+    return [versions.contract_of(connection, version) for version in versions.versions_in_line(connection, before.line)]
 
 
 def _ended(connection: Connection, candidate: PreparedDocument, before: StoredVersion | None) -> str | None:
     """Return why a line takes no new versions: it is in sunset or retired."""
     if before is None or before.status not in _LEFT or before.line != candidate.line:
         return None
-    status = line_status([one.status for one in versions.versions_in_line(connection, before.line)])
+    status = line_status([version.status for version in versions.versions_in_line(connection, before.line)])
     return f"the line {before.line} is {status}; open a new one" if status in _ENDED else None
 
 
@@ -119,9 +119,9 @@ def _days(candidate: PreparedDocument, rules: RegistryRules, today: date) -> tup
     if candidate.status not in _LEAVING and not announces:
         return None, None
     notice = notice or Deprecation()
-    told = max(notice.announced or "", today.isoformat())
+    announced = max(notice.announced or "", today.isoformat())
     try:
-        return timetable(replace(notice, announced=told), today, rules.periods), None
+        return timetable(replace(notice, announced=announced), today, rules.periods), None
     except Refused as refusal:
         return None, str(refusal)
 

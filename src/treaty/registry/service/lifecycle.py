@@ -33,7 +33,7 @@ _REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: 
 
 def status_of_line(members: list[StoredVersion]) -> Status:
     """Return the status of a line: that of its best version."""
-    return line_status([one.status for one in members])
+    return line_status([version.status for version in members])
 
 
 def activate(
@@ -44,7 +44,7 @@ def activate(
     if before.status is Status.ACTIVE:
         return before
     check_step(before.status, Status.ACTIVE, f"{contract} {version}")
-    if before.status is Status.DRAFT and before.announced_on:  # counted from today: nobody could know of it before
+    if before.status is Status.DRAFT and before.announced_on:  # counted from today, when consumers learn of it
         announced = max(before.announced_on, transaction.now.date())
         sunset = max(before.sunset_on or announced, announced + rules.periods.deprecation)
         days = _days(rules.periods, announced, sunset)
@@ -121,7 +121,7 @@ def retire_line(transaction: Transaction, actor: Actor, line: Line, override: st
     obstacles = list(obstacles_to_retiring(transaction.connection, leaving, transaction.now.date()))
     if obstacles and override is None:
         raise Refused(f"{line} cannot be retired: " + "; ".join(obstacles))
-    return [retire(transaction, actor, one.contract, one.version, override) for one in reversed(leaving)]
+    return [retire(transaction, actor, version.contract, version.version, override) for version in reversed(leaving)]
 
 
 def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> list[StoredVersion]:
@@ -129,7 +129,7 @@ def step_line(transaction: Transaction, line: Line, of: frozenset[Status]) -> li
     members = versions.versions_in_line(transaction.connection, line)
     if not members:
         raise no_line(line)
-    meant = [one for one in members if one.status in of]
+    meant = [version for version in members if version.status in of]
     if not meant:
         raise Refused(f"{line} is {status_of_line(members)}; no version of it is {' or '.join(sorted(of))}")
     return meant
@@ -139,21 +139,22 @@ def tick(transaction: Transaction, rules: RegistryRules, limit: int = 500) -> li
     """Advance a batch of versions whose date has come; an empty result means that none is left."""
     today = transaction.now.date()
     due = versions.versions_due(transaction.connection, today, limit=limit)
-    return [step for one in due for step in _advance(transaction, rules.periods, one, today)]
+    return [step for version in due for step in _advance(transaction, rules.periods, version, today)]
 
 
 def obstacles_to_retiring(connection: Connection, members: list[StoredVersion], today: date) -> Iterator[str]:
     """Return the obstacles to retiring versions of a line: status, dates, and consumers."""
-    for one in members:
-        if due := _due(one, today):
+    for version in members:
+        name = f"{version.contract} {version.version}"
+        if due := _due(version, today):
             step, since = due
-            yield f"{one.contract} {one.version} is {one.status}; its {step} was due on {since}: treaty admin tick"
-        elif one.status in (Status.DRAFT, Status.ACTIVE):
-            yield f"{one.contract} {one.version} is {one.status}; deprecate it first"
-        elif one.status is Status.DEPRECATED:
-            yield f"{one.contract} {one.version} is deprecated until its sunset on {one.sunset_on}"
-        elif one.status is Status.SUNSET and one.retire_on and today < one.retire_on:
-            yield f"{one.contract} {one.version} is in sunset and may be retired on {one.retire_on}, not on {today}"
+            yield f"{name} is {version.status}; its {step} was due on {since}: treaty admin tick"
+        elif version.status in (Status.DRAFT, Status.ACTIVE):
+            yield f"{name} is {version.status}; deprecate it first"
+        elif version.status is Status.DEPRECATED:
+            yield f"{name} is deprecated until its sunset on {version.sunset_on}"
+        elif version.status is Status.SUNSET and version.retire_on and today < version.retire_on:
+            yield f"{name} is in sunset and may be retired on {version.retire_on}, not on {today}"
     excused = waived(connection, members[0].line, today)
     for left in stranded(connection, members):
         if left.consumer not in excused:
@@ -164,19 +165,19 @@ def obstacles_to_retiring(connection: Connection, members: list[StoredVersion], 
 
 def waived(connection: Connection, line: Line, today: date) -> dict[str, StoredConsumer]:
     """Return the consumers that are waived in a migration from a line."""
-    found: dict[str, StoredConsumer] = {}
-    for one in migration_records.live_from(connection, line):
-        for name, it in migration_records.consumers_of(connection, one.id).items():
-            if it.state is ConsumerState.WAIVED and (it.until is None or it.until >= today):
-                found[name] = it
-    return found
+    result: dict[str, StoredConsumer] = {}
+    for migration in migration_records.live_from(connection, line):
+        for name, row in migration_records.consumers_of(connection, migration.id).items():
+            if row.state is ConsumerState.WAIVED and (row.until is None or row.until >= today):
+                result[name] = row
+    return result
 
 
 def stranded(connection: Connection, leaving: list[StoredVersion]) -> list[Subscription]:
     """Return the subscriptions that would have no version left without these versions."""
     if _is_served_without(connection, leaving):
         return []
-    return [one.subscription for one in subscriptions.subscribers(connection, leaving[0].line)]
+    return [subscriber.subscription for subscriber in subscriptions.subscribers(connection, leaving[0].line)]
 
 
 def stranded_lines(connection: Connection, leaving: list[StoredVersion]) -> list[Line]:
@@ -184,13 +185,17 @@ def stranded_lines(connection: Connection, leaving: list[StoredVersion]) -> list
     if _is_served_without(connection, leaving):
         return []
     made = [line for line, _ in subscriptions.made_from(connection, leaving[0].line) if line != leaving[0].line]
-    return [line for line in made if any(one.status in SERVING for one in versions.versions_in_line(connection, line))]
+    return [
+        line
+        for line in made
+        if any(version.status in SERVING for version in versions.versions_in_line(connection, line))
+    ]
 
 
 def _is_served_without(connection: Connection, leaving: list[StoredVersion]) -> bool:
-    gone = {one.seq for one in leaving}
+    gone = {version.seq for version in leaving}
     members = versions.versions_in_line(connection, leaving[0].line)
-    return any(one.status in SERVING for one in members if one.seq not in gone)
+    return any(version.status in SERVING for version in members if version.seq not in gone)
 
 
 def _refuse_if_stranding(
@@ -255,9 +260,9 @@ def _days(periods: Periods, announced: date, sunset: date | None) -> dict[str, d
 
 
 def _get_owned_version(transaction: Transaction, actor: Actor, contract: str, version: str) -> StoredVersion:
-    found = versions.get_version(transaction.connection, contract, version)
-    _authorize_step(transaction.connection, actor, found)
-    return found
+    stored = versions.get_version(transaction.connection, contract, version)
+    _authorize_step(transaction.connection, actor, stored)
+    return stored
 
 
 def _authorize_step(connection: Connection, actor: Actor, version: StoredVersion) -> None:
@@ -287,8 +292,8 @@ def _step(
     if status in (Status.RETIRED, Status.ARCHIVED):
         _close_migrations(transaction, actor, before)
     readers = subscriptions.subscribers(transaction.connection, before.line)
-    parties = set(before.teams) | {one.subscription.consumer for one in readers}
-    parties |= {one.team for one in readers if one.team}
+    parties = set(before.teams) | {reader.subscription.consumer for reader in readers}
+    parties |= {reader.team for reader in readers if reader.team}
     for line, _ in subscriptions.made_from(transaction.connection, before.line):
         parties |= versions.owners_of(transaction.connection, line)
     transaction.notify(
@@ -317,18 +322,18 @@ def _close_migrations(transaction: Transaction, actor: str, gone: StoredVersion)
     """Close the migrations from a line that is no longer served."""
     if _is_served_without(transaction.connection, [gone]):
         return
-    for one in migration_records.live_from(transaction.connection, gone.line):
-        if one.state is MigrationState.OPEN:
+    for migration in migration_records.live_from(transaction.connection, gone.line):
+        if migration.state is MigrationState.OPEN:
             closed = MigrationState.CLOSED.value
             transaction.record(
                 actor,
                 "migration.close",
-                f"{one.line} -> {one.to_line}",
-                before={"state": one.state},
+                f"{migration.line} -> {migration.to_line}",
+                before={"state": migration.state},
                 after={"state": closed},
-                details={"migration": one.id},
+                details={"migration": migration.id},
             )
-            migration_records.change(transaction, one.id, state=closed, closed_at=transaction.now, remind_on=None)
+            migration_records.change(transaction, migration.id, state=closed, closed_at=transaction.now, remind_on=None)
 
 
 def _json_values(values: dict[str, Any]) -> dict[str, Any]:

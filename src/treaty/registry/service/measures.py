@@ -37,7 +37,7 @@ class Measures(MeasuresApi):
 
     def record(self, measures: Sequence[Measure]) -> RecordedAnswer:
         """Store up to 1,000 measures, judged against the promises of their contracts."""
-        return self._context.write(lambda it: record(it, self._context.actor, measures))
+        return self._context.write(lambda transaction: record(transaction, self._context.actor, measures))
 
     def current(
         self, *, contract: str | None = None, name: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -46,9 +46,9 @@ class Measures(MeasuresApi):
         check_limit(limit)
         start = after(cursor, "", "")
         key = (str(start[0]), str(start[1]))
-        found = self._context.read(lambda it: store.current(it, contract, name, key, limit + 1))
-        page = page_of(found, limit, lambda one: (one.contract, one.name))
-        return Page(items=[measure_answer(one) for one in page.items], next=page.next)
+        rows = self._context.read(lambda connection: store.current(connection, contract, name, key, limit + 1))
+        page = page_of(rows, limit, lambda row: (row.contract, row.name))
+        return Page(items=[measure_answer(measure) for measure in page.items], next=page.next)
 
     def history(
         self, contract: str, name: str, *, since: date | None = None, cursor: str | None = None, limit: int = PAGE
@@ -59,9 +59,11 @@ class Measures(MeasuresApi):
         start = datetime(first.year, first.month, first.day, tzinfo=UTC)
         (micros,) = after(cursor, 0)
         before = _EPOCH + min(max(int(micros), 0), _LAST) * _MICROSECOND if cursor else None
-        found = self._context.read(lambda it: store.history(it, contract, name, start, before, limit + 1))
-        page = page_of(found, limit, lambda one: ((one.at - _EPOCH) // _MICROSECOND,))
-        return Page(items=[measure_answer(one) for one in page.items], next=page.next)
+        rows = self._context.read(
+            lambda connection: store.history(connection, contract, name, start, before, limit + 1)
+        )
+        page = page_of(rows, limit, lambda row: ((row.at - _EPOCH) // _MICROSECOND,))
+        return Page(items=[measure_answer(measure) for measure in page.items], next=page.next)
 
     def grid(
         self, *, since: date | None = None, domain: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -71,9 +73,11 @@ class Measures(MeasuresApi):
         first = first_day(self._context.today, since)
         rank, contract = after(cursor, 0, "")
         start = (int(rank), str(contract)) if cursor else None
-        found = self._context.read(lambda it: store.grid(it, self._context.now, first, domain, start, limit + 1))
-        page = page_of(found, limit, lambda one: (one.rank, one.contract))
-        return Page(items=[row_answer(one) for one in page.items], next=page.next)
+        rows = self._context.read(
+            lambda connection: store.grid(connection, self._context.now, first, domain, start, limit + 1)
+        )
+        page = page_of(rows, limit, lambda row: (row.rank, row.contract))
+        return Page(items=[row_answer(row) for row in page.items], next=page.next)
 
     def last_measured(self) -> dict[str, datetime]:
         """Return when each contract was last measured; empty over HTTP, where it would take a request per page."""
@@ -102,28 +106,28 @@ def record(transaction: Transaction, actor: Actor, measures: Sequence[Measure]) 
             f"{len(measures):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
         )
     now = transaction.now
-    checked = [_checked(one, now) for one in measures]
+    checked = [_checked(measure, now) for measure in measures]
     by_contract: dict[str, list[Measure]] = {}
-    for one in checked:
-        by_contract.setdefault(one.contract, []).append(one)
-    kept_ones: list[Measure] = []
+    for measure in checked:
+        by_contract.setdefault(measure.contract, []).append(measure)
+    accepted: list[Measure] = []
     unknown: list[str] = []
-    for contract, ones in sorted(by_contract.items()):
+    for contract, of_contract in sorted(by_contract.items()):
         version = versions.highest(transaction.connection, contract)
         if version is None:
             unknown.append(contract)
             continue
         authorize(actor, Action.NOTIFY, Resource("contract", contract, version.teams))
         promised = versions.contract_of(transaction.connection, version)
-        kept_ones += [evaluate_measure(one, promised) for one in ones]
-    recorded = measure_records.add(transaction, kept_ones, actor.name, now - RETENTION) if kept_ones else 0
+        accepted += [evaluate_measure(measure, promised) for measure in of_contract]
+    recorded = measure_records.add(transaction, accepted, actor.name, now - RETENTION) if accepted else 0
     return RecordedAnswer(recorded=recorded, unknown=unknown)
 
 
-def parse_measure(said: Mapping[str, Any]) -> Measure:
+def parse_measure(values: Mapping[str, Any]) -> Measure:
     """Read a measure from a request."""
-    state = said.get("state")
-    return Measure(**{**said, "state": State(state) if state else None})
+    state = values.get("state")
+    return Measure(**{**values, "state": State(state) if state else None})
 
 
 def measure_answer(measure: Measure) -> MeasureAnswer:
@@ -143,7 +147,7 @@ def measure_answer(measure: Measure) -> MeasureAnswer:
 def row_answer(row: GridRow) -> GridRowAnswer:
     """Return the API model of a row of the grid."""
     health = state_for_rank(row.rank)
-    days = [DayAnswer(day=one.day, state=one.state.value, by=list(one.by)) for one in row.days if one.state]
+    days = [DayAnswer(day=day.day, state=day.state.value, by=list(day.by)) for day in row.days if day.state]
     return GridRowAnswer(
         contract=row.contract,
         name=row.name,

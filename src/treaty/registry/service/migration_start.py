@@ -57,38 +57,45 @@ def readers(connection: Connection, judgement: Judgement) -> list[Reader]:
     moves = judgement.before is not None and judgement.verdict.opens_line and judgement.breaks_consumers
     if not moves or judgement.before is None:
         return []
-    subscribed = {one.subscription: one for one in subscriptions.subscribers(connection, judgement.before.line)}
-    return [Reader(subscribed[one.subscription], one) for one in compute_impact(judgement.verdict, subscribed)]
+    subscribed = {
+        subscriber.subscription: subscriber
+        for subscriber in subscriptions.subscribers(connection, judgement.before.line)
+    }
+    return [Reader(subscribed[impact.subscription], impact) for impact in compute_impact(judgement.verdict, subscribed)]
 
 
-def waits(rules: RegistryRules, judgement: Judgement, found: Sequence[Reader]) -> Waiting:
+def waits(rules: RegistryRules, judgement: Judgement, affected: Sequence[Reader]) -> Waiting:
     """Return what an admissible version waits for, given the consumers of the old line."""
     required = rules.acknowledgement is Acknowledgement.REQUIRED
     return Waiting(
-        tuple(one.name for one in found if required and one.must_acknowledge),
+        tuple(reader.name for reader in affected if required and reader.must_acknowledge),
         judgement.breaks_consumers and rules.approval is Approval.REQUIRED,
     )
 
 
-def propose(transaction: Transaction, actor: str, judgement: Judgement, found: Sequence[Reader], proposal: int) -> int:
+def propose(
+    transaction: Transaction, actor: str, judgement: Judgement, affected: Sequence[Reader], proposal: int
+) -> int:
     """Start a migration that waits for acknowledgements, and request them; once for each proposal."""
     known = migration_records.proposed_as(transaction.connection, proposal)
     if known is not None:
         return known.id
-    identity = _add(transaction, actor, judgement, found, MigrationState.PROPOSED, proposal)
+    identity = _add(transaction, actor, judgement, affected, MigrationState.PROPOSED, proposal)
     contract = judgement.candidate.contract
-    asked = [one for one in found if one.must_acknowledge]
+    critical = [reader for reader in affected if reader.must_acknowledge]
+    names = ", ".join(reader.name for reader in critical)
     transaction.notify(
         "migration.proposed",
         contract.id,
-        f"{contract.id} {contract.version} waits for acknowledgement by {', '.join(one.name for one in asked)}",
+        f"{contract.id} {contract.version} waits for acknowledgement by {names}",
         version=contract.version,
         details={
             "migration": identity,
             "proposal": proposal,
-            "consumers": {one.name: [item.message for item in one.impact.changes] for one in asked},
+            "consumers": {reader.name: [change.message for change in reader.impact.changes] for reader in critical},
         },
-        parties={one.name for one in asked} | {one.subscribed.team for one in asked if one.subscribed.team},
+        parties={reader.name for reader in critical}
+        | {reader.subscribed.team for reader in critical if reader.subscribed.team},
     )
     return identity
 
@@ -100,10 +107,10 @@ def begin(transaction: Transaction, actor: str, rules: RegistryRules, judgement:
     contract = judgement.candidate.contract
     waiting = migration_records.waiting_for(transaction.connection, contract.id, contract.version)
     if waiting is None:
-        found = readers(transaction.connection, judgement)
-        if not found:
+        affected = readers(transaction.connection, judgement)
+        if not affected:
             return
-        identity = _add(transaction, actor, judgement, found, MigrationState.OPEN, None)
+        identity = _add(transaction, actor, judgement, affected, MigrationState.OPEN, None)
     else:
         identity = waiting.id
     plan, today = contract.treaty.migration, transaction.now.date()
@@ -136,12 +143,12 @@ def _add(
     transaction: Transaction,
     actor: str,
     judgement: Judgement,
-    found: Sequence[Reader],
+    affected: Sequence[Reader],
     state: MigrationState,
     proposal: int | None,
 ) -> int:
     contract, before = judgement.candidate.contract, judgement.before
-    assert before is not None  # noqa: S101 - nobody reads a line before the first
+    assert before is not None  # noqa: S101 - the first line has no consumers yet
     plan = contract.treaty.migration
     identity = transaction.record(
         actor,
@@ -149,7 +156,7 @@ def _add(
         f"{before.line} -> {judgement.candidate.line}",
         before=before.digest,
         after=judgement.candidate.digest,
-        details={"version": contract.version, "consumers": [one.name for one in found], "proposal": proposal},
+        details={"version": contract.version, "consumers": [reader.name for reader in affected], "proposal": proposal},
     )
     migration_records.add(
         transaction,
@@ -168,16 +175,16 @@ def _add(
             "opened_at": transaction.now,
         },
     )
-    for one in found:
+    for reader in affected:
         values = {
             "state": ConsumerState.WAITING.value,
-            "effect": one.impact.effect.value,
-            "consumer_class": one.subscribed.subscription.consumer_class.value,
-            "team": one.subscribed.team,
+            "effect": reader.impact.effect.value,
+            "consumer_class": reader.subscribed.subscription.consumer_class.value,
+            "team": reader.subscribed.team,
             "changed_at": transaction.now,
             "changed_by": actor,
         }
-        migration_records.put_consumer(transaction, identity, one.name, values)
+        migration_records.put_consumer(transaction, identity, reader.name, values)
     return identity
 
 
@@ -188,45 +195,48 @@ def remind(transaction: Transaction, rules: RegistryRules, limit: int = 100) -> 
     """Remind consumers that have not moved, on the configured days and once after the window has ended."""
     today = transaction.now.date()
     return [
-        _reminded(transaction, rules, one, today) for one in migration_records.due(transaction.connection, today, limit)
+        _reminded(transaction, rules, migration, today)
+        for migration in migration_records.due(transaction.connection, today, limit)
     ]
 
 
 def _reminded(transaction: Transaction, rules: RegistryRules, migration: StoredMigration, today: date) -> StepAnswer:
     left = [
-        it for it in migration_status.consumer_statuses(transaction.connection, rules, migration, today) if it.is_left
+        status
+        for status in migration_status.consumer_statuses(transaction.connection, rules, migration, today)
+        if status.is_left
     ]
     ends = migration.ends_on or today
     when = f"ends on {ends}" if ends >= today else f"ended on {ends}"
-    names = ", ".join(it.consumer for it in left) or "nobody"
-    said = f"the window {when}; still to move: {names}"
+    names = ", ".join(status.consumer for status in left) or "none"
+    text = f"the window {when}; still to move: {names}"
     transaction.record(
         _CLOCK,
         "migration.remind",
         f"{migration.line} -> {migration.to_line}",
-        details={"migration": migration.id, "consumers": [it.consumer for it in left]},
+        details={"migration": migration.id, "consumers": [status.consumer for status in left]},
     )
     migration_records.change(
         transaction, migration.id, remind_on=next_reminder(migration.ends_on, rules.reminders, today)
     )
     if left:
-        parties = {it.consumer for it in left} | {it.team for it in left if it.team}
+        parties = {status.consumer for status in left} | {status.team for status in left if status.team}
         parties |= versions.owners_of(transaction.connection, migration.line) | (
             {migration.owner} if migration.owner else set()
         )
         transaction.notify(
             "migration.reminder" if ends >= today else "migration.overdue",
             migration.contract,
-            f"{migration.line} -> {migration.to_line}: {said}",
+            f"{migration.line} -> {migration.to_line}: {text}",
             version=migration.to_version,
             details={
                 "migration": migration.id,
                 "ends_on": str(ends),
                 "guide": migration.guide,
-                "consumers": {it.consumer: it.state.value for it in left},
+                "consumers": {status.consumer: status.state.value for status in left},
             },
             parties=parties,
         )
     members = versions.versions_in_line(transaction.connection, migration.line)
     status = members[0].status.value if members else "gone"
-    return StepAnswer(contract=migration.contract, version=migration.version, before=status, after=status, reason=said)
+    return StepAnswer(contract=migration.contract, version=migration.version, before=status, after=status, reason=text)

@@ -29,7 +29,7 @@ class ConsumerStatus:
     consumer_class: ConsumerClass
     team: str | None
     subscribed: Subscribed | None
-    kept: StoredConsumer | None
+    stored: StoredConsumer | None
 
     @property
     def is_missing(self) -> bool:
@@ -48,10 +48,13 @@ def consumer_statuses(
 ) -> list[ConsumerStatus]:
     """Return the status of each consumer: those at the start, and those that subscribed since."""
     known = migration_records.consumers_of(connection, migration.id)
-    reading = {it.subscription.consumer: it for it in subscriptions.subscribers(connection, migration.line)}
+    reading = {
+        subscriber.subscription.consumer: subscriber
+        for subscriber in subscriptions.subscribers(connection, migration.line)
+    }
     newcomers = reading.keys() - known.keys()
     changes = BreakingChanges(judge(diff(*contracts_of(connection, rules, migration)))) if newcomers else None
-    found = []
+    statuses = []
     for name in sorted(known.keys() | reading.keys()):
         row, subscribed = known.get(name), reading.get(name)
         if row is None and subscribed is not None and changes is not None:
@@ -59,20 +62,20 @@ def consumer_statuses(
             effect, _ = changes.effect_on(subscription.fields)
             waiting = ConsumerState.WAITING
             kind, team = subscription.consumer_class, subscribed.team
-            found.append(ConsumerStatus(name, waiting, effect, kind, team, subscribed, None))
+            statuses.append(ConsumerStatus(name, waiting, effect, kind, team, subscribed, None))
         elif row is not None:
             kind = subscribed.subscription.consumer_class if subscribed else row.consumer_class
             team = subscribed.team if subscribed else row.team
             state = _state(row, subscribed, today)
-            found.append(ConsumerStatus(name, state, Effect(row.effect), kind, team, subscribed, row))
-    return found
+            statuses.append(ConsumerStatus(name, state, Effect(row.effect), kind, team, subscribed, row))
+    return statuses
 
 
 def missing_acknowledgements(rules: RegistryRules, statuses: list[ConsumerStatus]) -> list[str]:
     """Return the consumers whose acknowledgement is missing."""
     if rules.acknowledgement is Acknowledgement.OFF:
         return []
-    return [one.consumer for one in statuses if one.is_missing]
+    return [status.consumer for status in statuses if status.is_missing]
 
 
 def contracts_of(connection: Connection, rules: RegistryRules, migration: StoredMigration) -> tuple[Contract, Contract]:
@@ -99,14 +102,16 @@ def migration_answer(
 
 def board_answer(connection: Connection, rules: RegistryRules, migration: StoredMigration, today: date) -> BoardAnswer:
     """Return the API model of a migration with the status of each consumer."""
-    found = consumer_statuses(connection, rules, migration, today)
+    statuses = consumer_statuses(connection, rules, migration, today)
     return BoardAnswer(
-        **_answer_fields(rules, migration, found), consumers=[_row(it) for it in found], proof=migration.proof
+        **_answer_fields(rules, migration, statuses),
+        consumers=[_row(status) for status in statuses],
+        proof=migration.proof,
     )
 
 
 def _answer_fields(rules: RegistryRules, migration: StoredMigration, statuses: list[ConsumerStatus]) -> dict[str, Any]:
-    counted = Counter(it.state.value for it in statuses)
+    counted = Counter(status.state.value for status in statuses)
     return {
         "id": migration.id,
         "contract": migration.contract,
@@ -139,10 +144,10 @@ def _row(status: ConsumerStatus) -> MigrationConsumerAnswer:
         fields=[str(path) for path in subscription.fields] if subscription else [],
         team=status.team,
         contact=subscription.contact if subscription else None,
-        reason=status.kept.reason if status.kept else None,
-        until=status.kept.until if status.kept else None,
-        changed_at=status.kept.changed_at if status.kept else None,
-        changed_by=status.kept.changed_by if status.kept else None,
+        reason=status.stored.reason if status.stored else None,
+        until=status.stored.until if status.stored else None,
+        changed_at=status.stored.changed_at if status.stored else None,
+        changed_by=status.stored.changed_by if status.stored else None,
     )
 
 

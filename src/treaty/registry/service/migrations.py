@@ -55,17 +55,20 @@ class Migrations(MigrationsApi):
         context = self._context
 
         def read(connection: Connection) -> list[MigrationAnswer]:
-            found = migration_records.page(connection, contract, wanted, team, int(start), limit + 1)
-            return [migration_status.migration_answer(connection, context.rules, one, context.today) for one in found]
+            migrations = migration_records.page(connection, contract, wanted, team, int(start), limit + 1)
+            return [
+                migration_status.migration_answer(connection, context.rules, migration, context.today)
+                for migration in migrations
+            ]
 
-        return page_of(context.read(read), limit, lambda one: (one.id,))
+        return page_of(context.read(read), limit, lambda row: (row.id,))
 
     def get(self, migration: int) -> BoardAnswer:
         """Return a migration with the state of each consumer and its proof."""
         context = self._context
         return context.read(
-            lambda it: migration_status.board_answer(
-                it, context.rules, migration_records.find(it, migration), context.today
+            lambda connection: migration_status.board_answer(
+                connection, context.rules, migration_records.find(connection, migration), context.today
             )
         )
 
@@ -73,29 +76,39 @@ class Migrations(MigrationsApi):
         """Acknowledge a change for a consumer; the last acknowledgement that is missing registers the version."""
         context = self._context
         _check_text(note)
-        return context.write(lambda it: acknowledge(it, context.actor, context.rules, migration, consumer, note))
+        return context.write(
+            lambda transaction: acknowledge(transaction, context.actor, context.rules, migration, consumer, note)
+        )
 
     def move(self, migration: int, consumer: str, *, fields: Sequence[str] | None = None) -> BoardAnswer:
         """Move a consumer's subscription from the old line to the new one."""
         context = self._context
         named = None if fields is None else [*fields]
-        return context.write(lambda it: move(it, context.actor, context.rules, migration, consumer, named))
+        return context.write(
+            lambda transaction: move(transaction, context.actor, context.rules, migration, consumer, named)
+        )
 
     def waive(self, migration: int, consumer: str, *, reason: str, until: date) -> BoardAnswer:
         """Continue without a consumer, for a reason, until a day."""
         context = self._context
         _check_text(reason)
-        return context.write(lambda it: waive(it, context.actor, context.rules, migration, consumer, reason, until))
+        return context.write(
+            lambda transaction: waive(transaction, context.actor, context.rules, migration, consumer, reason, until)
+        )
 
     def record_proof(self, migration: int, proof: Mapping[str, Any]) -> BoardAnswer:
         """Store the result of running the shims of a migration on data."""
         context = self._context
-        return context.write(lambda it: record_proof(it, context.actor, context.rules, migration, dict(proof)))
+        return context.write(
+            lambda transaction: record_proof(transaction, context.actor, context.rules, migration, dict(proof))
+        )
 
     def path(self, contract: str, before: str, after_: str) -> MigrationPathAnswer:
         """Return the migration path between two versions, with a guide for each consumer of the old line."""
         context = self._context
-        return context.read(lambda it: path_answer(it, context.rules, contract, before, after_, context.today))
+        return context.read(
+            lambda connection: path_answer(connection, context.rules, contract, before, after_, context.today)
+        )
 
 
 def _state(text: str | None) -> MigrationState | None:
@@ -117,96 +130,96 @@ def acknowledge(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, note: str | None
 ) -> BoardAnswer:
     """Acknowledge the change for a consumer; the last missing acknowledgement registers the version."""
-    one, standing = _found(transaction, rules, identity, consumer)
-    authorize(actor, Action.SUBSCRIBE, _resource(standing))
-    if standing.state in (ConsumerState.WAITING, ConsumerState.WAIVED):
-        _put(transaction, actor, one, standing, ConsumerState.ACKNOWLEDGED, reason=note)
-    return _settled(transaction, actor, rules, one)
+    migration, status = _find_consumer(transaction, rules, identity, consumer)
+    authorize(actor, Action.SUBSCRIBE, _resource(status))
+    if status.state in (ConsumerState.WAITING, ConsumerState.WAIVED):
+        _put(transaction, actor, migration, status, ConsumerState.ACKNOWLEDGED, reason=note)
+    return _register_if_complete(transaction, actor, rules, migration)
 
 
 def waive(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, reason: str, until: date
 ) -> BoardAnswer:
     """Continue without a consumer, for a reason, until a day."""
-    one, standing = _found(transaction, rules, identity, consumer)
-    authorize(actor, Action.WAIVE, Resource("migration", str(one.line)))
+    migration, status = _find_consumer(transaction, rules, identity, consumer)
+    authorize(actor, Action.WAIVE, Resource("migration", str(migration.line)))
     if not reason.strip():
-        raise InvalidDocument("a waiver needs a reason, which the audit keeps; give one")
+        raise InvalidDocument("a waiver needs a reason, which is recorded in the audit log")
     if until < transaction.now.date():
         raise InvalidDocument(f"the waiver would have ended on {until}; choose a day to come")
-    _refuse_if_moved(standing)
-    _put(transaction, actor, one, standing, ConsumerState.WAIVED, reason=reason, until=until)
-    return _settled(transaction, actor, rules, one)
+    _refuse_if_moved(status)
+    _put(transaction, actor, migration, status, ConsumerState.WAIVED, reason=reason, until=until)
+    return _register_if_complete(transaction, actor, rules, migration)
 
 
 def move(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, consumer: str, fields: list[str] | None
 ) -> BoardAnswer:
     """Move the subscription of a consumer to the new line; its fields follow the migration path unless given."""
-    one, standing = _found(transaction, rules, identity, consumer)
-    authorize(actor, Action.SUBSCRIBE, _resource(standing))
-    if one.state is not MigrationState.OPEN:
-        raise Conflict(f"{one.to_line} is not registered yet; {consumer} can move once it is")
-    if standing.subscribed is None:
-        return migration_status.board_answer(transaction.connection, rules, one, transaction.now.date())
-    old = standing.subscribed.subscription
+    migration, status = _find_consumer(transaction, rules, identity, consumer)
+    authorize(actor, Action.SUBSCRIBE, _resource(status))
+    if migration.state is not MigrationState.OPEN:
+        raise Conflict(f"{migration.to_line} is not registered yet; {consumer} can move once it is")
+    if status.subscribed is None:
+        return migration_status.board_answer(transaction.connection, rules, migration, transaction.now.date())
+    old = status.subscribed.subscription
     read = (
         parse_fields(fields)
         if fields is not None
-        else followed(migration_status.contracts_of(transaction.connection, rules, one), rules, old.fields)
+        else followed(migration_status.contracts_of(transaction.connection, rules, migration), rules, old.fields)
     )
-    new = Subscription(consumer, one.to_line, old.consumer_class, read, old.purpose, old.latency, old.contact)
-    consumers.subscribe(transaction, actor, new, standing.subscribed.team)
-    consumers.unsubscribe(transaction, actor, consumer, one.line)
-    _put(transaction, actor, one, standing, ConsumerState.MOVED)
-    return migration_status.board_answer(transaction.connection, rules, one, transaction.now.date())
+    new = Subscription(consumer, migration.to_line, old.consumer_class, read, old.purpose, old.latency, old.contact)
+    consumers.subscribe(transaction, actor, new, status.subscribed.team)
+    consumers.unsubscribe(transaction, actor, consumer, migration.line)
+    _put(transaction, actor, migration, status, ConsumerState.MOVED)
+    return migration_status.board_answer(transaction.connection, rules, migration, transaction.now.date())
 
 
 def record_proof(
     transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, proof: dict[str, Any]
 ) -> BoardAnswer:
     """Store the proof of a migration, replacing an earlier one."""
-    one = migration_records.find(transaction.connection, identity)
-    teams = versions.owners_of(transaction.connection, one.line)
-    authorize(actor, Action.REGISTER, Resource("contract", one.contract, teams))
+    migration = migration_records.find(transaction.connection, identity)
+    teams = versions.owners_of(transaction.connection, migration.line)
+    authorize(actor, Action.REGISTER, Resource("contract", migration.contract, teams))
     for side, contract in zip(
-        ("before", "after"), migration_status.contracts_of(transaction.connection, rules, one), strict=True
+        ("before", "after"), migration_status.contracts_of(transaction.connection, rules, migration), strict=True
     ):
-        said = proof.get(side)
-        if not isinstance(said, dict) or said.get("digest") != contract_digest(contract):
+        side_proof = proof.get(side)
+        if not isinstance(side_proof, dict) or side_proof.get("digest") != contract_digest(contract):
             raise Refused(
-                f"the proof is not about {contract.id} {contract.version} as it stands here; "
+                f"the proof is not about {contract.id} {contract.version} as registered here; "
                 "prove the versions of this registry: treaty migrate prove "
-                f"{one.contract}@{one.version} {one.contract}@{one.to_version}"
+                f"{migration.contract}@{migration.version} {migration.contract}@{migration.to_version}"
             )
     if not isinstance(proof.get("holds"), bool) or not isinstance(proof.get("shims"), list):
-        raise InvalidDocument("this is no proof; hand in what treaty migrate prove --format json prints")
+        raise InvalidDocument("this is not a proof; submit the output of: treaty migrate prove --format json")
     holds = proof["holds"]
     transaction.record(
         actor.name,
         "migration.prove",
-        f"{one.line} -> {one.to_line}",
-        before=one.proof,
+        f"{migration.line} -> {migration.to_line}",
+        before=migration.proof,
         after=proof,
         details={"migration": identity, "holds": holds, "shims": proof.get("shims_digest")},
     )
     migration_records.change(transaction, identity, proof=proof)
-    found = migration_records.find(transaction.connection, identity)
-    return migration_status.board_answer(transaction.connection, rules, found, transaction.now.date())
+    updated = migration_records.find(transaction.connection, identity)
+    return migration_status.board_answer(transaction.connection, rules, updated, transaction.now.date())
 
 
-def _found(
+def _find_consumer(
     transaction: Transaction, rules: RegistryRules, identity: int, consumer: str
 ) -> tuple[StoredMigration, ConsumerStatus]:
-    one = migration_records.find(transaction.connection, identity)
-    if not one.is_live:
-        raise Conflict(f"migration {identity} is {one.state}; nothing is left to say to it")
-    found = migration_status.consumer_statuses(transaction.connection, rules, one, transaction.now.date())
-    standing = next((it for it in found if it.consumer == consumer), None)
-    if standing is None:
-        known = ", ".join(it.consumer for it in found) or "nobody"
-        raise NotFound(f"{consumer!r} has no part in migration {identity}; those who have: {known}")
-    return one, standing
+    migration = migration_records.find(transaction.connection, identity)
+    if not migration.is_live:
+        raise Conflict(f"migration {identity} is {migration.state}; it takes no more changes")
+    statuses = migration_status.consumer_statuses(transaction.connection, rules, migration, transaction.now.date())
+    status = next((status for status in statuses if status.consumer == consumer), None)
+    if status is None:
+        known = ", ".join(other.consumer for other in statuses) or "none"
+        raise NotFound(f"{consumer!r} is not part of migration {identity}; its consumers: {known}")
+    return migration, status
 
 
 def _refuse_if_moved(status: ConsumerStatus) -> None:
@@ -227,12 +240,12 @@ def _put(
     reason: str | None = None,
     until: date | None = None,
 ) -> None:
-    said = status.kept
+    previous = status.stored
     transaction.record(
         actor.name,
         f"migration.{state}",
         f"{status.consumer}: {migration.line} -> {migration.to_line}",
-        before={"state": status.state, "reason": said.reason, "until": said.until} if said else None,
+        before={"state": status.state, "reason": previous.reason, "until": previous.until} if previous else None,
         after={"state": state, "reason": reason, "until": until},
         details={"migration": migration.id, "reason": reason, "until": str(until) if until else None},
     )
@@ -262,7 +275,9 @@ def _put(
     )
 
 
-def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, migration: StoredMigration) -> BoardAnswer:
+def _register_if_complete(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, migration: StoredMigration
+) -> BoardAnswer:
     """Register the version if nothing else is missing."""
     today = transaction.now.date()
     connection = transaction.connection
@@ -272,12 +287,12 @@ def _settled(transaction: Transaction, actor: Actor, rules: RegistryRules, migra
             rules, migration_status.consumer_statuses(connection, rules, migration, today)
         )
         if not left and migration.proposal is not None:
-            _let_in(transaction, actor, rules, migration, migration.proposal)
-    found = migration_records.find(transaction.connection, migration.id)
-    return migration_status.board_answer(transaction.connection, rules, found, today)
+            _register_proposal(transaction, actor, rules, migration, migration.proposal)
+    updated = migration_records.find(transaction.connection, migration.id)
+    return migration_status.board_answer(transaction.connection, rules, updated, today)
 
 
-def _let_in(
+def _register_proposal(
     transaction: Transaction, actor: Actor, rules: RegistryRules, migration: StoredMigration, proposal: int
 ) -> None:
     row = governance_records.find_proposal(transaction.connection, proposal)
@@ -307,9 +322,9 @@ def path_answer(
     connection: Connection, rules: RegistryRules, contract: str, before: str, after: str, today: date
 ) -> MigrationPathAnswer:
     """Compute the migration path between two versions."""
-    old, new = (versions.get_version(connection, contract, one) for one in (before, after))
+    old, new = (versions.get_version(connection, contract, version) for version in (before, after))
     path = migration_path(versions.contract_of(connection, old), versions.contract_of(connection, new), rules.guard)
-    readers = [one.subscription for one in subscriptions.subscribers(connection, old.line)]
+    readers = [subscriber.subscription for subscriber in subscriptions.subscribers(connection, old.line)]
     known = migration_records.between(connection, contract, before, after)
     ends = known.ends_on if known else None
     return MigrationPathAnswer(
@@ -318,7 +333,7 @@ def path_answer(
         after=after,
         path=path_as_data(path),
         views=list(_views(path)),
-        guides=[one.as_data() for one in build_guides(path, readers[:_MOST_GUIDES], ends)],
+        guides=[guide.as_data() for guide in build_guides(path, readers[:_MOST_GUIDES], ends)],
     )
 
 
@@ -327,20 +342,20 @@ def followed(
 ) -> tuple[FieldPath, ...]:
     """Return the fields of the new line that fields of the old line became."""
     path = migration_path(*contracts, rules.guard)
-    found: set[FieldPath] = set()
-    for step in (one for item in path.objects for one in item.back.walk() if not one.inside):
+    result: set[FieldPath] = set()
+    for step in (step for table in path.objects for step in table.back.walk() if not step.inside):
         if any(field.covers(step.target) or step.target.covers(field) for field in fields):
-            found.update(step.sources)
-    return tuple(sorted(found, key=str))
+            result.update(step.sources)
+    return tuple(sorted(result, key=str))
 
 
 def _views(path: MigrationPath) -> Iterator[dict[str, Any]]:
-    for item in path.objects:
-        old, new = line_table(path.before, item.before), line_table(path.after, item.after)
-        for shim, name, source in ((item.back, old, new), (item.forward, new, old)):
-            told: dict[str, Any] = {"way": shim.way.value, "view": ".".join(name), "source": ".".join(source)}
+    for table in path.objects:
+        old, new = line_table(path.before, table.before), line_table(path.after, table.after)
+        for shim, name, source in ((table.back, old, new), (table.forward, new, old)):
+            result: dict[str, Any] = {"way": shim.way.value, "view": ".".join(name), "source": ".".join(source)}
             try:
                 sql, code = view_sql(shim, name, source), pyspark_text(shim, name[0], source)
-                yield {**told, "sql": sql, "pyspark": code, "refused": None}
+                yield {**result, "sql": sql, "pyspark": code, "refused": None}
             except (Refused, InvalidDocument) as error:
-                yield {**told, "sql": None, "pyspark": None, "refused": str(error)}
+                yield {**result, "sql": None, "pyspark": None, "refused": str(error)}

@@ -40,19 +40,23 @@ class Notices(NoticesApi):
         """List the channels that the actor may manage."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._context.read(lambda it: notice_records.list_channels(it, int(start), limit + 1))
-        page = page_of(found, limit, lambda one: (one.id,))
-        mine = [one for one in page.items if may(self._context.actor, Action.NOTIFY, party_resource(one.party))]
+        rows = self._context.read(lambda connection: notice_records.list_channels(connection, int(start), limit + 1))
+        page = page_of(rows, limit, lambda row: (row.id,))
+        mine = [
+            version for version in page.items if may(self._context.actor, Action.NOTIFY, party_resource(version.party))
+        ]
         return Page(items=mine, next=page.next)
 
     def add_channel(self, party: str, *, kind: str, target: str, secret: str | None = None) -> ChannelAnswer:
         """Add a channel for the notices of a team or consumer: webhook, slack, email or log."""
         parsed = check_target(self._context.rules, kind, target, secret)
-        return self._context.write(lambda it: add_channel(it, self._context.actor, party, parsed, target, secret))
+        return self._context.write(
+            lambda transaction: add_channel(transaction, self._context.actor, party, parsed, target, secret)
+        )
 
     def remove_channel(self, identity: int) -> ChannelAnswer:
         """Remove a channel."""
-        return self._context.write(lambda it: remove_channel(it, self._context.actor, identity))
+        return self._context.write(lambda transaction: remove_channel(transaction, self._context.actor, identity))
 
     def notices(
         self, *, contract: str | None = None, party: str | None = None, cursor: str | None = None, limit: int = PAGE
@@ -60,8 +64,10 @@ class Notices(NoticesApi):
         """List notices with the state of their deliveries."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._context.read(lambda it: notice_records.list_notices(it, contract, party, int(start), limit + 1))
-        numbered = page_of(found, limit, lambda one: (one[0],))
+        rows = self._context.read(
+            lambda connection: notice_records.list_notices(connection, contract, party, int(start), limit + 1)
+        )
+        numbered = page_of(rows, limit, lambda row: (row[0],))
         return Page(items=[notice for _, notice in numbered.items], next=numbered.next)
 
     def report_breach(
@@ -69,12 +75,12 @@ class Notices(NoticesApi):
     ) -> NoticeAnswer:
         """Notify owners and consumers of a broken promise: an sla_breach or an exception."""
         return self._context.write(
-            lambda it: report_breach(it, self._context.actor, contract, kind, message, details or {})
+            lambda transaction: report_breach(transaction, self._context.actor, contract, kind, message, details or {})
         )
 
     def retry(self, *, channel: int | None = None) -> int:
         """Retry deliveries that were given up, and return how many."""
-        return self._context.write(lambda it: retry(it, self._context.actor, channel))
+        return self._context.write(lambda transaction: retry(transaction, self._context.actor, channel))
 
 
 EVERYBODY = "*"
@@ -95,7 +101,7 @@ def check_target(rules: RegistryRules, kind: str, target: str, secret: str | Non
 def add_channel(
     transaction: Transaction, actor: Actor, party: str, kind: ChannelKind, target: str, secret: str | None
 ) -> ChannelAnswer:
-    """Add a channel for the notices of a party; `*` stands for every party and needs a steward."""
+    """Add a channel for the notices of a party; `*` means every party and needs a steward."""
     check_name(party, "party")
     authorize(actor, Action.NOTIFY, party_resource(party))
     channel = Channel(0, party, kind, target, secret)
@@ -138,11 +144,13 @@ def report_breach(
         raise versions.not_found_error(transaction.connection, contract, "")
     authorize(actor, Action.NOTIFY, Resource("contract", contract, owned.teams))
     parties = set(owned.teams)
-    for line in {one.line for one in versions.list_versions(transaction.connection, contract)}:
-        for one in subscriptions.subscribers(transaction.connection, line):
-            parties |= {one.subscription.consumer} | ({one.team} if one.team else set())
-    told = {"message": message}
-    transaction.record(actor.name, f"contract.{kind}", contract, after={**told, "details": details}, details=told)
+    for line in {version.line for version in versions.list_versions(transaction.connection, contract)}:
+        for subscriber in subscriptions.subscribers(transaction.connection, line):
+            parties |= {subscriber.subscription.consumer} | ({subscriber.team} if subscriber.team else set())
+    recorded = {"message": message}
+    transaction.record(
+        actor.name, f"contract.{kind}", contract, after={**recorded, "details": details}, details=recorded
+    )
     identity = transaction.notify(
         f"contract.{kind}", contract, message, version=owned.version, details=details, parties=parties
     )

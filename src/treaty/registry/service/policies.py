@@ -45,23 +45,23 @@ def policies_above(connection: Connection, contract: Contract) -> tuple[Contract
     parent = contract.treaty.parent
     if parent is None:
         return ()
-    found: dict[str, Contract] = {}
-    while parent is not None and parent not in found and parent != contract.id:
+    result: dict[str, Contract] = {}
+    while parent is not None and parent not in result and parent != contract.id:
         policy = in_force(connection, parent)
         if policy is None:
             break
         if not is_policy(policy):
             raise InvalidDocument(f"{contract.id} inherits from {parent!r}, which is no policy; its tier says so")
-        found[parent] = policy
+        result[parent] = policy
         parent = policy.treaty.parent
-    return ancestors(contract, found)
+    return ancestors(contract, result)
 
 
 def in_force(connection: Connection, name: str) -> Contract | None:
     """Return the version of a contract that binds: the highest active one, else the highest that is not gone."""
     registered = versions.list_versions(connection, name)
-    active = [one for one in registered if one.status is Status.ACTIVE]
-    binding = active or [one for one in registered if one.status not in _GONE]
+    active = [version for version in registered if version.status is Status.ACTIVE]
+    binding = active or [version for version in registered if version.status not in _GONE]
     return versions.contract_of(connection, binding[0]) if binding else None
 
 
@@ -69,11 +69,11 @@ def weakened_terms(
     connection: Connection, contract: Contract, policies: tuple[Contract, ...], today: date
 ) -> list[WeakenedTerm]:
     """Return every term that is weaker than a policy allows, each with its waiver."""
-    found = find_weakened_terms(contract, policies)
-    if not found:
+    violations = find_weakened_terms(contract, policies)
+    if not violations:
         return []
     in_place = governance_records.waivers_in_force(connection, today)
-    return [WeakenedTerm(one, _waiver_for(one, contract.id, in_place)) for one in found]
+    return [WeakenedTerm(violation, _waiver_for(violation, contract.id, in_place)) for violation in violations]
 
 
 def children_in_breach(connection: Connection, policy: Contract) -> list[Child]:
@@ -100,9 +100,9 @@ def _children(connection: Connection, policy: Contract) -> Iterator[Child]:
 def _live_heads(connection: Connection, name: str) -> list[versions.StoredVersion]:
     """Return the highest version of each line that is still in use."""
     heads: dict[int, versions.StoredVersion] = {}
-    for one in versions.list_versions(connection, name):
-        if one.status not in _GONE:
-            heads.setdefault(one.major, one)
+    for version in versions.list_versions(connection, name):
+        if version.status not in _GONE:
+            heads.setdefault(version.major, version)
     return list(heads.values())
 
 

@@ -47,7 +47,7 @@ def open_proposal(transaction: Transaction, actor: Actor, judgement: Judgement) 
 
 
 def parse_proposal_state(text: str | None) -> ProposalState | None:
-    """Read a state to filter by; None stands for every state."""
+    """Parse the state to filter by; None means all states."""
     if text is None:
         return None
     try:

@@ -44,12 +44,12 @@ def register(
     """Register an admissible version; a breaking one may be proposed first."""
     judgement = _judge_or_refuse(transaction, rules, candidate, mode, actor)
     contract = candidate.contract
-    found = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
-    waiting = waits(rules, judgement, found)
+    affected_readers = readers(transaction.connection, judgement) if judgement.verdict.opens_line else []
+    waiting = waits(rules, judgement, affected_readers)
     if waiting:
         proposal = open_proposal(transaction, actor, judgement)
         if waiting.consumers:
-            propose(transaction, actor.name, judgement, found, proposal)
+            propose(transaction, actor.name, judgement, affected_readers, proposal)
         return Registration(
             status="proposed",
             dataset_id=contract.id,
@@ -71,7 +71,7 @@ def register_approved(
     store_version(transaction, proposer, rules, _judge_or_refuse(transaction, rules, candidate, mode, None))
 
 
-def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, asked: Mode) -> None:
+def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement, requested: Mode) -> None:
     """Check the permission to register: of the current owners, or of the named owners of a new contract.
 
     Giving a contract to other teams, or asking for less than the registry's mode, is for its owners; what concerns
@@ -81,7 +81,7 @@ def check_may_register(actor: Actor, rules: RegistryRules, judgement: Judgement,
     named = frozenset(owner.team for owner in contract.owners)
     resource = Resource("contract", contract.id, before.teams if before else named)
     actions = [Action.GOVERN if is_policy(contract) else Action.REGISTER]
-    if before is not None and (before.teams != named or not asked.covers(rules.mode)):
+    if before is not None and (before.teams != named or not requested.covers(rules.mode)):
         actions.append(Action.ADVANCE)
     if predecessor is not None and (is_policy(predecessor) or _leaves_policy(predecessor, contract)):
         actions.append(Action.GOVERN)
@@ -98,14 +98,14 @@ def store_version(transaction: Transaction, actor: str, rules: RegistryRules, ju
     candidate = judgement.candidate
     contract = candidate.contract
     digest = candidate.digest
-    asked = _affected_consumers(transaction, judgement)
+    affected = _affected_consumers(transaction, judgement)
     seq = transaction.record(
         actor,
         "contract.register",
         f"{contract.id} {contract.version}",
         before=judgement.before.digest if judgement.before else None,
         after=digest,
-        details=_registration_details(judgement, asked),
+        details=_registration_details(judgement, affected),
     )
     _update_search_row(transaction, candidate, judgement.before)
     versions.add_version(transaction, _row(transaction, actor, judgement, seq, digest))
@@ -114,7 +114,7 @@ def store_version(transaction: Transaction, actor: str, rules: RegistryRules, ju
     if judgement.before is None:
         subscriptions.find_upstreams_of_newcomer(transaction, candidate.line, seq)
     begin(transaction, actor, rules, judgement)
-    _notify_parties(transaction, judgement, asked)
+    _notify_parties(transaction, judgement, affected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,13 @@ def _affected_consumers(transaction: Transaction, judgement: Judgement) -> list[
     if judgement.before is None:
         return []
     subscribed = subscriptions.subscribers(transaction.connection, judgement.before.line)
-    teams = {one.subscription.consumer: one.team for one in subscribed}
-    found = compute_impact(judgement.verdict, [one.subscription for one in subscribed])
-    return [_AffectedConsumer(one, teams[one.subscription.consumer]) for one in found if one.effect is not Effect.SAFE]
+    teams = {subscriber.subscription.consumer: subscriber.team for subscriber in subscribed}
+    impacts = compute_impact(judgement.verdict, [subscriber.subscription for subscriber in subscribed])
+    return [
+        _AffectedConsumer(impact, teams[impact.subscription.consumer])
+        for impact in impacts
+        if impact.effect is not Effect.SAFE
+    ]
 
 
 def _registration_details(judgement: Judgement, affected: list[_AffectedConsumer]) -> dict[str, Any]:
@@ -219,14 +223,14 @@ def _update_search_row(transaction: Transaction, candidate: PreparedDocument, be
         return
     highest = versions.highest(transaction.connection, contract.id)
     lines = versions.heads_of_other_lines(transaction.connection, contract.id, candidate.parts[0])
-    beside = [search_words(versions.contract_of(transaction.connection, one)) for one in lines]
+    beside = [search_words(versions.contract_of(transaction.connection, head)) for head in lines]
     if highest is None or candidate.parts > (highest.major, highest.minor, highest.patch):
-        said = {**summary, **merge_search_words(words, *beside)}
+        values = {**summary, **merge_search_words(words, *beside)}
     elif beside:
-        said = merge_search_words(*beside, words)
+        values = merge_search_words(*beside, words)
     else:
         return
-    versions.update_contract(transaction, contract.id, said)
+    versions.update_contract(transaction, contract.id, values)
 
 
 def _notify_parties(transaction: Transaction, judgement: Judgement, affected: list[_AffectedConsumer]) -> None:
@@ -237,19 +241,19 @@ def _notify_parties(transaction: Transaction, judgement: Judgement, affected: li
     kind, headline = "contract.registered", f"{contract.id} {contract.version} was registered"
     if judgement.before is not None:
         parties |= judgement.before.teams
-        parties |= {one.impact.subscription.consumer for one in affected}
-        parties |= {one.team for one in affected if one.team}
+        parties |= {consumer.impact.subscription.consumer for consumer in affected}
+        parties |= {consumer.team for consumer in affected if consumer.team}
         made = subscriptions.made_from(transaction.connection, judgement.before.line)
         struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
         parties |= {team for line in struck for team in versions.owners_of(transaction.connection, line)}
         details["lines"] = [str(line) for line in struck]
-        details["changes"] = [item.message for item in verdict.judged][:50]
+        details["changes"] = [change.message for change in verdict.judged][:50]
         details["consumers"] = {
-            found.subscription.consumer: {
-                "effect": found.effect.value,
-                "changes": [item.message for item in found.changes],
+            impact.subscription.consumer: {
+                "effect": impact.effect.value,
+                "changes": [change.message for change in impact.changes],
             }
-            for found in (one.impact for one in affected)
+            for impact in (consumer.impact for consumer in affected)
         }
         kind = "contract.changed"
         if verdict.opens_line:
@@ -314,8 +318,11 @@ def _count_affected(transaction: Transaction, judgement: Judgement) -> int:
     """Count the affected consumers."""
     if judgement.before is None:
         return 0
-    readers = [one.subscription for one in subscriptions.subscribers(transaction.connection, judgement.before.line)]
-    return sum(one.effect is not Effect.SAFE for one in compute_impact(judgement.verdict, readers))
+    readers = [
+        subscriber.subscription
+        for subscriber in subscriptions.subscribers(transaction.connection, judgement.before.line)
+    ]
+    return sum(impact.effect is not Effect.SAFE for impact in compute_impact(judgement.verdict, readers))
 
 
 _LOG = logging.getLogger("treaty.registry")
@@ -325,7 +332,9 @@ def record_refusal_later(context: Context, judgement: Judgement) -> None:
     """Record a refusal in a transaction of its own; a failure only logs a warning."""
     actor = context.actor.name
     with suppress(Unavailable):  # the registry is closing
-        context.submit(lambda it: record_refusal(it, actor, judgement)).add_done_callback(_log_failure)
+        context.submit(lambda transaction: record_refusal(transaction, actor, judgement)).add_done_callback(
+            _log_failure
+        )
 
 
 def _log_failure(done: Future[None]) -> None:

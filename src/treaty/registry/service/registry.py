@@ -128,26 +128,29 @@ class Registry(RegistryApi):
         context = self._context
         candidate, mode = context.prepared(document), context.mode(compatibility)
         return context.read(
-            lambda it: judgement.judge(it, context.rules, candidate, mode, context.today).report, Action.CHECK
+            lambda connection: judgement.judge(connection, context.rules, candidate, mode, context.today).report,
+            Action.CHECK,
         )
 
     def datasets(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[str]:
         """List the ids of contracts."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        ids = self._context.read(lambda it: search.contract_ids(it, str(start), limit + 1))
+        ids = self._context.read(lambda connection: search.contract_ids(connection, str(start), limit + 1))
         return page_of(ids, limit, lambda identity: (identity,))
 
     def search(self, query: Query, *, cursor: str | None = None, limit: int = PAGE) -> Page[ContractAnswer]:
         """Find contracts by name, field, owner, domain, tag or a word in their descriptions."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._context.read(lambda it: search.search(it, self._context.now, query, str(start), limit + 1))
-        return page_of(found, limit, lambda one: (one.id,))
+        rows = self._context.read(
+            lambda connection: search.search(connection, self._context.now, query, str(start), limit + 1)
+        )
+        return page_of(rows, limit, lambda row: (row.id,))
 
     def overview(self) -> OverviewAnswer:
         """Count the contracts by domain, tier, status, owning team and health."""
-        return self._context.read(lambda it: self._context.overviews.counts(it, self._context.now))
+        return self._context.read(lambda connection: self._context.overviews.counts(connection, self._context.now))
 
     def activity(
         self,
@@ -163,7 +166,7 @@ class Registry(RegistryApi):
         check_limit(limit)
         before = int(after(cursor, 0)[0]) if cursor is not None else None
         wanted = activity_feed.ActivityFilter(contract, team, kind, since)
-        return self._context.read(lambda it: activity_feed.page(it, wanted, before, limit))
+        return self._context.read(lambda connection: activity_feed.page(connection, wanted, before, limit))
 
     def upcoming(
         self,
@@ -177,21 +180,23 @@ class Registry(RegistryApi):
         """List deprecations, sunsets, retirements and ends of migrations within some days, the nearest first."""
         check_limit(limit)
         on, line, kind = map(str, after(cursor, "", "", ""))
-        found = self._context.read(
-            lambda it: upcoming(it, self._context.today, days, contract, team, (on, line, kind), limit + 1)
+        rows = self._context.read(
+            lambda connection: upcoming(
+                connection, self._context.today, days, contract, team, (on, line, kind), limit + 1
+            )
         )
-        return page_of(found, limit, lambda one: (one.on.isoformat(), one.line, one.kind))
+        return page_of(rows, limit, lambda row: (row.on.isoformat(), row.line, row.kind))
 
     def teams(self, *, cursor: str | None = None, limit: int = PAGE) -> Page[TeamAnswer]:
         """List the teams that own or read something, with counts."""
         check_limit(limit)
         (start,) = after(cursor, "")
-        found = self._context.read(lambda it: teams.page(it, str(start), limit + 1))
-        return page_of(found, limit, lambda one: (one.team,))
+        rows = self._context.read(lambda connection: teams.page(connection, str(start), limit + 1))
+        return page_of(rows, limit, lambda row: (row.team,))
 
     def latest(self, contract: str) -> DocumentAnswer:
         """Return the highest active version."""
-        return self._context.read(lambda it: document_answer(*versions.latest(it, contract)))
+        return self._context.read(lambda connection: document_answer(*versions.latest(connection, contract)))
 
     def latest_json(self, contract: str) -> bytes:
         """Return the document of the highest active version as JSON, from the read cache where possible."""
@@ -200,7 +205,7 @@ class Registry(RegistryApi):
             return cached
         cache = self._context.database.read_cache
         stamp = cache.stamp()
-        document = as_json(self._context.read(lambda it: versions.latest(it, contract))[1])
+        document = as_json(self._context.read(lambda connection: versions.latest(connection, contract))[1])
         cache.put(contract, document, stamp)
         return document
 
@@ -211,14 +216,14 @@ class Registry(RegistryApi):
 
     def get(self, contract: str, version: str) -> DocumentAnswer:
         """Return one version with its document."""
-        return self._document(lambda it: versions.get_version(it, contract, version))
+        return self._document(lambda connection: versions.get_version(connection, contract, version))
 
     def given(self, contract: str, version: str) -> tuple[bytes, str]:
         """Return a document byte for byte as it was registered, with its media type."""
 
         def find(connection: Connection) -> tuple[bytes, str]:
-            found = versions.get_version(connection, contract, version)
-            return versions.original_document(connection, found), found.media
+            stored = versions.get_version(connection, contract, version)
+            return versions.original_document(connection, stored), stored.media
 
         return self._context.read(find)
 
@@ -226,13 +231,13 @@ class Registry(RegistryApi):
         """List versions with their documents, in the order they were registered."""
         check_limit(limit)
         (start,) = after(cursor, 0)
-        found = self._context.read(lambda it: versions.history(it, contract, int(start), limit + 1))
-        numbered = page_of(found, limit, lambda one: (one[0].seq,))
-        return Page(items=[document_answer(*one) for one in numbered.items], next=numbered.next)
+        rows = self._context.read(lambda connection: versions.history(connection, contract, int(start), limit + 1))
+        numbered = page_of(rows, limit, lambda row: (row[0].seq,))
+        return Page(items=[document_answer(*row) for row in numbered.items], next=numbered.next)
 
     def lines(self, contract: str) -> list[LineAnswer]:
         """List the lines of a contract, the highest first."""
-        return self._context.read(lambda it: line_answers(it, contract))
+        return self._context.read(lambda connection: line_answers(connection, contract))
 
     def diff(self, contract: str, before: str, after_: str, *, compatibility: str | None = None) -> DiffAnswer:
         """Compare two versions: the changes, what they break, and the version they require."""
@@ -240,8 +245,8 @@ class Registry(RegistryApi):
 
         def compare(connection: Connection) -> DiffAnswer:
             old, new = (
-                versions.contract_of(connection, versions.get_version(connection, contract, one))
-                for one in (before, after_)
+                versions.contract_of(connection, versions.get_version(connection, contract, version))
+                for version in (before, after_)
             )
             return diff_answer(judge(diff(old, new), mode, self._context.rules.grading))
 
@@ -251,7 +256,9 @@ class Registry(RegistryApi):
         """Activate a draft, or take back a deprecation."""
         context = self._context
         return version_answer(
-            context.write(lambda it: lifecycle.activate(it, context.actor, context.rules, contract, version))
+            context.write(
+                lambda transaction: lifecycle.activate(transaction, context.actor, context.rules, contract, version)
+            )
         )
 
     def deprecate(
@@ -261,8 +268,8 @@ class Registry(RegistryApi):
         context = self._context
         return version_answer(
             context.write(
-                lambda it: lifecycle.deprecate(
-                    it, context.actor, context.rules, contract, version, deprecation_uri, sunset_on
+                lambda transaction: lifecycle.deprecate(
+                    transaction, context.actor, context.rules, contract, version, deprecation_uri, sunset_on
                 )
             )
         )
@@ -271,14 +278,16 @@ class Registry(RegistryApi):
         """Retire a version whose retirement is due and that no consumer reads; an override needs a reason."""
         context = self._context
         return version_answer(
-            context.write(lambda it: lifecycle.retire(it, context.actor, contract, version, override))
+            context.write(lambda transaction: lifecycle.retire(transaction, context.actor, contract, version, override))
         )
 
     def archive(self, contract: str, version: str, *, override: str | None = None) -> VersionAnswer:
         """Take a version out of use permanently; it stays in the history."""
         context = self._context
         return version_answer(
-            context.write(lambda it: lifecycle.archive(it, context.actor, contract, version, override))
+            context.write(
+                lambda transaction: lifecycle.archive(transaction, context.actor, contract, version, override)
+            )
         )
 
     def deprecate_line(self, line: str, *, deprecation_uri: str, sunset_on: date | None = None) -> list[VersionAnswer]:
@@ -287,16 +296,16 @@ class Registry(RegistryApi):
         return self._step_line(
             parse_line(line),
             _DEPRECATED_FROM,
-            lambda it, one: lifecycle.deprecate(
-                it, context.actor, context.rules, one.contract, one.version, deprecation_uri, sunset_on
+            lambda transaction, version: lifecycle.deprecate(
+                transaction, context.actor, context.rules, version.contract, version.version, deprecation_uri, sunset_on
             ),
         )
 
     def retire_line(self, line: str, *, override: str | None = None) -> list[VersionAnswer]:
         """Retire all versions of a line that are still in use, in one transaction."""
         context, parsed = self._context, parse_line(line)
-        retired = context.write(lambda it: lifecycle.retire_line(it, context.actor, parsed, override))
-        return [version_answer(one) for one in retired]
+        retired = context.write(lambda transaction: lifecycle.retire_line(transaction, context.actor, parsed, override))
+        return [version_answer(version) for version in retired]
 
     def tick(self) -> list[StepAnswer]:
         """Advance every version whose date has come, and remind consumers of their migrations."""
@@ -304,8 +313,8 @@ class Registry(RegistryApi):
         authorize(context.actor, Action.TICK, EVERYTHING)
         steps: list[StepAnswer] = []
         while self._is_due():
-            steps += context.write(lambda it: lifecycle.tick(it, context.rules))
-            steps += context.write(lambda it: migration_start.remind(it, context.rules))
+            steps += context.write(lambda transaction: lifecycle.tick(transaction, context.rules))
+            steps += context.write(lambda transaction: migration_start.remind(transaction, context.rules))
         return steps
 
     def _is_due(self) -> bool:
@@ -317,8 +326,8 @@ class Registry(RegistryApi):
 
     def _document(self, find: Callable[[Connection], StoredVersion]) -> DocumentAnswer:
         def read(connection: Connection) -> DocumentAnswer:
-            found = find(connection)
-            return document_answer(found, versions.document_of(connection, found))
+            version = find(connection)
+            return document_answer(version, versions.document_of(connection, version))
 
         return self._context.read(read)
 
@@ -326,6 +335,6 @@ class Registry(RegistryApi):
         self, line: Line, of: frozenset[Status], step: Callable[[Transaction, StoredVersion], StoredVersion]
     ) -> list[VersionAnswer]:
         def walk(transaction: Transaction) -> list[StoredVersion]:
-            return [step(transaction, one) for one in reversed(lifecycle.step_line(transaction, line, of))]
+            return [step(transaction, version) for version in reversed(lifecycle.step_line(transaction, line, of))]
 
-        return [version_answer(one) for one in self._context.write(walk)]
+        return [version_answer(version) for version in self._context.write(walk)]

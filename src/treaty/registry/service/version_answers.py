@@ -23,11 +23,11 @@ def document_answer(version: StoredVersion, document: dict[str, Any]) -> Documen
 def line_answers(connection: Connection, contract: str) -> list[LineAnswer]:
     """Return the lines of a contract, the highest first."""
     members: dict[int, list[StoredVersion]] = {}
-    for one in versions.list_versions(connection, contract):
-        members.setdefault(one.major, []).append(one)
+    for version in versions.list_versions(connection, contract):
+        members.setdefault(version.major, []).append(version)
     if not members:
         raise versions.not_found_error(connection, contract, "has no lines")
-    return [_line_answer(connection, found) for found in members.values()]
+    return [_line_answer(connection, line_members) for line_members in members.values()]
 
 
 def _line_answer(connection: Connection, members: list[StoredVersion]) -> LineAnswer:
@@ -38,7 +38,7 @@ def _line_answer(connection: Connection, members: list[StoredVersion]) -> LineAn
         status=status_of_line(members).value,
         versions=len(members),
         latest=latest.version,
-        latest_active=next((one.version for one in members if one.status == "active"), None),
+        latest_active=next((version.version for version in members if version.status == "active"), None),
         sunset_on=latest.sunset_on,
         retire_on=latest.retire_on,
         consumers=len(subscriptions.subscribers(connection, line)),

@@ -18,10 +18,10 @@ from treaty.registry.store.teams import Realm, realm_of
 
 _A = audit.c
 _LOOKED_AT = 20_000
-"""How many entries one part looks at: a contract that is seldom touched is found by going on from `next`."""
+"""The maximum number of entries that one page examines; clients continue from `next`."""
 
 _AT_ONCE = 500
-KINDS: tuple[str, ...] = tuple(dict.fromkeys(one.kind for one in ACTIONS.values()))
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(action.kind for action in ACTIONS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class ActivityFilter:
         """The actions of the kind."""
         if self.kind is not None and self.kind not in KINDS:
             raise InvalidDocument(f"unknown kind {self.kind[:40]!r} of activity; use one of: {', '.join(KINDS)}")
-        return tuple(action for action, one in ACTIONS.items() if self.kind in (None, one.kind))
+        return tuple(action for action, described in ACTIONS.items() if self.kind in (None, described.kind))
 
 
 def page(connection: Connection, wanted: ActivityFilter, before: int | None, limit: int) -> Page[ActivityAnswer]:
     """Return a part of the feed; it may be short, and still have a next."""
     start = before if before is not None else _newest(connection) + 1
     floor = max(start - _LOOKED_AT, 1)
-    found = _found(connection, wanted, start, floor, limit + 1)
-    answers = _answers(connection, found[:limit])
-    if len(found) > limit:
-        return Page(items=answers, next=cursor((found[limit - 1],)))
+    seqs = _matching_seqs(connection, wanted, start, floor, limit + 1)
+    answers = _answers(connection, seqs[:limit])
+    if len(seqs) > limit:
+        return Page(items=answers, next=cursor((seqs[limit - 1],)))
     ended = floor == 1 or _is_older(connection, floor, wanted.since)
     return Page(items=answers, next=None if ended else cursor((floor,)))
 
@@ -57,19 +57,19 @@ def _newest(connection: Connection) -> int:
     return int(connection.execute(select(func.max(_A.seq))).scalar_one() or 0)
 
 
-def _found(connection: Connection, wanted: ActivityFilter, start: int, floor: int, most: int) -> list[int]:
+def _matching_seqs(connection: Connection, wanted: ActivityFilter, start: int, floor: int, most: int) -> list[int]:
     """Return the numbers of matching entries; teams are matched in Python."""
     conditions = _conditions(wanted)
     realm = realm_of(connection, wanted.team) if wanted.team is not None else None
-    found: list[int] = []
-    while len(found) < most:
-        asked = select(_A.seq, _A.action, _A.subject).where(_A.seq < start, _A.seq >= floor, *conditions)
-        rows = connection.execute(asked.order_by(_A.seq.desc()).limit(_AT_ONCE)).all()
-        found += [row.seq for row in rows if _fits(row.action, row.subject, wanted, realm)]
+    result: list[int] = []
+    while len(result) < most:
+        statement = select(_A.seq, _A.action, _A.subject).where(_A.seq < start, _A.seq >= floor, *conditions)
+        rows = connection.execute(statement.order_by(_A.seq.desc()).limit(_AT_ONCE)).all()
+        result += [row.seq for row in rows if _fits(row.action, row.subject, wanted, realm)]
         if len(rows) < _AT_ONCE:
             break
         start = rows[-1].seq
-    return found[:most]
+    return result[:most]
 
 
 def _conditions(wanted: ActivityFilter) -> list[ColumnElement[bool]]:
@@ -149,5 +149,5 @@ def _text(value: object) -> str | None:
 
 def _number(row: Row[Any], name: str, *opens: str) -> int | None:
     """Return the id that an entry refers to; the entry that creates something is numbered like it."""
-    said = row.seq if row.action in opens else row.details.get(name)
-    return said if isinstance(said, int) else None
+    number = row.seq if row.action in opens else row.details.get(name)
+    return number if isinstance(number, int) else None

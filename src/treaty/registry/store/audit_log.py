@@ -56,8 +56,8 @@ def chained(
     details: Mapping[str, Any],
 ) -> Entry:
     """Return the entry that follows the one with the hash `previous`."""
-    said = [previous, seq, at.isoformat(), actor, action, subject, before, after, details]
-    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest_of(said))
+    content = [previous, seq, at.isoformat(), actor, action, subject, before, after, details]
+    return Entry(seq, at, actor, action, subject, before, after, details, previous, digest_of(content))
 
 
 def breaks_in(entries: Iterable[Entry], seq: int = 0, head: str = NOTHING_BEFORE) -> Iterator[Broken]:
@@ -90,12 +90,12 @@ _MOST_BREAKS = 100
 
 def page(connection: Connection, subject: str | None, actor: str | None, after: int, limit: int) -> list[AuditAnswer]:
     """Return entries after a number, in order; `subject` is a prefix."""
-    asked = select(audit).where(_A.seq > after)
+    statement = select(audit).where(_A.seq > after)
     if subject is not None:
-        asked = asked.where(_A.subject.startswith(subject, autoescape=True))
+        statement = statement.where(_A.subject.startswith(subject, autoescape=True))
     if actor is not None:
-        asked = asked.where(_A.actor == actor)
-    return [AuditAnswer(**row._mapping) for row in connection.execute(asked.order_by(_A.seq).limit(limit))]
+        statement = statement.where(_A.actor == actor)
+    return [AuditAnswer(**row._mapping) for row in connection.execute(statement.order_by(_A.seq).limit(limit))]
 
 
 def has_entry(connection: Connection, after: int, actor: str, action: str, subject: str, state: str) -> bool:
@@ -116,14 +116,14 @@ def verify(connection: Connection, known: tuple[int, str] | None = None) -> Audi
     last = connection.execute(select(_A.seq, _A.hash).order_by(_A.seq.desc()).limit(1)).one_or_none()
     if known is not None:
         seq, expected = known
-        found = connection.execute(select(_A.hash).where(_A.seq == seq)).scalar_one_or_none()
-        if found != expected:
-            breaks.append(Broken(seq, "it is missing" if found is None else "it is not the entry that was there"))
+        stored_hash = connection.execute(select(_A.hash).where(_A.seq == seq)).scalar_one_or_none()
+        if stored_hash != expected:
+            breaks.append(Broken(seq, "it is missing" if stored_hash is None else "it is not the entry that was there"))
     return AuditCheckAnswer(
         whole=not breaks,
         entries=last.seq if last else 0,
         head=f"{last.seq}:{last.hash}" if last else f"0:{NOTHING_BEFORE}",
-        breaks=[BreakAnswer(seq=one.seq, reason=one.reason) for one in breaks],
+        breaks=[BreakAnswer(seq=break_.seq, reason=break_.reason) for break_ in breaks],
     )
 
 

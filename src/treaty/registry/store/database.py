@@ -48,7 +48,7 @@ def utc_now() -> datetime:
 def database_url(reference: str) -> URL:
     """Parse a database URL; a path is a SQLite file."""
     if reference == ":memory:":
-        raise InvalidDocument("a registry that lasts needs a file; one in memory is treaty.ContractRegistry()")
+        raise InvalidDocument("the registry needs a database file; for one in memory use treaty.ContractRegistry()")
     if "://" not in reference:
         return URL.create("sqlite+pysqlite", database=reference)
     try:
@@ -60,7 +60,7 @@ def database_url(reference: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     if name == "sqlite" and url.database and url.database != ":memory:":
         return url.set(drivername="sqlite+pysqlite")
-    raise InvalidDocument(f"no registry can be kept in {shown(url)}; write sqlite:///file or postgresql://…")
+    raise InvalidDocument(f"{shown(url)} is not a supported database; write sqlite:///file or postgresql://…")
 
 
 def shown(url: URL) -> str:

@@ -25,6 +25,6 @@ def reachable(name: str) -> Iterator[None]:
 def describe_error(name: str, error: Exception) -> TreatyError:
     """Return InvalidDocument for a value that cannot be stored, otherwise Unavailable with the reason."""
     if isinstance(error, (DataError, OverflowError, UnicodeEncodeError)):
-        return InvalidDocument("a text holds a character, or a number is a size, that no database keeps")
+        return InvalidDocument("a text has a character, or a number a size, that the database cannot store")
     reason = str(getattr(error, "orig", None) or error).strip().splitlines()
     return Unavailable(f"the database {name} cannot be used now: {reason[0] if reason else 'no reason given'}")

@@ -28,14 +28,14 @@ from treaty.registry.store.transaction import Transaction
 
 _M = measures.c
 _N = current_measures.c
-_DAY = 86_400_000_000  # in microseconds, as moments are kept
+_DAY = 86_400_000_000  # in microseconds, as moments are stored
 _FIRST_DAY = date(1970, 1, 1)
 RANK = case({state.value: rank for state, rank in RANKS.items() if state}, value=_M.state, else_=0)
 Key = tuple[str, str]
 
 
 class GridRow(NamedTuple):
-    """One contract of a grid, and how its days went."""
+    """One contract of the health grid, with its state on each day."""
 
     contract: str
     name: str | None
@@ -53,38 +53,42 @@ def health_at(now: datetime) -> ScalarSelect[int]:
 def counted_by_rank(connection: Connection, now: datetime) -> dict[int, int]:
     """Count the contracts by their health, as a rank; those without a recent measure are not among them."""
     worst = select(func.max(_N.rank).label("rank")).where(_N.at > current_since(now)).group_by(_N.contract).subquery()
-    asked = select(worst.c.rank, func.count().label("contracts")).group_by(worst.c.rank)
-    return {row.rank: row.contracts for row in connection.execute(asked)}
+    statement = select(worst.c.rank, func.count().label("contracts")).group_by(worst.c.rank)
+    return {row.rank: row.contracts for row in connection.execute(statement)}
 
 
-def add(transaction: Transaction, found: Sequence[Measure], by: str, keep_since: datetime) -> int:
+def add(transaction: Transaction, new_measures: Sequence[Measure], by: str, keep_since: datetime) -> int:
     """Add measures that are not known yet, and return how many; of each kind the newest becomes the current one."""
-    keys = sorted({(one.contract, one.name) for one in found})
+    keys = sorted({(measure.contract, measure.name) for measure in new_measures})
     before = _current(transaction.connection, keys)
-    known = _known(transaction.connection, found)
-    fresh = {(one.contract, one.name, one.at): one for one in found}
-    fresh = {key: one for key, one in fresh.items() if key not in known}
+    known = _known(transaction.connection, new_measures)
+    fresh = {(measure.contract, measure.name, measure.at): measure for measure in new_measures}
+    fresh = {key: measure for key, measure in fresh.items() if key not in known}
     if not fresh:
         return 0
-    transaction.write(insert(measures), [{**_values(one), "recorded_by": by} for one in fresh.values()])
+    transaction.write(insert(measures), [{**_values(measure), "recorded_by": by} for measure in fresh.values()])
     newest: dict[Key, Measure] = {}
-    for one in sorted(fresh.values(), key=lambda it: it.at):
-        if (one.contract, one.name) not in before or before[one.contract, one.name] < one.at:
-            newest[one.contract, one.name] = one
+    for measure in sorted(fresh.values(), key=lambda measure: measure.at):
+        if (measure.contract, measure.name) not in before or before[measure.contract, measure.name] < measure.at:
+            newest[measure.contract, measure.name] = measure
     if newest:
         _replace_current(transaction, newest)
-        _let_go(transaction, [key for key, one in newest.items() if _is_new_day(before.get(key), one.at)], keep_since)
+        _let_go(
+            transaction,
+            [key for key, measure in newest.items() if _is_new_day(before.get(key), measure.at)],
+            keep_since,
+        )
     return len(fresh)
 
 
 def current(connection: Connection, contract: str | None, name: str | None, after: Key, limit: int) -> list[Measure]:
     """Return the newest measures, by contract and name."""
-    asked = select(current_measures).where(tuple_(_N.contract, _N.name) > tuple_(*after))
+    statement = select(current_measures).where(tuple_(_N.contract, _N.name) > tuple_(*after))
     if contract is not None:
-        asked = asked.where(_N.contract == contract)
+        statement = statement.where(_N.contract == contract)
     if name is not None:
-        asked = asked.where(_N.name == name)
-    return [_measure(row) for row in connection.execute(asked.order_by(_N.contract, _N.name).limit(limit))]
+        statement = statement.where(_N.name == name)
+    return [_measure(row) for row in connection.execute(statement.order_by(_N.contract, _N.name).limit(limit))]
 
 
 def last_measured(connection: Connection) -> dict[str, datetime]:
@@ -97,75 +101,80 @@ def history(
     connection: Connection, contract: str, name: str, since: datetime, before: datetime | None, limit: int
 ) -> list[Measure]:
     """Return measures of one kind, the newest first."""
-    asked = select(measures).where(_M.contract == contract, _M.name == name, _M.at >= since)
+    statement = select(measures).where(_M.contract == contract, _M.name == name, _M.at >= since)
     if before is not None:
-        asked = asked.where(_M.at < before)
-    return [_measure(row) for row in connection.execute(asked.order_by(_M.at.desc()).limit(limit))]
+        statement = statement.where(_M.at < before)
+    return [_measure(row) for row in connection.execute(statement.order_by(_M.at.desc()).limit(limit))]
 
 
 def grid(
     connection: Connection, now: datetime, since: date, domain: str | None, after: tuple[int, str] | None, limit: int
 ) -> list[GridRow]:
-    """Return how the days went of contracts that were ever measured, the worst now first."""
+    """Return the daily states of all measured contracts, the worst current health first."""
     rank_now = case((_N.at > current_since(now), _N.rank), else_=0)
     worst = select(_N.contract, func.max(rank_now).label("health")).group_by(_N.contract).subquery().c
     health, identity = worst.health, worst.contract
-    asked = select(identity, contracts.c.name, contracts.c.domain, health).join(contracts, contracts.c.id == identity)
+    statement = select(identity, contracts.c.name, contracts.c.domain, health).join(
+        contracts, contracts.c.id == identity
+    )
     if domain is not None:
-        asked = asked.where(contracts.c.domain == domain)
+        statement = statement.where(contracts.c.domain == domain)
     if after is not None:
         rank, contract = after
-        asked = asked.where((health < rank) | and_(health == rank, identity > contract))
-    found = connection.execute(asked.order_by(health.desc(), identity).limit(limit)).all()
-    days = _days(connection, [row.contract for row in found], since)
-    return [GridRow(row.contract, row.name, row.domain, row.health, tuple(days.get(row.contract, ()))) for row in found]
+        statement = statement.where((health < rank) | and_(health == rank, identity > contract))
+    rows = connection.execute(statement.order_by(health.desc(), identity).limit(limit)).all()
+    days = _days(connection, [row.contract for row in rows], since)
+    return [GridRow(row.contract, row.name, row.domain, row.health, tuple(days.get(row.contract, ()))) for row in rows]
 
 
 def _days(connection: Connection, ids: Sequence[str], since: date) -> dict[str, list[DayState]]:
-    """Work out in the database how each day went: many measures become one row a day and kind."""
+    """Aggregate states in the database, to one row per day and kind."""
     number = type_coerce(_M.at, BigInteger) // _DAY
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
-    found: dict[str, dict[date, dict[str, State | None]]] = {}
+    result: dict[str, dict[date, dict[str, State | None]]] = {}
     for part in in_batches(ids):
-        asked = (
+        statement = (
             select(_M.contract, number.label("number"), _M.name, func.max(RANK).label("rank"))
             .where(_M.contract.in_(part), _M.at >= start, _M.state.is_not(None))
             .group_by(_M.contract, number, _M.name)
         )
-        for row in connection.execute(asked):
+        for row in connection.execute(statement):
             day = _FIRST_DAY + timedelta(days=int(row.number))
-            found.setdefault(row.contract, {}).setdefault(day, {})[row.name] = state_for_rank(row.rank)
-    return {one: [summarize_day(day, names) for day, names in sorted(days.items())] for one, days in found.items()}
+            result.setdefault(row.contract, {}).setdefault(day, {})[row.name] = state_for_rank(row.rank)
+    return {
+        contract: [summarize_day(day, names) for day, names in sorted(days.items())]
+        for contract, days in result.items()
+    }
 
 
 def _current(connection: Connection, keys: Sequence[Key]) -> dict[Key, datetime]:
-    wanted, found = set(keys), dict[Key, datetime]()
+    wanted, moments = set(keys), dict[Key, datetime]()
     for part in in_batches(sorted({contract for contract, _ in keys})):
-        asked = select(_N.contract, _N.name, _N.at).where(_N.contract.in_(part))
-        found |= {(row.contract, row.name): row.at for row in connection.execute(asked)}
-    return {key: at for key, at in found.items() if key in wanted}
+        statement = select(_N.contract, _N.name, _N.at).where(_N.contract.in_(part))
+        moments |= {(row.contract, row.name): row.at for row in connection.execute(statement)}
+    return {key: at for key, at in moments.items() if key in wanted}
 
 
 def _known(connection: Connection, measures: Sequence[Measure]) -> set[tuple[str, str, datetime]]:
     known: set[tuple[str, str, datetime]] = set()
-    for part in in_batches([(one.contract, one.name, one.at) for one in measures]):
-        contracts_, names, moments = ({*one} for one in zip(*part, strict=True))
-        asked = select(_M.contract, _M.name, _M.at).where(
+    for part in in_batches([(measure.contract, measure.name, measure.at) for measure in measures]):
+        contracts_, names, moments = ({*column} for column in zip(*part, strict=True))
+        statement = select(_M.contract, _M.name, _M.at).where(
             _M.contract.in_(contracts_), _M.name.in_(names), _M.at.in_(moments)
         )
-        known |= {(row.contract, row.name, row.at) for row in connection.execute(asked)}
+        known |= {(row.contract, row.name, row.at) for row in connection.execute(statement)}
     return known
 
 
 def _replace_current(transaction: Transaction, newest: dict[Key, Measure]) -> None:
     for part in in_batches(sorted(newest)):
         transaction.write(delete(current_measures).where(tuple_(_N.contract, _N.name).in_(part)))
-    rows = [{**_values(one), "rank": RANKS[one.state]} for one in newest.values()]
+    rows = [{**_values(measure), "rank": RANKS[measure.state]} for measure in newest.values()]
     transaction.write(insert(current_measures), rows)
 
 
 def _let_go(transaction: Transaction, keys: Iterable[Key], keep_since: datetime) -> None:
-    """Delete old measures of kinds that begin a new day: once a day is enough."""
+    """Delete old measures of the kinds that begin a new day, so that this runs once a day."""
     for contract, name in keys:
         transaction.write(delete(measures).where(_M.contract == contract, _M.name == name, _M.at < keep_since))
 

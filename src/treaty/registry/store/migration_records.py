@@ -95,7 +95,7 @@ def find(connection: Connection, identity: int) -> StoredMigration:
     row = connection.execute(select(migrations).where(_M.id == identity)).one_or_none()
     if row is None:
         raise NotFound(f"no migration {identity}; see: treaty migrate status")
-    return _kept(row)
+    return _migration_from_row(row)
 
 
 def page(
@@ -107,14 +107,14 @@ def page(
     limit: int,
 ) -> list[StoredMigration]:
     """Return some migrations, in the order they were opened."""
-    asked = select(migrations).where(_M.id > after)
+    statement = select(migrations).where(_M.id > after)
     if team is not None:
-        asked = asked.where(_concerns(team))
+        statement = statement.where(_concerns(team))
     if contract is not None:
-        asked = asked.where(_M.contract == contract)
+        statement = statement.where(_M.contract == contract)
     if state is not None:
-        asked = asked.where(_M.state == state.value)
-    return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
+        statement = statement.where(_M.state == state.value)
+    return [_migration_from_row(row) for row in connection.execute(statement.order_by(_M.id).limit(limit))]
 
 
 def _concerns(team: str) -> ColumnElement[bool]:
@@ -126,51 +126,51 @@ def _concerns(team: str) -> ColumnElement[bool]:
 
 def ending(connection: Connection, until: date, limit: int) -> list[StoredMigration]:
     """Return the migrations under way whose window ends by a day."""
-    asked = select(migrations).where(_M.ends_on <= until, _M.state == MigrationState.OPEN.value)
-    return [_kept(row) for row in connection.execute(asked.order_by(_M.ends_on, _M.id).limit(limit))]
+    statement = select(migrations).where(_M.ends_on <= until, _M.state == MigrationState.OPEN.value)
+    return [_migration_from_row(row) for row in connection.execute(statement.order_by(_M.ends_on, _M.id).limit(limit))]
 
 
 def live_from(connection: Connection, line: Line) -> list[StoredMigration]:
     """Return the migrations under way from a line, the latest first."""
     states = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
-    asked = select(migrations).where(_M.contract == line.contract, _M.major == line.major, _M.state.in_(states))
-    return [_kept(row) for row in connection.execute(asked.order_by(_M.id.desc()))]
+    statement = select(migrations).where(_M.contract == line.contract, _M.major == line.major, _M.state.in_(states))
+    return [_migration_from_row(row) for row in connection.execute(statement.order_by(_M.id.desc()))]
 
 
 def proposed_as(connection: Connection, proposal: int) -> StoredMigration | None:
     """Return the migration that waits with a proposal."""
-    asked = select(migrations).where(_M.proposal == proposal, _M.state == MigrationState.PROPOSED.value)
-    row = connection.execute(asked).one_or_none()
-    return None if row is None else _kept(row)
+    statement = select(migrations).where(_M.proposal == proposal, _M.state == MigrationState.PROPOSED.value)
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else _migration_from_row(row)
 
 
 def waiting_for(connection: Connection, contract: str, version: str) -> StoredMigration | None:
     """Return the migration that waits for a version to be registered."""
-    asked = select(migrations).where(
+    statement = select(migrations).where(
         _M.contract == contract, _M.to_version == version, _M.state == MigrationState.PROPOSED.value
     )
-    row = connection.execute(asked.order_by(_M.id.desc()).limit(1)).one_or_none()
-    return None if row is None else _kept(row)
+    row = connection.execute(statement.order_by(_M.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _migration_from_row(row)
 
 
 def between(connection: Connection, contract: str, version: str, to_version: str) -> StoredMigration | None:
     """Return the latest migration between the lines of two versions."""
     major, to_major = (int(text.partition(".")[0]) for text in (version, to_version))
-    asked = select(migrations).where(_M.contract == contract, _M.major == major, _M.to_major == to_major)
-    row = connection.execute(asked.order_by(_M.id.desc()).limit(1)).one_or_none()
-    return None if row is None else _kept(row)
+    statement = select(migrations).where(_M.contract == contract, _M.major == major, _M.to_major == to_major)
+    row = connection.execute(statement.order_by(_M.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _migration_from_row(row)
 
 
 def due(connection: Connection, today: date, limit: int) -> list[StoredMigration]:
     """Return the migrations whose consumers are to be reminded."""
-    asked = select(migrations).where(_M.remind_on <= today, _M.state == MigrationState.OPEN.value)
-    return [_kept(row) for row in connection.execute(asked.order_by(_M.id).limit(limit))]
+    statement = select(migrations).where(_M.remind_on <= today, _M.state == MigrationState.OPEN.value)
+    return [_migration_from_row(row) for row in connection.execute(statement.order_by(_M.id).limit(limit))]
 
 
 def consumers_of(connection: Connection, migration: int) -> dict[str, StoredConsumer]:
     """Return the stored consumers of a migration by name."""
     rows = connection.execute(select(migration_consumers).where(_C.migration == migration).order_by(_C.consumer))
-    return {row.consumer: _consumer(row) for row in rows}
+    return {row.consumer: _consumer_from_row(row) for row in rows}
 
 
 def add(transaction: Transaction, values: dict[str, Any]) -> None:
@@ -192,14 +192,14 @@ def put_consumer(transaction: Transaction, migration: int, consumer: str, values
         transaction.write(insert(migration_consumers).values(migration=migration, consumer=consumer, **values))
 
 
-def _kept(row: Row[Any]) -> StoredMigration:
-    kept = dict(row._mapping)
-    kept["state"] = MigrationState(row.state)
-    return StoredMigration(**kept)
+def _migration_from_row(row: Row[Any]) -> StoredMigration:
+    values = dict(row._mapping)
+    values["state"] = MigrationState(row.state)
+    return StoredMigration(**values)
 
 
-def _consumer(row: Row[Any]) -> StoredConsumer:
-    kept = dict(row._mapping)
-    del kept["migration"]
-    kept |= {"state": ConsumerState(row.state), "consumer_class": ConsumerClass(row.consumer_class)}
-    return StoredConsumer(**kept)
+def _consumer_from_row(row: Row[Any]) -> StoredConsumer:
+    values = dict(row._mapping)
+    del values["migration"]
+    values |= {"state": ConsumerState(row.state), "consumer_class": ConsumerClass(row.consumer_class)}
+    return StoredConsumer(**values)

@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 class Key(NamedTuple):
-    """Which delivery: a notice on a channel."""
+    """The key of a delivery: a notice on a channel."""
 
     notice: int
     channel: int
@@ -58,7 +58,7 @@ def waiting(notice: int, channel: int, contract: str, now: datetime) -> dict[str
 
 
 def delivered(connection: Connection, due: Due, now: datetime) -> None:
-    """Record that the receiver took it."""
+    """Record a successful delivery."""
     # Whatever the lease: the receiver has it.
     connection.execute(
         _this(due)
@@ -134,7 +134,7 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which channels a claim may look at."""
+    """The channels that a claim may use."""
 
     lane: Lane = Lane.ANY
     troubled: frozenset[int] = frozenset()
@@ -166,9 +166,9 @@ def find(
     """Find due deliveries on at most `limit` channels: of each contract only the earliest undelivered one."""
     if limit < 1:
         return []
-    found = connection.execute(_ready(now, choice, per_channel).limit(limit * per_channel)).all()
-    first = set(list(dict.fromkeys(row.channel for row in found))[:limit])
-    return [Key(row.notice, row.channel) for row in found if row.channel in first]
+    rows = connection.execute(_ready(now, choice, per_channel).limit(limit * per_channel)).all()
+    first = set(list(dict.fromkeys(row.channel for row in rows))[:limit])
+    return [Key(row.notice, row.channel) for row in rows if row.channel in first]
 
 
 def take(connection: Connection, keys: Sequence[Key], now: datetime, lease: timedelta) -> list[Due]:
@@ -189,7 +189,7 @@ def take(connection: Connection, keys: Sequence[Key], now: datetime, lease: time
 
 
 def _ready(now: datetime, choice: Choice, per_channel: int) -> Select[tuple[int, int]]:
-    """Find the heads that are due: those that wait longest first, channel by channel."""
+    """Select the due heads of the queues, the longest waiting first, channel by channel."""
     waiting = (
         select(deliveries.c.notice, deliveries.c.channel, deliveries.c.attempts, deliveries.c.next_at)
         .add_columns(_place(deliveries.c.channel, deliveries.c.contract, by=(deliveries.c.notice,)))
@@ -231,7 +231,7 @@ def _busy(now: datetime) -> Select[tuple[int]]:
 def _read(connection: Connection, keys: Sequence[Key]) -> list[Due]:
     if not keys:
         return []
-    found = (
+    statement = (
         select(notices, channels.c.id.label("channel_id"), channels.c.party, channels.c.kind.label("channel_kind"))
         .add_columns(channels.c.target, channels.c.secret, deliveries.c.attempts, deliveries.c.leased_until)
         .select_from(deliveries)
@@ -239,7 +239,7 @@ def _read(connection: Connection, keys: Sequence[Key]) -> list[Due]:
         .join(channels, channels.c.id == deliveries.c.channel)
         .where(tuple_(deliveries.c.notice, deliveries.c.channel).in_(keys))
     )
-    dues = {Key(row.seq, row.channel_id): _due(row) for row in connection.execute(found)}
+    dues = {Key(row.seq, row.channel_id): _due(row) for row in connection.execute(statement)}
     return [dues[key] for key in keys]
 
 

@@ -44,10 +44,10 @@ _TEXTS = (
 
 def search(connection: Connection, now: datetime, query: Query, after: str | None, limit: int) -> list[ContractAnswer]:
     """Return the matching contracts after an id, sorted by id."""
-    asked = _listed(now).where(*_conditions(query, now))
+    statement = _listed(now).where(*_conditions(query, now))
     if after is not None:
-        asked = asked.where(_C.id > after)
-    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+        statement = statement.where(_C.id > after)
+    return [_answer(row) for row in connection.execute(statement.order_by(_C.id).limit(limit))]
 
 
 def _conditions(query: Query, now: datetime) -> list[ColumnElement[bool]]:
@@ -76,8 +76,8 @@ def _conditions(query: Query, now: datetime) -> list[ColumnElement[bool]]:
 
 def policies(connection: Connection, now: datetime, after: str, limit: int) -> list[ContractAnswer]:
     """Return the contracts that are policies, by id."""
-    asked = _listed(now).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
-    return [_answer(row) for row in connection.execute(asked.order_by(_C.id).limit(limit))]
+    statement = _listed(now).where(_C.tier.in_(POLICY_TIERS), _C.id > after)
+    return [_answer(row) for row in connection.execute(statement.order_by(_C.id).limit(limit))]
 
 
 def children_of(connection: Connection, parent: str) -> list[str]:
@@ -100,7 +100,7 @@ def _health(now: datetime) -> ColumnElement[int]:
 
 
 def _answer(row: Row[Any]) -> ContractAnswer:
-    owners = [OwnerAnswer(team=one["team"], contact=one.get("contact")) for one in row.owners]
+    owners = [OwnerAnswer(team=owner["team"], contact=owner.get("contact")) for owner in row.owners]
     return ContractAnswer(**{**row._mapping, "owners": owners, "health": state_for_rank(row.health)})
 
 
@@ -131,7 +131,7 @@ class Overviews:
 
 def _counted(connection: Connection) -> OverviewAnswer:
     rows = connection.execute(select(_C.domain, _C.tier, _V.status, _V.owners).select_from(HIGHEST)).all()
-    teams = Counter(team for row in rows for team in {one["team"] for one in row.owners})
+    teams = Counter(team for row in rows for team in {owner["team"] for owner in row.owners})
     return OverviewAnswer(
         contracts=len(rows),
         domains=_sorted(row.domain for row in rows),
@@ -143,11 +143,11 @@ def _counted(connection: Connection) -> OverviewAnswer:
 
 
 def _by_health(connection: Connection, now: datetime, contracts_there: int) -> dict[str, int]:
-    """Count the contracts by health, the worst first; one without a recent measure that is judged has none."""
-    found = {rank: count for rank, count in measure_records.counted_by_rank(connection, now).items() if rank}
-    found[0] = contracts_there - sum(found.values())
+    """Count the contracts by health, the worst first; without a recent judged measure a contract is not counted."""
+    counts = {rank: count for rank, count in measure_records.counted_by_rank(connection, now).items() if rank}
+    counts[0] = contracts_there - sum(counts.values())
     names = {rank: state.value if state else "none" for state, rank in RANKS.items()}
-    return {names[rank]: found[rank] for rank in sorted(names, reverse=True) if found.get(rank)}
+    return {names[rank]: counts[rank] for rank in sorted(names, reverse=True) if counts.get(rank)}
 
 
 def _sorted(values: Iterable[str | None]) -> dict[str, int]:

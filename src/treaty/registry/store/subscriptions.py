@@ -23,7 +23,7 @@ _S = subscriptions.c
 _U = upstreams.c
 UpstreamRow: TypeAlias = Row[Any]
 NO_LINE = -1
-"""The MAJOR of an upstream that is not registered yet; it is found once it is."""
+"""The MAJOR of an upstream that is not registered yet; it is resolved on registration."""
 
 _WAITING = select(upstreams).where(_U.upstream == bindparam("upstream"), text("upstream_major = -1 AND active"))
 """Lines that name an unregistered upstream. Written like the partial index: SQLite does not use it otherwise."""
@@ -43,8 +43,8 @@ class Subscribed:
 
 def subscribers(connection: Connection, line: Line) -> list[Subscribed]:
     """Return the active subscriptions of a line, by consumer."""
-    asked = _live().where(_S.contract == line.contract, _S.major == line.major)
-    return _all(connection, asked.order_by(_S.consumer))
+    statement = _live().where(_S.contract == line.contract, _S.major == line.major)
+    return _all(connection, statement.order_by(_S.consumer))
 
 
 def subscriptions_of(connection: Connection, consumer: str) -> list[Subscribed]:
@@ -61,23 +61,23 @@ def page_of_subscriptions(
     limit: int,
 ) -> list[Subscribed]:
     """Return a page of subscriptions, by consumer and line; a consumer without a team is its own team."""
-    asked = _live()
+    statement = _live()
     if team is not None:
-        asked = asked.where(sql.coalesce(_S.team, _S.consumer) == team)
+        statement = statement.where(sql.coalesce(_S.team, _S.consumer) == team)
     if contract is not None:
-        asked = asked.where(_S.contract == contract)
+        statement = statement.where(_S.contract == contract)
     if consumer is not None:
-        asked = asked.where(_S.consumer == consumer)
+        statement = statement.where(_S.consumer == consumer)
     if after is not None:
         name, of, major = after
-        asked = asked.where(
+        statement = statement.where(
             or_(
                 _S.consumer > name,
                 (_S.consumer == name) & (_S.contract > of),
                 (_S.consumer == name) & (_S.contract == of) & (_S.major > major),
             )
         )
-    return _all(connection, asked.order_by(_S.consumer, _S.contract, _S.major).limit(limit))
+    return _all(connection, statement.order_by(_S.consumer, _S.contract, _S.major).limit(limit))
 
 
 def count_readers(connection: Connection, lines: Iterable[Line]) -> dict[Line, int]:
@@ -106,8 +106,10 @@ def consumer_names(connection: Connection) -> list[str]:
 
 def find_subscription(connection: Connection, consumer: str, line: Line) -> Subscribed | None:
     """Return a subscription, ended or not."""
-    asked = select(subscriptions).where(_S.consumer == consumer, _S.contract == line.contract, _S.major == line.major)
-    row = connection.execute(asked).one_or_none()
+    statement = select(subscriptions).where(
+        _S.consumer == consumer, _S.contract == line.contract, _S.major == line.major
+    )
+    row = connection.execute(statement).one_or_none()
     return None if row is None else _subscribed(row)
 
 
@@ -210,19 +212,19 @@ def changed_since(connection: Connection, revision: int) -> tuple[list[Subscribe
 
 def upstreams_of(connection: Connection, line: Line) -> list[UpstreamRow]:
     """Return the upstreams of a line."""
-    asked = select(upstreams).where(_U.contract == line.contract, _U.major == line.major, _U.active)
-    return list(connection.execute(asked.order_by(_U.upstream, _U.upstream_major)))
+    statement = select(upstreams).where(_U.contract == line.contract, _U.major == line.major, _U.active)
+    return list(connection.execute(statement.order_by(_U.upstream, _U.upstream_major)))
 
 
 def made_from(connection: Connection, line: Line) -> list[tuple[Line, tuple[FieldPath, ...]]]:
-    """Return the lines that are made from a line, and from which of its fields; none where that is unknown."""
-    asked = select(upstreams).where(_U.upstream == line.contract, _U.upstream_major == line.major, _U.active)
-    rows = connection.execute(asked.order_by(_U.contract, _U.major))
+    """Return the lines derived from a line, with the fields they use; no fields if unknown."""
+    statement = select(upstreams).where(_U.upstream == line.contract, _U.upstream_major == line.major, _U.active)
+    rows = connection.execute(statement.order_by(_U.contract, _U.major))
     return [(Line(row.contract, row.major), fields_named(row.fields)) for row in rows]
 
 
 def fields_named(texts: list[str]) -> tuple[FieldPath, ...]:
-    """Read the fields that a lineage names; where one is no path, it is unknown which are meant."""
+    """Parse the fields of a lineage entry; if one is not a path, the fields are unknown."""
     try:
         return parse_fields(texts)
     except InvalidDocument:
@@ -230,17 +232,17 @@ def fields_named(texts: list[str]) -> tuple[FieldPath, ...]:
 
 
 def _resolved(transaction: Transaction, declared: Iterable[Upstream]) -> dict[tuple[str, int], set[str]]:
-    """Find the line that each upstream means: the one it names, else the contract's highest."""
-    found: dict[tuple[str, int], set[str]] = {}
-    for one in declared:
-        if one.contract is None:
+    """Resolve each upstream to a line: the one it names, else the highest of the contract."""
+    result: dict[tuple[str, int], set[str]] = {}
+    for upstream in declared:
+        if upstream.contract is None:
             continue
-        line = _line_named(transaction, one.contract)
-        known = line not in found or bool(found[line])
-        found.setdefault(line, set()).update(one.fields)
-        if not one.fields or not known:  # from which fields is unknown, whatever else is said of the same line
-            found[line].clear()
-    return found
+        line = _line_named(transaction, upstream.contract)
+        known = line not in result or bool(result[line])
+        result.setdefault(line, set()).update(upstream.fields)
+        if not upstream.fields or not known:  # from which fields is unknown, whatever else is said of the same line
+            result[line].clear()
+    return result
 
 
 def _line_named(transaction: Transaction, text: str) -> tuple[str, int]:

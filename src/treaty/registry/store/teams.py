@@ -37,7 +37,7 @@ _MOST_UPSTREAM = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """What concerns a team: its contracts, its consumers, and the lines that these depend on."""
+    """The realm of a team: its contracts, its consumers, and the lines that these depend on."""
 
     owned: frozenset[str]
     consumers: frozenset[str]
@@ -47,12 +47,12 @@ class Realm:
 
 
 def realm_of(connection: Connection, team: str) -> Realm:
-    """Return what concerns a team."""
+    """Return the realm of a team."""
     named = _C.searched_owners.contains(f"\n{folded(team)}\n", autoescape=True)
     rows = connection.execute(select(_C.id, _V.owners).select_from(_HIGHEST).where(named))
-    owned = frozenset(row.id for row in rows if any(one["team"] == team for one in row.owners))
-    asked = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
-    read = connection.execute(asked).all()
+    owned = frozenset(row.id for row in rows if any(owner["team"] == team for owner in row.owners))
+    statement = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
+    read = connection.execute(statement).all()
     lines = {Line(row.contract, row.major) for row in read}
     lines.update(islice(_upstream_of(connection, owned), _MOST_UPSTREAM))
     consumers = frozenset(row.consumer for row in read)
@@ -60,20 +60,22 @@ def realm_of(connection: Connection, team: str) -> Realm:
 
 
 def _upstream_of(connection: Connection, owned: frozenset[str]) -> Iterator[Line]:
-    """Go through the lines that contracts are made from."""
+    """Return the lines that contracts are derived from, transitively."""
     names = sorted(owned)
     for some_names in in_batches(names):
         some = _U.contract.in_(some_names)
-        asked = select(_U.upstream, _U.upstream_major).where(some, _U.active, _U.upstream_major != NO_LINE).distinct()
-        for row in connection.execute(asked.order_by(_U.upstream, _U.upstream_major)):
+        statement = (
+            select(_U.upstream, _U.upstream_major).where(some, _U.active, _U.upstream_major != NO_LINE).distinct()
+        )
+        for row in connection.execute(statement.order_by(_U.upstream, _U.upstream_major)):
             yield Line(row.upstream, row.upstream_major)
 
 
 def page(connection: Connection, after: str, limit: int) -> list[TeamAnswer]:
     """Return some teams that own or read something, by name."""
     owns = _owns(connection)
-    asked = select(_SPEAKS, func.count(), func.count(distinct(_S.consumer))).where(_S.active).group_by(_SPEAKS)
-    reads = {team: (lines, consumers) for team, lines, consumers in connection.execute(asked)}
+    statement = select(_SPEAKS, func.count(), func.count(distinct(_S.consumer))).where(_S.active).group_by(_SPEAKS)
+    reads = {team: (lines, consumers) for team, lines, consumers in connection.execute(statement)}
     names = sorted(name for name in owns.keys() | reads.keys() if name > after)[:limit]
     waiting = _waiting(connection) if names else {}
     return [
@@ -91,17 +93,17 @@ def page(connection: Connection, after: str, limit: int) -> list[TeamAnswer]:
 def _owns(connection: Connection) -> Counter[str]:
     """Count contracts by owner; the same owners are written the same way, so few lists are read."""
     owners = cast(_V.owners, Text)
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for text, count in connection.execute(select(owners, func.count()).select_from(_HIGHEST).group_by(owners)):
-        for team in {one["team"] for one in json.loads(text)}:
-            found[team] += count
-    return found
+        for team in {owner["team"] for owner in json.loads(text)}:
+            result[team] += count
+    return result
 
 
 def _waiting(connection: Connection) -> dict[str, int]:
     """Count the open migrations in which a consumer of a team still reads the old line and has not answered."""
     reads = and_(_S.consumer == _P.consumer, _S.contract == _M.contract, _S.major == _M.major, _S.active)
     joined = migration_consumers.join(migrations, _M.id == _P.migration).join(subscriptions, reads)
-    asked = select(_SPEAKS, func.count(distinct(_M.id))).select_from(joined)
-    asked = asked.where(_M.state.in_(_LIVE), _P.state == ConsumerState.WAITING.value).group_by(_SPEAKS)
-    return {row[0]: row[1] for row in connection.execute(asked)}
+    statement = select(_SPEAKS, func.count(distinct(_M.id))).select_from(joined)
+    statement = statement.where(_M.state.in_(_LIVE), _P.state == ConsumerState.WAITING.value).group_by(_SPEAKS)
+    return {row[0]: row[1] for row in connection.execute(statement)}

@@ -31,15 +31,15 @@ class ContractCache:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._kept: OrderedDict[tuple[str, str], Contract] = OrderedDict()
+        self._contracts: OrderedDict[tuple[str, str], Contract] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: tuple[str, str], parsed: Callable[[], str]) -> Contract:
         """Return the contract of a key, parsed from its document on a miss."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._contracts:
+                self._contracts.move_to_end(key)
+                return self._contracts[key]
         contract = parse(ParsedDocument("the registry", json.loads(parsed()), lambda: None)).contract
         self.put(key, contract)
         return contract
@@ -47,10 +47,10 @@ class ContractCache:
     def put(self, key: tuple[str, str], contract: Contract) -> None:
         """Cache a contract."""
         with self._lock:
-            self._kept[key] = contract
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+            self._contracts[key] = contract
+            self._contracts.move_to_end(key)
+            while len(self._contracts) > self._size:
+                self._contracts.popitem(last=False)
 
 
 _CACHE = ContractCache(2_000)
@@ -58,7 +58,7 @@ _V = versions.c
 _SUMMARY = tuple(column for column in versions.columns if column.name not in ("document", "parsed"))
 _NEWEST = (_V.major.desc(), _V.minor.desc(), _V.patch.desc())
 
-# Questions that every registration or reading asks: built once, since building one costs more than asking it.
+# Statements of every registration or read: built once, because building one costs more than executing it.
 _OF_CONTRACT: Select[Any] = select(*_SUMMARY).where(_V.contract == bindparam("contract"))
 _HIGHEST = _OF_CONTRACT.order_by(*_NEWEST).limit(1)
 _PREDECESSOR = _OF_CONTRACT.order_by((_V.major == bindparam("major")).desc(), *_NEWEST).limit(1)
@@ -110,10 +110,10 @@ def predecessor(connection: Connection, contract: str, major: int) -> StoredVers
 
 def get_version(connection: Connection, contract: str, version: str) -> StoredVersion:
     """Return one version, or raise NotFound."""
-    found = _at(connection, contract, version)
-    if found is None:
+    stored = _at(connection, contract, version)
+    if stored is None:
         raise not_found_error(connection, contract, f"has no version {version!r}")
-    return found
+    return stored
 
 
 def is_registered(connection: Connection, contract: str, version: str) -> bool:
@@ -125,8 +125,8 @@ def _at(connection: Connection, contract: str, version: str) -> StoredVersion | 
     parts = try_parse_version(version)
     if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
         return None
-    asked = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
-    return _one(connection, _VERSION, asked)
+    parameters = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
+    return _one(connection, _VERSION, parameters)
 
 
 def latest(connection: Connection, contract: str) -> tuple[StoredVersion, dict[str, Any]]:
@@ -134,8 +134,8 @@ def latest(connection: Connection, contract: str) -> tuple[StoredVersion, dict[s
     row = connection.execute(_LATEST, {"contract": contract}).one_or_none()
     if row is None:
         raise not_found_error(connection, contract, "has no active version")
-    kept = _kept(row)
-    return kept, document_with_status(row.parsed, kept)
+    version = _version_from_row(row)
+    return version, document_with_status(row.parsed, version)
 
 
 def highest(connection: Connection, contract: str) -> StoredVersion | None:
@@ -171,8 +171,8 @@ def versions_due(connection: Connection, today: date, after: int = 0, limit: int
     to_deprecate = (_V.status == Status.ACTIVE.value) & ((_V.announced_on <= today) | (_V.expires_on <= today))
     to_sunset = (_V.status == Status.DEPRECATED.value) & (_V.sunset_on <= today)
     dated = _V.announced_on.is_not(None) | _V.expires_on.is_not(None)
-    asked = select(*_SUMMARY).where(_V.seq > after, dated, to_deprecate | to_sunset)
-    return _all(connection, asked.order_by(_V.seq).limit(limit))
+    statement = select(*_SUMMARY).where(_V.seq > after, dated, to_deprecate | to_sunset)
+    return _all(connection, statement.order_by(_V.seq).limit(limit))
 
 
 def versions_dated_until(connection: Connection, until: date, limit: int) -> list[StoredVersion]:
@@ -187,11 +187,15 @@ def history(
     connection: Connection, contract: str, after: int = 0, limit: int = 100
 ) -> list[tuple[StoredVersion, dict[str, Any]]]:
     """Return a page of versions with their documents, in the order they were registered."""
-    asked = select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
-    rows: Any = connection.execute(asked).all()
+    statement = (
+        select(*_SUMMARY, _V.parsed).where(_V.contract == contract, _V.seq > after).order_by(_V.seq).limit(limit)
+    )
+    rows: Any = connection.execute(statement).all()
     if not rows and highest(connection, contract) is None:
         raise not_found_error(connection, contract, "")
-    return [(kept, document_with_status(row.parsed, kept)) for row in rows for kept in [_kept(row)]]
+    return [
+        (version, document_with_status(row.parsed, version)) for row in rows for version in [_version_from_row(row)]
+    ]
 
 
 def document_of(connection: Connection, version: StoredVersion) -> dict[str, Any]:
@@ -253,16 +257,16 @@ def _of(contract: str) -> Select[Any]:
     return select(*_SUMMARY).where(_V.contract == contract)
 
 
-def _one(connection: Connection, statement: Select[Any], asked: Mapping[str, Any]) -> StoredVersion | None:
-    row = connection.execute(statement, asked).one_or_none()
-    return None if row is None else _kept(row)
+def _one(connection: Connection, statement: Select[Any], parameters: Mapping[str, Any]) -> StoredVersion | None:
+    row = connection.execute(statement, parameters).one_or_none()
+    return None if row is None else _version_from_row(row)
 
 
 def _all(connection: Connection, statement: Select[Any]) -> list[StoredVersion]:
-    return [_kept(row) for row in connection.execute(statement)]
+    return [_version_from_row(row) for row in connection.execute(statement)]
 
 
-def _kept(row: Row[Any]) -> StoredVersion:
+def _version_from_row(row: Row[Any]) -> StoredVersion:
     return StoredVersion(
         row.seq,
         row.contract,
@@ -274,7 +278,7 @@ def _kept(row: Row[Any]) -> StoredVersion:
         row.media,
         row.digest,
         row.mode,
-        tuple(Owner(one["team"], one.get("contact")) for one in row.owners),
+        tuple(Owner(owner["team"], owner.get("contact")) for owner in row.owners),
         row.registered_at,
         row.registered_by,
         Status(row.status),
