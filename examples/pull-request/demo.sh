@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A pull request before it merges: refused with those it would hit, then put right. In a repository made for it.
+# A pull request in a temporary repository: first refused with its affected consumers, then corrected.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A walk through the retailer's contracts and data: changes and those they hit, a pull request, a pipeline, a breach.
+# A walk through the retailer's contracts and data: changes and their consumers, a pull request, a pipeline, a breach.
 # demo.sh [LAST]: up to this step; by default all. What it leaves stands in TREATY_DEMO, .treaty/demo by default.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -32,44 +32,44 @@ port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); 
 python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week > "$work/history.txt" & history=$!
 trap 'kill "$spark" "$history" 2> /dev/null; wait "$spark" "$history" 2> /dev/null; rm -rf "$work"' EXIT
 
-step "1. Are the retailer's contracts legible? Could a downstream team explain every field?"
+step "1. Are the contracts understandable? Lint checks whether a downstream team can explain every field."
 expect 0 treaty lint $contracts
 
-step "2. An event that dumps its publisher's database: lint says what is wrong, line by line."
+step "2. An event that copies its publisher's database: lint reports every problem with its line."
 printf '$ treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml\n\n'
 treaty lint examples/gym/contracts/gym.scheduling.class_published.poor.yaml | tail -n 12
 echo; expect 0 treaty lint examples/gym/contracts/gym.scheduling.class_published.yaml
 
-step "3. A change that nobody has to react to: support gets one more optional field."
+step "3. A compatible change: customer support gets one more optional field."
 expect 0 treaty diff $contracts/publications/retail.publications.customer_order_timeline.yaml $changes/customer_order_timeline.compatible.yaml
 
-step "4. A change that would break finance, dressed up as a MINOR version: refused (exit code 3)."
+step "4. A change that would break finance, declared as a MINOR version: refused (exit code 3)."
 expect 3 treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
 
-step "5. The same kind of break, done properly: version 2.0.0 with a migration plan opens a line beside the old one."
+step "5. A breaking change done properly: version 2.0.0 with a migration plan opens a new line next to the old one."
 printf '$ treaty diff …/finance_recognized_sale.yaml …/finance_recognized_sale.v2.yaml | tail\n\n'
 treaty diff $contracts/publications/retail.publications.finance_recognized_sale.yaml \
   $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml | tail -n 4 || exit 1
 
-step "6. The version is computed, not chosen."
+step "6. The required version is computed."
 expect 0 treaty diff --version-only $contracts/publications/retail.publications.finance_recognized_sale.yaml $changes/finance_recognized_sale.refused.yaml
 
-step "7. A registry keeps what was agreed: every version, in order, policies before those they bind."
+step "7. The contracts are registered, policies before the contracts that inherit from them."
 printf '$ treaty register %s/…\n\n' $contracts
 treaty register $contracts/policies $contracts/events $contracts/products $contracts/reconciliation \
   $(ls $contracts/publications/*.yaml | grep -v '\.v2\.') || exit 1
 
-step "8. Consumers say what they read, field by field."
+step "8. Consumers subscribe and declare the fields that they read."
 bash examples/retail/consumers.sh > /dev/null || exit 1
 expect 0 treaty consumer list --contract $finance
 
-step "9. The change of step 4 again, now that its consumers are known: refused, naming whom it would hit by which field."
+step "9. The change of step 4 again: refused, with the affected consumers and their fields."
 expect 3 treaty register $changes/finance_recognized_sale.refused.yaml
 
-step "10. A pipeline asks before it merges: may this be published? No (exit code 3)."
+step "10. A CI job asks before a merge: may this be published? No (exit code 3)."
 expect 3 treaty can-i-publish $changes/finance_recognized_sale.refused.yaml
 
-step "11. The change of step 5, with its migration plan: a line beside the old one, once those it hits hardest know."
+step "11. The change of step 5 is registered when its critical consumers have acknowledged it."
 expect 0 treaty register $contracts/publications/retail.publications.finance_recognized_sale.v2.yaml
 waiting() { treaty migrate status --contract $finance --format json | python -c "import json,sys; print($1)"; }
 migration=$(waiting 'json.load(sys.stdin)["items"][0]["id"]')
@@ -79,14 +79,14 @@ done
 printf '\n$ treaty migrate plan …@1 …@2 --consumer tax-reporting | tail\n\n'
 treaty migrate plan $finance@1 $finance@2 --consumer tax-reporting | sed -n '/^Guide/,$p'
 
-step "12. The old line is announced to go. May it be retired? Not before its day, and not while somebody reads it."
+step "12. The old line is deprecated. May it be retired? Not before its date, and not while it has consumers."
 expect 0 treaty version deprecate $finance@1 --plan https://contracts.example.com/guides/finance-recognized-sale-2
 echo; expect 3 treaty can-i-retire $finance@1
 
-step "13. All of it is in the audit log, each entry chained to the one before."
+step "13. Everything is in the audit log; each entry is chained to the previous one."
 expect 0 treaty admin audit verify
 
-step "14. A pull request that would break two consumers is refused with their names; put right, it may merge."
+step "14. A pull request that would break two consumers is refused; the corrected one may merge."
 bash examples/pull-request/demo.sh || exit 1
 pull=examples/pull-request
 printf '\nThe way over comes with it. What one of those who were hit has to do, and nothing of the others:\n\n'
@@ -94,7 +94,7 @@ printf '$ treaty migrate plan orders.yaml orders.v2.yaml --consumers consumers.y
 treaty migrate plan $pull/orders.yaml $pull/orders.v2.yaml --consumers $pull/consumers.yml --consumer delivery-planner -o "$work/way" \
   2> /dev/null || exit 1
 
-step "15. Spark was started behind all this, once for all that follows; any command could start its own."
+step "15. A Spark server has been started for the following commands; without it, each would start its own."
 printf '$ treaty spark pipeline --port %s &\n\n' "$port"
 printf '$ python -m examples.retail.history pipeline/landing --orders 2500\n\n'
 wait "$history" && cat "$work/history.txt" || exit 1
@@ -109,42 +109,42 @@ unset TREATY_REGISTRY; export TREATY_SPARK_MASTER=sc://127.0.0.1:$port TREATY_HA
   > draft.yaml 2> /dev/null) &
 draft=$!
 
-step "16. The views of that migration are run on rows: what is called exact is exact, and what is lost is counted."
+step "16. The migration is proven on data: exact fields return unchanged, differences in lossy fields are counted."
 expect 0 treaty migrate prove $pull/orders.yaml $pull/orders.v2.yaml --rows 300
 printf '\nThe query of a consumer that has not moved yet, on that view over new rows:\n\n'
 python $pull/old_query.py "$work/way/shop_orders_v1.orders_from_shop_orders_v2.sql" || exit 1
 cd "$work" || exit 1
 
-step "17. Data are held to the contracts that were agreed: a month of events, with the defects that months have."
+step "17. A month of events, with typical defects, is tested against its contract."
 expect 3 treaty test contracts/events/retail.orders.order_placed.yaml pipeline/landing/retail.orders.order_placed \
   --quarantine bad --now 2026-02-04T00:00:00Z
 
-step "18. Where there is no contract yet, one is drafted from the data; every guess says so."
+step "18. A contract is drafted from data; every guess is marked."
 printf '$ treaty infer pipeline/landing/retail.returns.return_received --id retail.returns.return_received | head\n\n'
 wait "$draft" || exit 1
 head -n 30 draft.yaml
 
 export TREATY_REGISTRY="$registry"
-step "19. The whole way under contract: raw, events, products, reconciliation, publications, on Spark and Iceberg."
+step "19. The pipeline runs on Spark and Iceberg: raw, events, products, reconciliation, publications."
 expect 0 treaty run pipeline
 
-step "20. Later days bring late events: only what they touch is computed again, and doubts that they settle are closed."
+step "20. Late events arrive: only the affected keys are computed again, and resolved exceptions are closed."
 (cd "$OLDPWD" && python -m examples.retail.history "$work/pipeline/landing" --orders 2500 --batch week --wave 2) || exit 1
 echo; expect 0 treaty run pipeline
 
-step "21. A release of the shop loses addresses. Every event keeps its contract, the product does not: nothing is published (exit code 3)."
+step "21. A release of the shop loses addresses. The events are valid, but the product violates its contract: nothing is published (exit code 3)."
 (cd "$OLDPWD" && python -m examples.retail.breach "$work/pipeline/landing") || exit 1
 echo; expect 3 treaty run pipeline
 
 cd "$OLDPWD" || exit 1
-step "22. All of it on pages: what each field means, who reads it, what is changing, how promises were kept."
+step "22. The catalog shows every contract with its fields, consumers, changes and measured quality."
 expect 0 treaty catalog build "$left/site"
 
 step "Look further"
 shown=${left#"$PWD"/}
 cat <<TEXT
-  $shown/site/index.html                    open it in a browser: the catalog of what you have just seen
-  .venv/bin/treaty serve --database $shown/registry.db   the same, live, at http://127.0.0.1:8090
+  $shown/site/index.html                    the catalog of this demo, for your browser
+  .venv/bin/treaty serve --database $shown/registry.db   the same catalog, live, at http://127.0.0.1:8090
   .venv/bin/treaty explain                   the kinds of change and the lint rules
   .venv/bin/treaty explain field_enum_shrunk the page of one kind
   .venv/bin/treaty init my-project           start your own

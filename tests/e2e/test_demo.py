@@ -42,14 +42,14 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "tax-reporting  external_regulatory · critical · tax-data@retail.example",
         "reads financial_recognition_status",
         "finance_recognized_sale 1.3.0 be published?  no",
-        "finance_recognized_sale 2.0.0  proposed\n   it waits for acknowledgement by",
+        "finance_recognized_sale 2.0.0  proposed\n   it waits for the acknowledgement of",
         f"{_FINANCE}@1 → {_FINANCE}@2  open",
         "Guide for tax-reporting",
         "finance_recognized_sale@1 be retired?  no",
         "revenue-dashboard still reads",
-        "the audit log is whole",
+        "the audit log is intact",
         "Guide for delivery-planner",
-        "proven: what is called exact is exact",
+        "proven: exact fields returned unchanged",
         "|        Porto|      2|",
     ):
         assert said in ran.stdout
