@@ -51,7 +51,7 @@ HOSTILE = Report(
 )
 
 TEXT = """\
-✗ orders.csv violates orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the whole dataset did not hold; 1 difference in schema against the contract
+✗ orders.csv violates orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the entire dataset did not hold; 1 schema difference not allowed by the contract
 
 Rules
      Rule          Rows or value  Share  Requirement                                                      Severity
