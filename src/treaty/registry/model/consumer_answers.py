@@ -35,7 +35,7 @@ class NodeAnswer(Answer):
 
 
 class GraphAnswer(Answer):
-    """Who depends on a line or consumer, or what it rests on."""
+    """What depends on a line or consumer, or what it depends on."""
 
     node: str = Field(examples=["users.daily_active@1"])
     direction: Literal["upstream", "downstream"] = Field(examples=["downstream"])
@@ -225,7 +225,7 @@ class BoardAnswer(MigrationAnswer):
 
 
 class MigrationPathAnswer(Answer):
-    """The way over between two versions: how each shape is made from the other, and a guide for each consumer."""
+    """The migration path between two versions: how each shape is derived, and a guide for each consumer."""
 
     contract: str = Field(examples=["users.daily_active"])
     before: str = Field(examples=["1.1.0"])
