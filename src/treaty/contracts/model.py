@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from treaty.contracts import blocks as treaty_blocks
 from treaty.contracts.findings import Pointer
+from treaty.contracts.foreign import ForeignConstruct, foreign_constructs_in
 from treaty.contracts.frozen import deferred, lazy
 from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
@@ -74,6 +75,11 @@ class Field:
         return treaty_blocks.field_keys_in(self.custom_properties)
 
     @lazy
+    def foreign(self) -> tuple[ForeignConstruct, ...]:
+        """What a foreign schema says here and the model cannot hold, sorted."""
+        return foreign_constructs_in(self.custom_properties)
+
+    @lazy
     def children(self) -> tuple[tuple[str, Field], ...]:
         """Array elements, map keys and map values with their path marks; named fields are in `properties`."""
         marked = ((ITEMS, self.items), (MAP_KEYS, self.map_key), (MAP_VALUES, self.map_value))
@@ -109,6 +115,11 @@ class SchemaObject:
         return self.properties or ()
 
     @lazy
+    def foreign(self) -> tuple[ForeignConstruct, ...]:
+        """What a foreign schema says here and the model cannot hold, sorted."""
+        return foreign_constructs_in(self.custom_properties)
+
+    @lazy
     def primary_key(self) -> tuple[str, ...]:
         """The names of the key fields, in key order."""
         keys = [field for field in self.fields if field.primary_key]
@@ -142,6 +153,11 @@ class Contract:
     def treaty(self) -> treaty_blocks.Blocks:
         """Treaty's extension blocks (ordering, delivery, deprecation, …)."""
         return treaty_blocks.blocks_in(self.custom_properties, self.plain_keys)
+
+    @lazy
+    def foreign(self) -> tuple[ForeignConstruct, ...]:
+        """What a foreign schema says here and the model cannot hold, sorted."""
+        return foreign_constructs_in(self.custom_properties)
 
     @lazy
     def owners(self) -> tuple[Owner, ...]:

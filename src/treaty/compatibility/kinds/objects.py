@@ -99,6 +99,26 @@ def object_metadata_changed(change: Change) -> str:
     return f"{change.subject} changed{format_before_after(change)}"
 
 
+@kind(
+    "foreign",
+    {direction: Grade(Bump.MAJOR, BOTH) for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)},
+)
+def foreign_construct_changed(change: Change) -> str:
+    """Something that a foreign schema says, and that contracts have no place for, was added, removed or changed.
+
+    Why it hurts: it may, for example, accept less data or send readers values of another type. Treaty keeps such a
+    construct as text and can tell that it differs, but not what the difference means, so the change cannot be judged.
+
+    Example: `patternProperties` of a JSON Schema, or the branches of an Avro union, are different.
+
+    Instead: compare both versions in the format's own tool. If the change is harmless, waive it or re-grade this kind
+    under `grading:` in `treaty.yaml`; otherwise publish a new MAJOR version with a `migration:` block.
+    """
+    place = f"field {change.field!r}: " if change.field else ""
+    moved = f"{abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"
+    return f"{place}{change.subject} changed: {moved}; what this means for data and readers cannot be judged"
+
+
 @kind("object.primary_key", {Direction.REPLACED: Grade(Bump.MAJOR, BOTH)}, always=True)
 def primary_key_changed(change: Change) -> str:
     """The primary key has different fields, or the same fields in a different order.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from treaty.compatibility.terms import quality_rules
+from treaty.contracts.foreign import carries_constructs
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.schemas import block_names
 
@@ -26,6 +27,14 @@ def definition_notes(owner: Field | SchemaObject | Contract) -> dict[str, Any]:
         f"definition.{entry.get('type')}.{entry.get('url')}": entry.get("description")
         for entry in owner.authoritative_definitions or ()
     }
+
+
+def foreign_constructs(owner: Field | SchemaObject | Contract) -> dict[str, str]:
+    """Return the texts of foreign constructs by format and name."""
+    named = UniqueNames()
+    for construct in owner.foreign:
+        named.put(f"{construct.format} {construct.name}", construct.text)
+    return named
 
 
 def relationships(owner: Field | SchemaObject) -> dict[str, Any]:
@@ -70,7 +79,7 @@ def custom_metadata(entries: Any, graded: Collection[str] = ()) -> dict[str, Any
     found = UniqueNames()
     for index, entry in enumerate(entries or ()):
         name = entry.get("property")
-        if isinstance(name, str) and name in graded:
+        if (isinstance(name, str) and name in graded) or carries_constructs(entry):
             continue
         key = (
             str(name)

@@ -12,6 +12,7 @@ from treaty.compatibility.terms.annotations import (
     custom_metadata,
     definition_notes,
     definitions,
+    foreign_constructs,
     relationships,
     rule_annotations,
 )
@@ -146,6 +147,7 @@ CONTRACT_TERMS: tuple[Term, ...] = (
     Term("contract.servers", _servers, keyed(replaced)),
     Term("contract.description", _descriptions, keyed(replaced)),
     Term("definition", definitions, keyed(alternatives)),
+    Term("foreign", foreign_constructs, keyed(replaced)),
     Term("contract.metadata", _contract_metadata, keyed(replaced)),
     Term("contract.metadata", _contract_notes, in_both(replaced)),
 )
@@ -168,6 +170,7 @@ OBJECT_TERMS: tuple[Term, ...] = (
     Term("quality", lambda item: item.quality or (), quality_rules.quality_rules),
     Term("relationship", relationships, keyed(presence)),
     Term("contract.description", lambda item: item.description, replaced),
+    Term("foreign", foreign_constructs, keyed(replaced)),
     Term("object.metadata", _object_metadata, keyed(replaced)),
     Term("object.metadata", _object_notes, in_both(replaced)),
 )

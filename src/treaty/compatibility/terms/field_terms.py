@@ -11,6 +11,7 @@ from treaty.compatibility.terms.annotations import (
     custom_metadata,
     definition_notes,
     definitions,
+    foreign_constructs,
     relationships,
     rule_annotations,
 )
@@ -122,6 +123,7 @@ FIELD_TERMS: tuple[Term, ...] = (
     _term("field.time_zone", _time_zone, replaced, _OWN, ("timezone", "defaultTimezone")),
     _term("field.semantic_type", _own("semantic_type"), replaced, _OWN),
     _term("field.semantic_type", _role, replaced, ("more",)),
+    _term("foreign", foreign_constructs, keyed(replaced), _OWN),
     _term("definition", definitions, keyed(alternatives), ("authoritative_definitions",)),
     _term("quality", field_rules, quality_rules.quality_rules, ("quality", "enum")),
     _term("relationship", relationships, keyed(presence), ("relationships",)),
