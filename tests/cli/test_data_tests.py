@@ -17,7 +17,7 @@ from tests.cli.conftest import Result, Treaty, Write
 from tests.documents import CASES
 from treaty.cli.commands import test as command
 from treaty.spark import Duplicates, UnknownFields
-from treaty.spark.checks import Kind
+from treaty.spark.rules import Kind
 
 REPORTS: list[dict[str, Any]] = yaml.safe_load((CASES / "testing" / "reports.yaml").read_text())
 FIELDS = [

@@ -13,11 +13,10 @@ import pytest
 from tests.spark.report.made import dataset_rule, difference, made, rows_rule
 from treaty.cli.render.test_report import HeldRules, ReportFormat, phrases, render_report
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import Threshold
-from treaty.spark.report.data_report import TestReport as Report
-from treaty.spark.report.data_report import WrittenQuarantine
+from treaty.spark.report.data_test import TestReport as Report
+from treaty.spark.report.data_test import WrittenQuarantine
 from treaty.spark.report.samples import Sample
-from treaty.spark.rules import Unchecked
+from treaty.spark.rules import Threshold, Unchecked
 
 FAILED = made(
     rows_rule("unique:id", 30),

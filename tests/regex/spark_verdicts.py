@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.spark.pattern_matching import violates
+from treaty.spark.text_checks import violates
 
 Judged: TypeAlias = dict[tuple[str, str | None], bool]
 

@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from treaty.regex.translation import translate
-from treaty.spark.pattern_matching import too_long, violates
+from treaty.spark.text_checks import too_long, violates
 
 ATTACKS = {
     # nested repetitions that a simpler pattern replaces

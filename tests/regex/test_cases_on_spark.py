@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from tests.regex.pattern_cases import Case, cases
 from tests.regex.spark_verdicts import Judged, violated
-from treaty.spark.pattern_matching import violates
+from treaty.spark.text_checks import violates
 
 MEANING, SHAPES = cases("meaning"), cases("shapes")
 ALL = [*MEANING, *SHAPES]

@@ -19,10 +19,10 @@ from treaty.cli.spark_session import command_session
 from treaty.contracts.findings import Severity
 from treaty.errors import Unavailable
 from treaty.spark import Duplicates, KeyReading, Policy, UnknownFields, enforce
-from treaty.spark.checks import Threshold
 from treaty.spark.drift import TextTyping
 from treaty.spark.readers import Data, Database, Files, Source, explain_errors, open_data, options_for, parse_source
 from treaty.spark.report import DataTestOptions, Destination, Existing, TestReport, run_data_test
+from treaty.spark.rules import Threshold
 from treaty.spark.schema import select_object
 from treaty.spark.session import track_progress
 from treaty.spark.session_options import SparkOptions

@@ -63,7 +63,7 @@ def path_between(old: Contract, new: Contract) -> MigrationPath:
     if plan is None or not any(move.sql or move.back for move in plan.fields):
         return migration_path(old, new)
     with requires_extra("spark"):
-        from treaty.spark.migration import guard_sql
+        from treaty.sql.rules import guard_sql
     return migration_path(old, new, guard_sql)
 
 

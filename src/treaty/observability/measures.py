@@ -1,10 +1,10 @@
-"""Measures of a contract: known kinds, promised values, and the evaluation of a value as a state."""
+"""Measures of a contract: known kinds, promised values, the state of a value, and the state of a day."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -212,3 +212,29 @@ def _read(kind: MeasureKind, value: object, unit: object) -> Iterator[float]:
     found = parse_quantity(value, unit if isinstance(unit, str) else None)
     if found is not None and found.dimension in _DIMENSIONS.get(kind.unit, _COUNTED | {kind.unit}):
         yield float(found.amount)
+
+
+@dataclass(frozen=True, slots=True)
+class DayState:
+    """The state of a contract on one day, and the measures that caused it."""
+
+    day: date
+    state: State | None = None
+    by: tuple[str, ...] = ()
+
+
+def days_until(last: date, count: int) -> tuple[date, ...]:
+    """Return a number of consecutive days up to and including the last one."""
+    return tuple(last - timedelta(days=back) for back in range(count - 1, -1, -1))
+
+
+def summarize_day(day: date, found: Mapping[str, State | None]) -> DayState:
+    """Return the state of a day from the worst state of each measure."""
+    state = worst(found.values())
+    return DayState(day, state, tuple(sorted(name for name, one in found.items() if state and one is state)))
+
+
+def fill_days(days: Iterable[date], found: Iterable[DayState]) -> tuple[DayState, ...]:
+    """Return one entry per day; days without data have no state."""
+    known = {one.day: one for one in found}
+    return tuple(known.get(day) or DayState(day) for day in days)

@@ -200,9 +200,9 @@ def _guard() -> SqlGuard | None:
         return None
 
     def guard(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
-        from treaty.spark.migration import guard_sql as read  # imported when the first SQL is checked
+        from treaty.sql.rules import guard_sql  # imported when the first SQL is checked
 
-        return read(text, contract, item)
+        return guard_sql(text, contract, item)
 
     return guard
 

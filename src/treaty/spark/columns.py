@@ -1,11 +1,11 @@
-"""Helpers for columns: quoted names, internal names, and expressions folded from many columns."""
+"""Column names and expressions: quoted names, reserved names, folded conditions, malformed rows."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 VIOLATIONS_COLUMN = "_violations"
@@ -44,3 +44,15 @@ def evaluate_once(column: Column) -> Column:
     sixty fields. It does not copy non-deterministic expressions, so the column is wrapped in one.
     """
     return F.when(F.monotonically_increasing_id() >= F.lit(0), column)
+
+
+def keep_malformed_rows(frame: DataFrame) -> DataFrame:
+    """Return the frame with malformed rows marked in the same way, whichever columns a query selects.
+
+    Spark parses only the columns that a query uses and detects malformed lines by these alone; it refuses a query
+    for the malformed column only. So that column depends on every column, at no cost for valid rows.
+    """
+    columns = [quoted_col(name) for name in frame.columns if name != MALFORMED_COLUMN]
+    empty = F.substring(F.concat_ws("", *[column.isNull().cast("string") for column in columns]), 1, 0)
+    line = quoted_col(MALFORMED_COLUMN)
+    return frame.select(*columns, F.when(line.isNotNull(), F.concat(line, empty)).alias(MALFORMED_COLUMN))

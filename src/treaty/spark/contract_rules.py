@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import types as spark
@@ -13,13 +14,24 @@ from pyspark.sql import types as spark
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.quantities import parse_seconds
 from treaty.errors import InvalidDocument
-from treaty.spark.checks import Check, Kind
-from treaty.spark.freshness import freshness_rules
 from treaty.spark.input_layout import InputLayout
 from treaty.spark.quality_rules import quality_rules
-from treaty.spark.references import reference_rules
-from treaty.spark.rules import AnyRule, Policy, ReferenceRule, RowRule, Rule, RuleSet, Scope, Unchecked, UniqueRule
+from treaty.spark.rules import (
+    AnyRule,
+    Check,
+    FreshnessRule,
+    Kind,
+    Policy,
+    ReferenceRule,
+    RowRule,
+    Rule,
+    RuleSet,
+    Scope,
+    Unchecked,
+    UniqueRule,
+)
 from treaty.spark.schema import column_name, is_classified, spark_type
 from treaty.spark.value_checks import contains_map, unchecked_options
 
@@ -138,3 +150,106 @@ def _refuse_unknown_severities(policy: Policy, rules: list[Rule]) -> None:
         raise InvalidDocument(
             f"cannot change the severity of {unknown[0]!r}: there is no such rule; the rules are: {listed}"
         )
+
+
+_TIMESTAMP_TYPES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
+
+
+def freshness_rules(contract: Contract, schema: SchemaObject) -> Iterator[FreshnessRule | Unchecked]:
+    """Yield a rule for each freshness level that names a timestamp to measure it by."""
+    for level in contract.sla or ():
+        if str(level.get("property", "")).lower() == "freshness":
+            rule = _freshness_rule(level, contract, schema)
+            if rule is not None:
+                yield rule
+
+
+def _freshness_rule(
+    level: Mapping[str, Any], contract: Contract, schema: SchemaObject
+) -> FreshnessRule | Unchecked | None:
+    promised = parse_seconds(level.get("value"), level.get("unit"))
+    what = f"freshness of {level.get('value')} {level.get('unit') or ''}".strip()
+    if promised is None:
+        return Unchecked(what, "its value is not a duration such as 4 h")
+    element = level.get("element")
+    if not element:
+        return Unchecked(
+            what, "it names no element; name the timestamp to measure it by, such as element: orders.updated_at"
+        )
+    owner, _, name = str(element).strip().rpartition(".")
+    if owner and owner not in (schema.name, schema.physical_name) and len(contract.schema) > 1:
+        return None
+    field = _field(schema, name)
+    if field is None or not isinstance(spark_type(field), _TIMESTAMP_TYPES):
+        return Unchecked(what, f"its element {element!r} is not a top-level date or timestamp of {schema.name}")
+    says = f"newest row must be at most {level.get('value')} {level.get('unit') or 's'} old"
+    rule = Rule(f"freshness:{field.name}", Kind.FRESHNESS, field.name or "", says, of_rows=False)
+    return FreshnessRule(rule, column_name(field), float(promised))
+
+
+def _field(schema: SchemaObject, name: str) -> Field | None:
+    return next((field for field in schema.fields if name in (field.name, field.physical_name)), None)
+
+
+def reference_rules(
+    contract: Contract, schema: SchemaObject, given: frozenset[str]
+) -> Iterator[ReferenceRule | Unchecked]:
+    """Yield a rule for each relationship whose target is given or is the object itself."""
+    for field in schema.fields:
+        for entry in field.relationships or ():
+            yield _reference_rule(contract, schema, given, (field.name or "",), entry)
+    for entry in schema.relationships or ():
+        yield _reference_rule(
+            contract, schema, given, tuple(_last_part(item) for item in _as_tuple(entry.get("from"))), entry
+        )
+
+
+def _reference_rule(
+    contract: Contract, schema: SchemaObject, given: frozenset[str], names: tuple[str, ...], entry: Mapping[str, Any]
+) -> ReferenceRule | Unchecked:
+    targets = [_target(contract, item) for item in _as_tuple(entry.get("to"))]
+    where = ", ".join(names)
+    target_names = ", ".join(map(str, _as_tuple(entry.get("to"))))
+    by_name = {field.name: field for field in schema.fields}
+    unknown = [name for name in names if name not in by_name]
+    owners = {owner for owner, _ in targets}
+    if unknown or len(owners) != 1 or len(targets) != len(names):
+        return Unchecked(
+            f"reference:{where} -> {target_names}",
+            "it does not pair fields of this object with fields of one other object",
+        )
+    owner = owners.pop()
+    if owner not in given and owner != schema.name:
+        return Unchecked(f"reference:{where} -> {target_names}", f"no data was given for {owner!r}")
+    fields = [by_name[name] for name in names]
+    rule = Rule(f"reference:{where}", Kind.REFERENCE, where, f"must exist in {target_names}")
+    columns = tuple(column_name(field) for field in fields)
+    target_columns = tuple(_column_in(contract, owner, name) for _, name in targets)
+    return ReferenceRule(rule, columns, owner, target_columns, any(map(is_classified, fields)))
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _last_part(reference: Any) -> str:
+    return str(reference).replace("/", ".").rpartition(".")[2]
+
+
+def _target(contract: Contract, reference: Any) -> tuple[str, str]:
+    """Return the names of object and field in `object.field` or `/schema/<id>/properties/<id>`."""
+    text = str(reference).rpartition("#")[2]
+    if "/" not in text:
+        owner, _, name = text.rpartition(".")
+        return owner, name
+    parts = [part for part in text.split("/") if part]
+    owner_id, field_id = (parts[1] if len(parts) > 1 else ""), parts[-1]
+    schema = next((item for item in contract.schema if item.id == owner_id), None)
+    field = next((item for item in schema.fields if item.id == field_id), None) if schema else None
+    return (schema.name if schema else owner_id), ((field.name or "") if field else field_id)
+
+
+def _column_in(contract: Contract, owner: str, name: str) -> str:
+    schema = next((item for item in contract.schema if item.name == owner), None)
+    field: Field | None = next((item for item in schema.fields if item.name == name), None) if schema else None
+    return column_name(field) if field else name

@@ -19,7 +19,6 @@ from treaty.spark.columns import INTERNAL_PREFIX, VIOLATIONS_COLUMN, all_of, fol
 from treaty.spark.contract_rules import collect_rules
 from treaty.spark.input_layout import InputLayout, lay_out_input
 from treaty.spark.measures import Measures
-from treaty.spark.references import mark_missing_references
 from treaty.spark.rule_measurement import measure_rules
 from treaty.spark.rules import (
     AnyRule,
@@ -37,6 +36,7 @@ from treaty.spark.rules import (
 from treaty.spark.schema import column_name, select_object
 from treaty.spark.uniqueness import (
     content_hash,
+    has_complete_key,
     mark_all_but_first,
     mark_by_key_number,
     mark_duplicates_by_join,
@@ -248,6 +248,23 @@ class Enforcement:
             *[quoted_col(columns[name]).asc_nulls_last() for name in asked],
             content,
         ]
+
+
+def mark_missing_references(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: str) -> DataFrame:
+    """Mark rows whose values are not in the other data; an incomplete reference is not checked."""
+    absent = [name for name in rule.target_columns if name not in other.columns]
+    if absent:
+        raise InvalidDocument(
+            f"the data for {rule.target!r} has no column {absent[0]!r}, which {rule.rule.field} refers to; "
+            f"it has: {', '.join(other.columns)}"
+        )
+    names = [f"{INTERNAL_PREFIX}to_{place}" for place in range(len(rule.columns))]
+    targets = other.select(
+        *[quoted_col(column).alias(name) for column, name in zip(rule.target_columns, names, strict=True)]
+    )
+    same = [quoted_col(column) == quoted_col(name) for column, name in zip(rule.columns, names, strict=True)]
+    joined = frame.join(targets.distinct(), all_of(same), "left")
+    return joined.withColumn(flag, has_complete_key(rule.columns) & quoted_col(names[0]).isNull()).drop(*names)
 
 
 def enforce(

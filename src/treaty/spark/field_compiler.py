@@ -13,8 +13,8 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Field
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import EMPTY
-from treaty.spark.checks import Check, Kind
 from treaty.spark.columns import any_of, fold_columns
+from treaty.spark.rules import Check, Kind
 from treaty.spark.schema import column_name, find_struct_field, is_classified, lenient_type, spark_type, unknown_columns
 from treaty.spark.type_conversion import ColumnFunction, find_conversion, same_type
 from treaty.spark.value_checks import quality_checks, term_checks

@@ -13,9 +13,9 @@ from pyspark.sql import types as spark
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
-from treaty.spark.checks import Check, Kind
 from treaty.spark.columns import INTERNAL_PREFIX, MALFORMED_COLUMN, VIOLATIONS_COLUMN, any_of, evaluate_once, quoted_col
 from treaty.spark.field_compiler import CompiledField, FieldContext, compile_field, is_json_text, parse_json
+from treaty.spark.rules import Check, Kind
 from treaty.spark.schema import column_name, find_struct_field, is_classified, unknown_columns
 
 

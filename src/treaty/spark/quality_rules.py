@@ -16,10 +16,20 @@ from treaty.contracts.model import Contract, Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.values import EMPTY, abbreviate
 from treaty.errors import InvalidDocument
-from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
 from treaty.spark.columns import quoted_col
 from treaty.spark.input_layout import InputLayout
-from treaty.spark.rules import AnyRule, MetricRule, RowRule, Rule, Unchecked, UniqueRule
+from treaty.spark.rules import (
+    NO_VIOLATIONS,
+    AnyRule,
+    Kind,
+    MetricRule,
+    RowRule,
+    Rule,
+    Threshold,
+    Unchecked,
+    UniqueRule,
+    read_threshold,
+)
 from treaty.spark.schema import column_name, is_classified, spark_type
 from treaty.spark.value_checks import VALUE_METRICS, contains_map, rule_severity
 from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleScope

@@ -18,10 +18,9 @@ from treaty.compatibility.terms.quality_rules import normalize_rule, rule_name
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Field
 from treaty.contracts.values import EMPTY, abbreviate
-from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold, read_threshold
 from treaty.spark.columns import all_of, any_of
-from treaty.spark.pattern_matching import violates
-from treaty.spark.text_formats import FORMATS
+from treaty.spark.rules import NO_VIOLATIONS, Kind, Threshold, read_threshold
+from treaty.spark.text_checks import FORMATS, violates
 from treaty.spark.type_conversion import ColumnFunction
 
 ValueCheck: TypeAlias = tuple[Kind, str, ColumnFunction]

@@ -7,6 +7,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from treaty.compatibility.migration import GuardedSql
+from treaty.contracts.model import Contract, SchemaObject
+from treaty.contracts.paths import FieldPath
+from treaty.errors import InvalidDocument
 from treaty.sql import function_calls, operators, rule_columns, rule_queries, text_patterns, values
 from treaty.sql.allowed_functions import BOOLEAN_FUNCTIONS
 from treaty.sql.checked_sql import (
@@ -166,3 +170,17 @@ def _field(text: str, lexeme: Lexeme, scope: RuleScope) -> Iterator[Lexeme]:
         if number:
             yield Lexeme(Kind.SIGN, ".", lexeme.at)
         yield Lexeme(Kind.NAME, step.text, lexeme.at)
+
+
+_RULE_SUBJECT = "the SQL of the rule"
+
+
+def guard_sql(text: str, contract: Contract, schema: SchemaObject) -> GuardedSql:
+    """Return the checked SQL of a migration over the rows of an object; refuse what is not on the allow-list."""
+    try:
+        value = parse_row_value(text, RuleScope.of(contract, schema))
+    except InvalidDocument as error:
+        message = str(error).replace(_RULE_SUBJECT, f"the SQL that migration declares over {schema.name}")
+        raise InvalidDocument(message) from None
+    owner = schema.name if len(contract.schema) > 1 else None
+    return GuardedSql(value.expression, tuple(FieldPath(path.steps, owner) for path in value.paths))

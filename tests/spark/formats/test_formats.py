@@ -10,7 +10,7 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from treaty.spark.text_formats import FORMATS
+from treaty.spark.text_checks import FORMATS
 
 CASES = Path(__file__).parents[2] / "cases" / "spark_formats"
 

@@ -14,8 +14,9 @@ from treaty.compatibility.migration import Fidelity, MigrationDirection, Migrati
 from treaty.compatibility.migration.proof import FieldProof, Proof
 from treaty.contracts.loader import contract_from
 from treaty.errors import InvalidDocument
-from treaty.spark.migration import apply_shim, guard_sql, prove
+from treaty.spark.migration import apply_shim, prove
 from treaty.spark.migration.proof import GivenRows
+from treaty.sql.rules import guard_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.profile.drafts import ROWS, drafted, fields_of, guessed
 from treaty.contracts.paths import FieldPath
-from treaty.spark.profile.key_detection import find_key
+from treaty.spark.profile.inference import find_key
 from treaty.spark.profile.text_statistics import collect_text_statistics
 from treaty.spark.profile.value_statistics import collect_value_statistics
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import re2
 
-from treaty.spark.profile.text_shapes import fixed_pattern, varying_pattern
+from treaty.spark.profile.text_analysis import fixed_pattern, varying_pattern
 
 FIXED = [
     ("AAA", "CHF", "USD", "^[A-Z]{3}$"),

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import NO_VIOLATIONS, Kind, Threshold
 from treaty.spark.measures import Measures, RuleMeasure
-from treaty.spark.report.data_report import SchemaDifference
-from treaty.spark.report.data_report import TestReport as Report
-from treaty.spark.rules import Rule, Unchecked
+from treaty.spark.report.data_test import SchemaDifference
+from treaty.spark.report.data_test import TestReport as Report
+from treaty.spark.rules import NO_VIOLATIONS, Kind, Rule, Threshold, Unchecked
 
 NOW = datetime(2026, 1, 3, 5, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.spark.report.made import dataset_rule, difference, made, rows_rule
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import Threshold
 from treaty.spark.report import Outcome
-from treaty.spark.report.data_report import TestReport as Report
+from treaty.spark.report.data_test import TestReport as Report
+from treaty.spark.rules import Threshold
 
 FIVE_PERCENT = Threshold("mustBeLessOrEqualTo", 5, True)
 ONE_PERCENT = Threshold("mustBeLessOrEqualTo", 1, True)

@@ -11,9 +11,8 @@ from treaty.catalog.formatting import format_date, pluralize
 from treaty.catalog.pages.contract.service_levels import DAYS, Chart, chart_anchor, measure_chart
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
-from treaty.observability import formatting, measures
-from treaty.observability.daily_states import DayState, days_until, fill_days
-from treaty.observability.measures import RANKS, State, is_stale, measure_kind, worst
+from treaty.observability import amounts, measures
+from treaty.observability.measures import RANKS, DayState, State, days_until, fill_days, is_stale, measure_kind, worst
 from treaty.registry.model import ContractAnswer, DayAnswer, GridRowAnswer, MeasureAnswer, OverviewAnswer
 from treaty.registry.model.contract_answers import Query
 
@@ -245,8 +244,8 @@ def _describe_problem(one: MeasureAnswer) -> str:
     kind = measure_kind(one.name, one.unit)
     if one.name == measures.RUN:
         return "the last run failed"
-    promised = f", promised {formatting.format_promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
-    return f"{kind.title.lower()} {formatting.format_measured(kind, one.value, one.unit)}{promised}"
+    promised = f", promised {amounts.format_promise(kind, one.promise, one.unit)}" if one.promise is not None else ""
+    return f"{kind.title.lower()} {amounts.format_measured(kind, one.value, one.unit)}{promised}"
 
 
 def _severity(one: MeasureAnswer) -> int:
@@ -271,8 +270,8 @@ def _freshness_tile(measures: Sequence[MeasureAnswer]) -> Tile:
     worst_late = max(late, key=lambda one: one.value / one.promise if one.promise else 0.0)
     kind = measure_kind(worst_late.name, worst_late.unit)
     promise = worst_late.promise
-    promised = f", promised {formatting.format_promise(kind, promise, worst_late.unit)}" if promise is not None else ""
-    note = f"oldest: {formatting.format_measured(kind, worst_late.value, worst_late.unit)}{promised}"
+    promised = f", promised {amounts.format_promise(kind, promise, worst_late.unit)}" if promise is not None else ""
+    note = f"oldest: {amounts.format_measured(kind, worst_late.value, worst_late.unit)}{promised}"
     return Tile("Freshness", pluralize(len(late), "contract") + " late", note, "failing", worst_late.contract)
 
 
@@ -301,7 +300,7 @@ def _backlog_row(
     return BacklogRow(
         name,
         round(rows.value) if rows else 0,
-        formatting.format_amount(share.value, share.unit) if share and rows else None,
+        amounts.format_amount(share.value, share.unit) if share and rows else None,
         (share.state or "none") if share and rows else "none",
         round(exceptions.value) if exceptions else None,
         max(one.at for one in (rows, exceptions) if one),

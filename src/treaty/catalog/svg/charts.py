@@ -12,7 +12,7 @@ from statistics import median
 from markupsafe import Markup
 
 from treaty.catalog.formatting import format_date
-from treaty.observability import formatting
+from treaty.observability import amounts
 from treaty.observability.measures import PERCENT, SECONDS, Bound, MeasureKind, State
 
 _PLOT_SIZE = 1_000
@@ -149,7 +149,7 @@ def _promise_line(
             _percent(1 - share),
             "15" if share > _LABEL_BELOW_FROM else "-5",
             "start" if on_left else "end",
-            formatting.format_promise(kind, starts[-1].promise, unit),
+            amounts.format_promise(kind, starts[-1].promise, unit),
         )
 
 

@@ -12,12 +12,11 @@ from pyspark.sql import DataFrame
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, SchemaObject
-from treaty.spark.checks import Kind
 from treaty.spark.columns import quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report.samples import Sample, collect_samples
-from treaty.spark.rules import AnyRule, ReferenceRule, RowRule, RuleSet, Unchecked, UniqueRule
+from treaty.spark.rules import AnyRule, Kind, ReferenceRule, RowRule, RuleSet, Unchecked, UniqueRule
 from treaty.spark.schema import column_name, find_struct_field, select_object
 
 MAX_SAMPLES = 10

@@ -17,7 +17,7 @@ from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals, encoded_a
 from treaty.pipeline.sources.file_tracking import File, file_notes, find_files
 from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.csv_reader import read_csv
-from treaty.spark.readers.file_listing import FileListing
+from treaty.spark.readers.files import FileListing
 from treaty.spark.readers.read_errors import explain_error, explain_errors
 from treaty.spark.readers.sources import DataFormat, FileKind
 

@@ -21,8 +21,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from treaty.observability.daily_states import DayState, summarize_day
-from treaty.observability.measures import RANKS, Measure, State, current_since, state_for_rank
+from treaty.observability.measures import RANKS, DayState, Measure, State, current_since, state_for_rank, summarize_day
 from treaty.registry.store.tables import contracts, current_measures, in_batches, measures
 from treaty.registry.store.transaction import Transaction
 

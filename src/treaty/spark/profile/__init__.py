@@ -1,8 +1,7 @@
 """Profile data and draft a contract from it; every guessed term states its evidence."""
 
-from treaty.spark.profile.facts import Facts, Profile, TypeOrigin
-from treaty.spark.profile.guesses import GUESSED_PROPERTY, Confidence, Guess, read_guesses
 from treaty.spark.profile.inference import Inferred, Sample, infer, parse_sample
+from treaty.spark.profile.model import GUESSED_PROPERTY, Confidence, Facts, Guess, Profile, TypeOrigin, read_guesses
 
 __all__ = [
     "GUESSED_PROPERTY",

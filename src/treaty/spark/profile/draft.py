@@ -13,12 +13,14 @@ from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.values import FrozenMap
 from treaty.spark.columns import MALFORMED_COLUMN
-from treaty.spark.profile.facts import MIN_EVIDENCE_ROWS, Profile, TypeOrigin
-from treaty.spark.profile.guesses import (
+from treaty.spark.profile.model import (
     GUESSED_PROPERTY,
+    MIN_EVIDENCE_ROWS,
     Confidence,
     Guess,
     GuessedField,
+    Profile,
+    TypeOrigin,
     cap_confidence,
     read_guesses,
     with_guess_notes,

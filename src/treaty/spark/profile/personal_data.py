@@ -12,9 +12,8 @@ from treaty.contracts.names import split_words
 from treaty.contracts.paths import FieldPath
 from treaty.governance.lint import RULES
 from treaty.governance.lint.rule_table import field_contexts
-from treaty.spark.profile.facts import Facts, Profile
-from treaty.spark.profile.guesses import Confidence, Guess, cap_confidence
-from treaty.spark.profile.text_types import DIGITS
+from treaty.spark.profile.model import Confidence, Facts, Guess, Profile, cap_confidence
+from treaty.spark.profile.text_analysis import DIGITS
 from treaty.spark.type_conversion import ColumnFunction
 
 _MAX_SEARCHED_LENGTH = 500

@@ -11,10 +11,17 @@ from typing import TypeAlias
 
 from treaty.contracts.paths import MAP_KEYS, FieldPath
 from treaty.contracts.values import EMPTY, FrozenMap
-from treaty.spark.profile.facts import MIN_EVIDENCE_ROWS, Facts, Profile
-from treaty.spark.profile.guesses import Confidence, Guess, GuessedField, cap_confidence
+from treaty.spark.profile.model import (
+    MIN_EVIDENCE_ROWS,
+    Confidence,
+    Facts,
+    Guess,
+    GuessedField,
+    Profile,
+    cap_confidence,
+)
 from treaty.spark.profile.name_hints import freshness_rank, implied_limits, is_choice, is_identifier
-from treaty.spark.profile.text_shapes import alphabet_pattern, fixed_pattern, varying_pattern
+from treaty.spark.profile.text_analysis import alphabet_pattern, fixed_pattern, varying_pattern
 
 _MAX_ENUM_VALUES = 20
 _MIN_ROWS_PER_ENUM_VALUE = 10

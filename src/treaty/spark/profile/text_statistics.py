@@ -11,15 +11,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from treaty.spark.columns import all_of
-from treaty.spark.profile import text_types
-from treaty.spark.profile.facts import Facts, NumberFacts, Profile
+from treaty.spark.profile import text_analysis
+from treaty.spark.profile.model import Facts, NumberFacts, Profile
 from treaty.spark.profile.personal_data import TRAITS
-from treaty.spark.profile.text_shapes import ALPHABETS, shape_runs, text_shape, uses_only
-from treaty.spark.profile.text_types import NUMERIC_TYPES, TextType
-from treaty.spark.profile.value_paths import list_value_paths
-from treaty.spark.profile.value_statistics import PATH_COLUMN, VALUE_COLUMN, aggregate_texts
+from treaty.spark.profile.text_analysis import ALPHABETS, NUMERIC_TYPES, TextType, shape_runs, text_shape, uses_only
+from treaty.spark.profile.value_statistics import PATH_COLUMN, VALUE_COLUMN, aggregate_texts, list_value_paths
 from treaty.spark.readers.json_reader import parse_variant_type
-from treaty.spark.text_formats import FORMATS
+from treaty.spark.text_checks import FORMATS
 from treaty.spark.type_conversion import ColumnFunction
 
 _MAX_LISTED_VALUES = 40
@@ -63,14 +61,14 @@ def _questions(few: list[int]) -> dict[str, Column]:
     """Return the aggregates of text values; values are listed only for paths with few distinct values."""
     value = F.col(VALUE_COLUMN)
     parsed = F.when(value.startswith("{") | value.startswith("["), F.try_parse_json(value))
-    number = F.when(text_types.classify_text(value).bitwiseAND(F.lit(int(NUMERIC_TYPES))) != F.lit(0), value)
+    number = F.when(text_analysis.classify_text(value).bitwiseAND(F.lit(int(NUMERIC_TYPES))) != F.lit(0), value)
     return {
-        "readings": F.bit_or(text_types.classify_text(value)),
-        "digits": F.max(text_types.count_digits(number)),
-        "fewest_decimals": F.min(text_types.count_decimals(number)),
-        "most_decimals": F.max(text_types.count_decimals(number)),
-        "least": F.min(text_types.parse_number(number)),
-        "greatest": F.max(text_types.parse_number(number)),
+        "readings": F.bit_or(text_analysis.classify_text(value)),
+        "digits": F.max(text_analysis.count_digits(number)),
+        "fewest_decimals": F.min(text_analysis.count_decimals(number)),
+        "most_decimals": F.max(text_analysis.count_decimals(number)),
+        "least": F.min(text_analysis.parse_number(number)),
+        "greatest": F.max(text_analysis.parse_number(number)),
         "least_shape": F.min(text_shape(value)),
         "greatest_shape": F.max(text_shape(value)),
         "least_runs": F.min(shape_runs(value)),

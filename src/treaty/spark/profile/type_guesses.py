@@ -10,10 +10,9 @@ from pyspark.sql import types as spark
 
 from treaty.contracts.model import Field
 from treaty.contracts.values import FrozenMap
-from treaty.spark.profile.facts import Facts, Profile, TypeOrigin
-from treaty.spark.profile.guesses import Confidence, Guess, GuessedField, cap_confidence
+from treaty.spark.profile.model import Confidence, Facts, Guess, GuessedField, Profile, TypeOrigin, cap_confidence
 from treaty.spark.profile.name_hints import is_identifier, is_label
-from treaty.spark.profile.text_types import NUMERIC_TYPES, TextType
+from treaty.spark.profile.text_analysis import NUMERIC_TYPES, TextType
 from treaty.spark.schema import field_from_type
 
 TYPE_TERM = "logicalType"

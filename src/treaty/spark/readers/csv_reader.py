@@ -10,9 +10,8 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import MALFORMED_COLUMN
-from treaty.spark.readers.file_listing import FileListing, partition_columns
-from treaty.spark.readers.malformed_rows import keep_malformed_rows
+from treaty.spark.columns import MALFORMED_COLUMN, keep_malformed_rows
+from treaty.spark.readers.files import FileListing, partition_columns
 
 _OPTIONS = {
     "header": "true",

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark_types
 from treaty.contracts.model import SchemaObject
 from treaty.errors import NotFound
 from treaty.spark.readers.csv_reader import read_csv
-from treaty.spark.readers.file_listing import FileListing, list_files, partition_columns
+from treaty.spark.readers.files import FileListing, list_files, partition_columns
 from treaty.spark.readers.json_reader import read_json_lines
 from treaty.spark.readers.read_errors import explain_errors
 from treaty.spark.readers.sources import Database, DataFormat, Source, Table, parse_source

@@ -13,9 +13,8 @@ from pyspark.sql import types as spark_types
 
 from treaty.contracts.model import Field, SchemaObject
 from treaty.errors import InvalidDocument
-from treaty.spark.columns import MALFORMED_COLUMN, evaluate_once, quoted_col
-from treaty.spark.readers.file_listing import FileListing, partition_columns
-from treaty.spark.readers.malformed_rows import keep_malformed_rows
+from treaty.spark.columns import MALFORMED_COLUMN, evaluate_once, keep_malformed_rows, quoted_col
+from treaty.spark.readers.files import FileListing, partition_columns
 from treaty.spark.schema import column_name
 
 _STRICT = {"allowSingleQuotes": "false"}

@@ -1,17 +1,229 @@
-"""Run a data test: measure the rules, compare schemas, write the quarantine and collect samples."""
+"""Run a data test and report it as a frozen value: measures, differences of schema, quarantine, samples and outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
-from treaty.spark.checks import Threshold
-from treaty.spark.drift import TextTyping, schema_drift
+from treaty.compatibility.changes import Change, Direction
+from treaty.compatibility.judge import Judged
+from treaty.contracts.findings import Severity
+from treaty.contracts.values import abbreviate, thaw
+from treaty.spark.drift import Drift, TextTyping, schema_drift
 from treaty.spark.enforcement import Enforcement
-from treaty.spark.report.data_report import NO_ROWS, TestReport, WrittenQuarantine, schema_differences
+from treaty.spark.measures import Measures, RuleMeasure
 from treaty.spark.report.quarantine import Destination, write_quarantine
 from treaty.spark.report.samples import Sample, collect_samples
+from treaty.spark.rules import Kind, Threshold, UnknownFields
+
+_UNKNOWN_FIELD_SEVERITY = {UnknownFields.ALLOWED: Severity.INFO, UnknownFields.REFUSED: Severity.ERROR}
+
+
+@dataclass(frozen=True)
+class SchemaDifference:
+    """One difference between the declared and the actual schema, with the kind of change it would be."""
+
+    field: str
+    kind: str
+    severity: Severity
+    declared: Any
+    found: Any
+    says: str
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the difference as JSON data."""
+        return {
+            "field": self.field or None,
+            "kind": self.kind,
+            "severity": self.severity.value,
+            "declared": thaw(self.declared),
+            "found": thaw(self.found),
+            "says": self.says,
+        }
+
+
+def schema_differences(drift: Drift, unknown_fields: UnknownFields | None = None) -> tuple[SchemaDifference, ...]:
+    """Return the differences, most severe first; `unknown_fields` sets the severity of undeclared fields."""
+    found = [_difference(item, unknown_fields) for item in drift.judged]
+    return tuple(sorted(found, key=lambda item: (item.severity.rank, item.field, item.kind)))
+
+
+def _difference(item: Judged, unknown_fields: UnknownFields | None) -> SchemaDifference:
+    change = item.change
+    severity = (
+        _UNKNOWN_FIELD_SEVERITY[unknown_fields] if unknown_fields is not None and _is_unknown(change) else item.severity
+    )
+    return SchemaDifference(
+        change.field or change.path, change.kind, severity, change.before, change.after, _describe(item)
+    )
+
+
+def _is_unknown(change: Change) -> bool:
+    """Whether a difference is a field that is not in the contract."""
+    return change.direction is Direction.ADDED and change.before is None
+
+
+def _describe(item: Judged) -> str:
+    declared, found = abbreviate(item.change.before), abbreviate(item.change.after)
+    if _is_unknown(item.change):
+        return f"is in the data ({found}), but not in the contract"
+    if item.change.direction is Direction.REMOVED and item.change.after is None:
+        return f"is in the contract ({declared}), but not in the data"
+    return f"is declared as {declared}, but the data has {found}"
+
+
+NO_ROWS = Threshold("mustBeLessOrEqualTo", 0)
+
+
+class Outcome(StrEnum):
+    """How a test ended."""
+
+    PASSED = "passed"
+    WARNED = "passed with warnings"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class WrittenQuarantine:
+    """Where quarantined rows were written, and how many."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class TestReport:
+    """The result of testing one dataset: measures, differences of schema, samples, and the allowed quarantine."""
+
+    data: str
+    measures: Measures
+    drift: tuple[SchemaDifference, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    allowed: Threshold = NO_ROWS
+    quarantine: WrittenQuarantine | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome: failed with reasons, passed with warnings, or passed."""
+        if self.reasons:
+            return Outcome.FAILED
+        return Outcome.WARNED if self.concerns else Outcome.PASSED
+
+    @property
+    def passed(self) -> bool:
+        """Whether the test did not fail."""
+        return self.outcome is not Outcome.FAILED
+
+    @property
+    def quarantine_is_allowed(self) -> bool:
+        """Whether the number of quarantined rows is within the allowed threshold."""
+        return self.allowed.holds(self.measures.quarantined, self.measures.rows)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the test failed; empty if it passed."""
+        return tuple(self._reasons())
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """Warnings that do not fail the test."""
+        return tuple(self._concerns())
+
+    @property
+    def notable(self) -> tuple[RuleMeasure, ...]:
+        """The rules that did not hold or that some rows violate: failed rules first, by severity, rows and id."""
+        notable = [item for item in self.measures.results if not item.held or item.broken]
+        return tuple(sorted(notable, key=_severity_order))
+
+    @property
+    def unbroken(self) -> tuple[RuleMeasure, ...]:
+        """The rules that held without any violation, by id."""
+        held = [item for item in self.measures.results if item.held and not item.broken]
+        return tuple(sorted(held, key=lambda item: item.rule.id))
+
+    @property
+    def freshness(self) -> tuple[RuleMeasure, ...]:
+        """The rules on the age of the newest row."""
+        return tuple(item for item in self.measures.results if item.rule.kind is Kind.FRESHNESS)
+
+    def samples_of(self, rule_id: str) -> tuple[Sample, ...]:
+        """Return the samples of one rule."""
+        return tuple(item for item in self.samples if item.rule == rule_id)
+
+    def fails(self, item: RuleMeasure) -> bool:
+        """Whether a rule fails the test; not if its rows are quarantined within the allowed threshold."""
+        if item.held or item.rule.severity is not Severity.ERROR:
+            return False
+        return not (_is_resolved_by_quarantine(item) and self.quarantine_is_allowed)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        return {
+            "outcome": self.outcome.value,
+            "passed": self.passed,
+            "reasons": list(self.reasons),
+            "concerns": list(self.concerns),
+            "data": self.data,
+            **self.measures.as_data(),
+            "quarantined_allowed": {"value": self.allowed.value, "unit": "percent" if self.allowed.percent else "rows"},
+            "drift": [item.as_data() for item in self.drift],
+            "samples": [item.as_data() for item in self.samples],
+            "quarantine": None if self.quarantine is None else asdict(self.quarantine),
+        }
+
+    def _reasons(self) -> Iterator[str]:
+        if not self.quarantine_is_allowed:
+            limit = "" if self.allowed == NO_ROWS else f"; {_format_limit(self.allowed)} may be"
+            yield f"{self._quarantined_text}{limit}"
+        failed = sum(self.fails(item) and not _is_resolved_by_quarantine(item) for item in self.measures.results)
+        if failed:
+            yield f"{_format_count(failed, 'rule')} on the entire dataset did not hold"
+        yield from self._drift_reasons(Severity.ERROR, "not allowed by the contract")
+
+    def _concerns(self) -> Iterator[str]:
+        if not self.measures.rows:
+            yield "0 rows: nothing was tested"
+        if self.measures.warnings:
+            yield f"{_format_count(len(self.measures.warnings), 'rule')} with a lower severity did not hold"
+        if self.measures.quarantined and self.quarantine_is_allowed:
+            yield f"{self._quarantined_text}, as is allowed"
+        yield from self._drift_reasons(Severity.WARNING, "to review")
+
+    @property
+    def _quarantined_text(self) -> str:
+        count = self.measures.quarantined
+        return f"{count:,} of {format_rows(self.measures.rows)} {'is' if count == 1 else 'are'} quarantined"
+
+    def _drift_reasons(self, severity: Severity, what: str) -> Iterator[str]:
+        count = sum(item.severity is severity for item in self.drift)
+        if count:
+            yield f"{_format_count(count, 'schema difference')} {what}"
+
+
+def format_rows(count: int) -> str:
+    """Format a number of rows."""
+    return _format_count(count, "row")
+
+
+def _format_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _is_resolved_by_quarantine(item: RuleMeasure) -> bool:
+    """Whether all rows that violate a rule are quarantined."""
+    return item.broken is not None and item.rule.quarantines
+
+
+def _format_limit(allowed: Threshold) -> str:
+    return f"at most {allowed.value}{' %' if allowed.percent else ''}"
+
+
+def _severity_order(item: RuleMeasure) -> tuple[bool, int, int, str]:
+    return (item.held, item.rule.severity.rank, -(item.broken or 0), item.rule.id)
+
 
 ReportStep = Callable[[str], None]
 """Called with a description of each step when it starts."""

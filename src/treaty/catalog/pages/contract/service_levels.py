@@ -13,7 +13,7 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.source import Source
 from treaty.catalog.svg.charts import Point, Window, make_scale, render_chart
 from treaty.contracts.model import Contract
-from treaty.observability import formatting, measures
+from treaty.observability import amounts, measures
 from treaty.observability.measures import KNOWN_MEASURES, MeasureKind, State, measure_kind, promised_value
 from treaty.registry.model import MeasureAnswer
 
@@ -63,13 +63,13 @@ def _measurable(contract: Contract, measured: Mapping[str, MeasureAnswer]) -> It
 
 def _promise(contract: Contract, kind: MeasureKind, level: Mapping[str, Any], one: MeasureAnswer | None) -> Promise:
     limit = promised_value(contract, kind)
-    promised = _format_level(level) if limit is None else formatting.format_promise(kind, limit)
+    promised = _format_level(level) if limit is None else amounts.format_promise(kind, limit)
     if one is None:
         return Promise(kind.title, promised, statement=_statement(level))
     return Promise(
         kind.title,
         promised,
-        formatting.format_measured(kind, one.value, one.unit),
+        amounts.format_measured(kind, one.value, one.unit),
         one.state or "none",
         one.at,
         chart_anchor(kind.name),
@@ -212,7 +212,7 @@ def _note(points: list[Point], days: int) -> str:
 
 
 def _reading(kind: MeasureKind, one: MeasureAnswer) -> Reading:
-    return Reading(one.at, formatting.format_measured(kind, one.value, one.unit), one.state or "none")
+    return Reading(one.at, amounts.format_measured(kind, one.value, one.unit), one.state or "none")
 
 
 __all__ = [

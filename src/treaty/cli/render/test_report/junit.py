@@ -11,7 +11,7 @@ from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import TestReport
-from treaty.spark.report.data_report import format_rows
+from treaty.spark.report.data_test import format_rows
 from treaty.spark.report.samples import Sample
 
 _NO_XML = re.compile("[\ufffe\uffff]")

@@ -10,7 +10,7 @@ from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
-from treaty.spark.report.data_report import format_rows
+from treaty.spark.report.data_test import format_rows
 
 _MARKS = {Outcome.PASSED: "✅", Outcome.WARNED: "⚠️", Outcome.FAILED: "❌"}
 _SEVERITY_MARKS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.INFO: "✓"}

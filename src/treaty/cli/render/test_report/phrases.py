@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 
 from treaty.contracts.findings import Severity
-from treaty.spark.checks import Kind
 from treaty.spark.measures import RuleMeasure
-from treaty.spark.report.data_report import Outcome, TestReport, format_rows
+from treaty.spark.report.data_test import Outcome, TestReport, format_rows
 from treaty.spark.report.samples import Sample
+from treaty.spark.rules import Kind
 
 NO_VALUE = "null"
 _AGES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

@@ -19,7 +19,7 @@ from treaty.cli.render.test_report import HeldRules, phrases
 from treaty.contracts.findings import Severity
 from treaty.spark.measures import RuleMeasure
 from treaty.spark.report import Outcome, TestReport
-from treaty.spark.report.data_report import format_rows
+from treaty.spark.report.data_test import format_rows
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 OUTCOMES = {Outcome.PASSED: Severity.INFO, Outcome.WARNED: Severity.WARNING, Outcome.FAILED: Severity.ERROR}

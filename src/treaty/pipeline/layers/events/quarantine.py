@@ -20,10 +20,9 @@ from treaty.pipeline.layers.events.event_table import (
 from treaty.pipeline.layers.events.payloads import PAYLOAD, POINTERS, parse_payloads, unknown_names
 from treaty.pipeline.layers.keys import content_digest, payload_digest
 from treaty.pipeline.project.declarations import Source
-from treaty.spark.checks import Kind
 from treaty.spark.columns import MALFORMED_COLUMN, VIOLATIONS_COLUMN, quoted_col
 from treaty.spark.enforcement import Enforcement, enforce
-from treaty.spark.rules import Policy, Rule, Scope, UnknownFields
+from treaty.spark.rules import Kind, Policy, Rule, Scope, UnknownFields
 from treaty.spark.schema import select_object
 from treaty.spark.violations import Reason, violations_column
 

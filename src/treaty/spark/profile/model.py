@@ -1,18 +1,19 @@
-"""Facts about data as plain values; guesses are made from these alone."""
+"""Facts about data, and the guesses made from them, as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from pyspark.sql import types as spark
 
+from treaty.contracts.model import Field
 from treaty.contracts.paths import FieldPath
-from treaty.contracts.values import EMPTY
-from treaty.spark.profile.text_types import NO_TEXT_TYPE, TextType
+from treaty.contracts.values import EMPTY, FrozenMap
+from treaty.spark.profile.text_analysis import NO_TEXT_TYPE, TextType
 
 MIN_EVIDENCE_ROWS = 50
 """With fewer rows than this, most guesses are not made."""
@@ -111,3 +112,79 @@ class TypeOrigin(StrEnum):
     """The types were derived from the values, as for JSON."""
     NONE = "none"
     """All values are text, as in CSV."""
+
+
+GUESSED_PROPERTY = "guessed"
+"""The custom property with the confidence and evidence of each guessed term."""
+_HIGH_CONFIDENCE_ROWS = 1_000
+
+
+class Confidence(StrEnum):
+    """How reliable a guess is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+_ORDER = tuple(Confidence)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One guess about one term of a field."""
+
+    term: str
+    confidence: Confidence
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.confidence}: {self.evidence}"
+
+
+@dataclass(frozen=True)
+class GuessedField:
+    """A field with the terms guessed so far, and the guesses."""
+
+    field: Field
+    guesses: tuple[Guess, ...] = ()
+
+    def guess(self, guess: Guess, **terms: object) -> GuessedField:
+        """Return the field with one more guess and its terms."""
+        return GuessedField(replace(self.field, **terms), (*self.guesses, guess))  # type: ignore[arg-type]
+
+    def guess_options(self, guess: Guess, **options: object) -> GuessedField:
+        """Return the field with one more guess about type options."""
+        return self.guess(guess, options=FrozenMap({**(self.field.options or {}), **options}))
+
+
+def cap_confidence(limit: Confidence, profile: Profile) -> Confidence:
+    """Limit the confidence of a guess by the amount of data; samples and few rows give low confidence."""
+    if profile.sample or profile.is_little:
+        return Confidence.LOW
+    by_rows = Confidence.HIGH if profile.rows >= _HIGH_CONFIDENCE_ROWS else Confidence.MEDIUM
+    return max(limit, by_rows, key=_ORDER.index)
+
+
+def with_guess_notes(terms: GuessedField) -> Field:
+    """Return the field with its guesses as a custom property."""
+    if not terms.guesses:
+        return terms.field
+    note = FrozenMap({"property": GUESSED_PROPERTY, "value": {guess.term: str(guess) for guess in terms.guesses}})
+    return replace(terms.field, custom_properties=(*(terms.field.custom_properties or ()), note))
+
+
+def read_guesses(field: Field) -> dict[str, str]:
+    """Return the guesses noted in a field, by term."""
+    notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED_PROPERTY)
+    return {str(term): str(said) for note in notes for term, said in note["value"].items()}
+
+
+def drop_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
+    """Remove guesses from the notes of a field, and note why."""
+    kept = {term: said for term, said in read_guesses(field).items() if term not in set(terms)}
+    others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED_PROPERTY)
+    return replace(
+        field,
+        custom_properties=(*others, FrozenMap({"property": GUESSED_PROPERTY, "value": {**kept, "dropped": note}})),
+    )

@@ -1,4 +1,4 @@
-"""Formats measured and promised values with suitable units."""
+"""Format measured and promised values with suitable units."""
 
 from __future__ import annotations
 

@@ -6,9 +6,8 @@ from datetime import date
 
 import pytest
 
-from treaty.observability import State, formatting
-from treaty.observability.daily_states import DayState, days_until, fill_days, summarize_day
-from treaty.observability.measures import KNOWN_MEASURES
+from treaty.observability import State, amounts
+from treaty.observability.measures import KNOWN_MEASURES, DayState, days_until, fill_days, summarize_day
 
 
 @pytest.mark.parametrize(
@@ -29,13 +28,13 @@ from treaty.observability.measures import KNOWN_MEASURES
     ],
 )
 def test_an_amount_has_the_unit_that_fits(value: float, unit: str, said: str) -> None:
-    assert formatting.format_amount(value, unit) == said
+    assert amounts.format_amount(value, unit) == said
 
 
 def test_a_promise_says_on_which_side_it_is_kept() -> None:
-    assert formatting.format_promise(KNOWN_MEASURES["freshness"], 86_400.0) == "≤ 1 d"
-    assert formatting.format_promise(KNOWN_MEASURES["availability"], 99.5) == "≥ 99.5 %"
-    assert formatting.format_measured(KNOWN_MEASURES["run"], 0.0) == "failed"
+    assert amounts.format_promise(KNOWN_MEASURES["freshness"], 86_400.0) == "≤ 1 d"
+    assert amounts.format_promise(KNOWN_MEASURES["availability"], 99.5) == "≥ 99.5 %"
+    assert amounts.format_measured(KNOWN_MEASURES["run"], 0.0) == "failed"
 
 
 def test_a_row_of_the_grid_has_every_day() -> None:
