@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import typer
@@ -25,6 +25,7 @@ from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.formats import Format, Loss
+    from treaty.formats.results import FileReader
     from treaty.registry.documents import PreparedDocument
     from treaty.registry.model import DocumentAnswer
     from treaty.settings import Settings
@@ -215,8 +216,34 @@ def read_foreign(
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text at byte {error.start}"
         raise invalid_document(message, Place(source.name), "save the file as UTF-8") from None
-    read = form.read(text, name=source.name, dialect=dialect)
+    read = form.read(text, name=source.name, dialect=dialect, files=read_beside(source.name, limits))
     return read.contracts, read.losses
+
+
+def read_beside(name: str, limits: Limits) -> FileReader:
+    """Return a reader of files by their path relative to a document.
+
+    It reads only below the folder of the document and below the current folder.
+    """
+
+    def read(path: str) -> str | None:
+        if PurePosixPath(path).is_absolute() or "\\" in path or "\x00" in path or name == "<stdin>":
+            return None
+        prefix, _, own = name.rpartition(":") if name.startswith(GIT_PREFIX) else ("", "", name)
+        folder = Path(own).parent
+        beside = os.path.normpath(folder / path)
+        try:
+            if prefix:
+                content = _read_git_file(f"{prefix}:{beside}").content
+            elif any(Path(beside).resolve().is_relative_to(root.resolve()) for root in (folder, Path())):
+                content = _read_file(Path(beside), limits)
+            else:
+                return None
+        except (InvalidDocument, NotFound):
+            return None
+        return content.decode("utf-8-sig", "replace") if len(content) <= limits.bytes else None
+
+    return read
 
 
 def load_foreign(source: Source, form: Format, limits: Limits) -> list[LoadedContract]:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from treaty.contracts.model import Contract
 
 UNVERSIONED = "0.0.0"
 """The version of a contract whose schema does not state one."""
+
+
+FileReader: TypeAlias = Callable[[str], str | None]
+"""Takes a path relative to the schema file; returns the text of that file, or None if it may not or cannot be read."""
+
+
+def read_no_files(path: str) -> str | None:
+    """Read no other files: a schema refers to nothing beside it."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)

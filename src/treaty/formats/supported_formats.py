@@ -17,12 +17,12 @@ from treaty.formats.detection import (
     is_sql_ddl,
     never,
 )
-from treaty.formats.results import ReadResult, WriteResult
+from treaty.formats.results import FileReader, ReadResult, WriteResult, read_no_files
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A foreign format: its name, file suffixes, detection and dialects."""
+    """A foreign format: its name, file suffixes, detection, dialects, and whether it refers to other files."""
 
     name: str
     title: str
@@ -31,10 +31,17 @@ class Format:
     detect: FormatTest
     dialects: tuple[str, ...] = ()
     reads_dialects: bool = False
+    reads_files: bool = False
 
-    def read(self, text: str, *, name: str, dialect: str | None = None) -> ReadResult:
-        """Read the contracts in a text; the file name supplies what the text does not state."""
-        arguments = self._dialect_argument(dialect) if self.reads_dialects else {}
+    def read(
+        self, text: str, *, name: str, dialect: str | None = None, files: FileReader = read_no_files
+    ) -> ReadResult:
+        """Read the contracts in a text; the file name supplies what the text does not state.
+
+        `files` reads the files beside it that the text refers to, if the format has such references.
+        """
+        arguments: dict[str, Any] = self._dialect_argument(dialect) if self.reads_dialects else {}
+        arguments |= {"files": files} if self.reads_files else {}
         read: ReadResult = self._module().read(text, name, **arguments)
         return read
 
@@ -71,6 +78,7 @@ FORMATS: tuple[Format, ...] = (
         ".schema.json",
         is_json_schema,
         ("2020-12", "draft-07"),
+        reads_files=True,
     ),
     Format("protobuf", "Protobuf", (".proto",), ".proto", contains_text("message"), ("proto3", "proto2")),
     Format(

@@ -26,12 +26,12 @@ from treaty.formats.json_schema.references import (
 from treaty.formats.json_schema.types import ANY, BINARY, KNOWN_KEYWORDS, LOST_KEYWORDS, OPTION_KEYWORDS, TYPES
 from treaty.formats.naming import name_from_path
 from treaty.formats.notes import NOTE_KEY, SchemaPart, apply_note, assemble_contracts, make_contract
-from treaty.formats.results import UNVERSIONED, Loss, ReadResult
+from treaty.formats.results import UNVERSIONED, FileReader, Loss, ReadResult, read_no_files
 
 ENDINGS = (".schema.json", ".schema.yaml", ".schema.yml", ".json", ".yaml", ".yml")
 
 
-def read(text: str, name: str) -> ReadResult:
+def read(text: str, name: str, files: FileReader = read_no_files) -> ReadResult:
     """Read the object that a JSON Schema describes, or each alternative of its `anyOf` or `oneOf`."""
     data = read_document(text, name).data
     reader = Reader(name, data)
