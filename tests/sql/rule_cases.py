@@ -9,7 +9,7 @@ from typing import Any
 from tests.documents import CASES, contract
 from treaty.contracts.paths import parse_path
 from treaty.contracts.text import read_document
-from treaty.sql.checked_sql import RuleScope, RuleSql
+from treaty.sql.checked_sql import RuleSql, RuleTarget
 from treaty.sql.rules import parse_rule
 
 FOLDER = CASES / "sql_rules"
@@ -53,4 +53,4 @@ THINGS = contract(read_document((FOLDER / "contract.yaml").read_bytes(), "contra
 
 def read(sql: str, field: str | None = None) -> RuleSql:
     """Read the SQL of a rule on the things."""
-    return parse_rule(sql, RuleScope.of(THINGS, THINGS.schema[0], parse_path(field) if field else None))
+    return parse_rule(sql, RuleTarget.of(THINGS, THINGS.schema[0], parse_path(field) if field else None))

@@ -12,7 +12,7 @@ from tests.sql.rule_cases import COLUMNS, ROWS, cases, read
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
-from treaty.sql.checked_sql import RowCondition, RuleScope
+from treaty.sql.checked_sql import RowCondition, RuleTarget
 from treaty.sql.rules import parse_rule
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def test_names_from_the_contract_cannot_be_replaced_by_spark() -> None:
     )
 
     with pytest.raises(InvalidDocument, match="which Spark would substitute"):
-        parse_rule("{property} = 'x'", RuleScope(item, FieldPath().field("${env:PATH}")))
-    found = parse_rule("a = 'x'", RuleScope(item))
+        parse_rule("{property} = 'x'", RuleTarget(item, FieldPath().field("${env:PATH}")))
+    found = parse_rule("a = 'x'", RuleTarget(item))
     assert isinstance(found, RowCondition)
     assert found.condition == "(`b`` OR true OR ``c` = 'x')"
 

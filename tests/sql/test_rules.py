@@ -10,7 +10,7 @@ import pytest
 from tests.sql.rule_cases import THINGS, cases, read
 from treaty.contracts import load
 from treaty.contracts.paths import parse_path
-from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleQuery, RuleScope
+from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleQuery, RuleTarget
 from treaty.sql.rules import parse_rule
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -59,7 +59,7 @@ def test_a_query_names_the_objects_it_reads() -> None:
 
 
 def test_the_scope_of_a_rule_knows_the_other_objects() -> None:
-    scope = RuleScope.of(THINGS, THINGS.schema[1])
+    scope = RuleTarget.of(THINGS, THINGS.schema[1])
 
     assert scope.table_names == ("owners", "things")
 
@@ -69,7 +69,7 @@ def test_every_rule_of_the_examples_can_be_read(file: Path) -> None:
     contract = load(file.read_bytes(), file.name).contract
     rules = [(item, rule["query"]) for item in contract.schema for rule in item.quality or () if "query" in rule]
 
-    assert all(not isinstance(parse_rule(query, RuleScope.of(contract, item)), RuleQuery) for item, query in rules)
+    assert all(not isinstance(parse_rule(query, RuleTarget.of(contract, item)), RuleQuery) for item, query in rules)
 
 
 def _sql(found: RowCondition | RowCount | AggregateMetric | RuleQuery) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pyspark.sql import types as spark
 
 from treaty.pipeline.project.declarations import Sql
-from treaty.sql.column_types import Column, ColumnType
 from treaty.sql.project_queries import Expression, Query, analyse_expression, analyse_query
+from treaty.sql.relations import Column, ColumnType
 
 
 def parse_query(sql: Sql, inputs: Mapping[str, spark.StructType]) -> Query:

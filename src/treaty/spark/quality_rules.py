@@ -32,7 +32,7 @@ from treaty.spark.rules import (
 )
 from treaty.spark.schema import column_name, is_classified, spark_type
 from treaty.spark.value_checks import VALUE_METRICS, contains_map, rule_severity
-from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleScope
+from treaty.sql.checked_sql import AggregateMetric, RowCondition, RowCount, RuleTarget
 from treaty.sql.rules import parse_rule
 
 _TOP = FieldPath()
@@ -167,8 +167,8 @@ def _row_condition(site: Site, rule: Mapping[str, Any], rule_sql: RowCondition, 
     return _row_rule(site, result, broken, rule_sql.fields)
 
 
-def _scope(site: Site) -> RuleScope:
-    return RuleScope.of(site.contract, site.schema, site.path if site.field is not None else None)
+def _scope(site: Site) -> RuleTarget:
+    return RuleTarget.of(site.contract, site.schema, site.path if site.field is not None else None)
 
 
 def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Column:

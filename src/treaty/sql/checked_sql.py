@@ -1,4 +1,4 @@
-"""Checked SQL of a rule by kind: row condition, row count, aggregate or query; and the scope of a rule."""
+"""Checked SQL of a rule by kind: row condition, row count, aggregate or query; and what a rule is about."""
 
 from __future__ import annotations
 
@@ -81,17 +81,17 @@ RuleSql: TypeAlias = RowCondition | RowCount | AggregateMetric | RuleQuery
 
 
 @dataclass(frozen=True)
-class RuleScope:
-    """What a rule may refer to: its object, its field if any, and the other objects of the contract."""
+class RuleTarget:
+    """What a rule is about and may read: its object, its field if any, and the other objects of the contract."""
 
     object: SchemaObject
     field: FieldPath | None = None
     others: tuple[SchemaObject, ...] = ()
 
     @classmethod
-    def of(cls, contract: Contract, item: SchemaObject, field: FieldPath | None = None) -> RuleScope:
-        """Return the scope of a rule on an object of a contract, or on one of its fields."""
-        return cls(item, field, tuple(other for other in contract.schema if other is not item))
+    def of(cls, contract: Contract, schema: SchemaObject, field: FieldPath | None = None) -> RuleTarget:
+        """Return the target of a rule on an object of a contract, or on one of its fields."""
+        return cls(schema, field, tuple(other for other in contract.schema if other is not schema))
 
     def table(self, parts: tuple[str, ...]) -> SchemaObject | None:
         """Return the object with this contract or stored name, ignoring case."""

@@ -21,8 +21,7 @@ from treaty.sql.allowed_functions import (
     Role,
     is_amount,
 )
-from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
-from treaty.sql.row_counts import is_plain_star
+from treaty.sql.rule_renderer import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.text_patterns import render_like, render_regex_match
 from treaty.sql.values import UNITS
 
@@ -41,6 +40,11 @@ def is_aggregate(node: Any) -> bool:
     """Tell whether a node computes one value from many rows."""
     called = function_of(node.this if isinstance(node, exp.Filter) else node)
     return called is not None and called[1].role is Role.AGGREGATE
+
+
+def is_plain_star(node: Any) -> bool:
+    """Tell whether a node is a `*` without EXCEPT."""
+    return isinstance(node, exp.Star) and not any(node.args.values())
 
 
 def _call(r: Renderer, node: exp.Anonymous) -> str:
@@ -89,7 +93,7 @@ def _row_call(r: Renderer, node: exp.Anonymous, name: str, function: Function) -
     if name in _EXPRESSIONS:
         return render_regex_match(r, node, r.sql(arguments[0]), arguments[1])
     inner = r.inside(is_growing=True) if function.grows else r
-    r.notes.growth += function.grows
+    r.facts.growth += function.grows
     written = _lambda_arguments(inner, node, name) if name in LAMBDAS else _arguments(inner, name, arguments)
     template = CALL_TEMPLATES.get((name, len(written)))
     return template.format(*written) if template else f"{NULL_SAFE_NAMES.get(name, name)}({', '.join(written)})"
@@ -110,14 +114,14 @@ def _arguments(r: Renderer, name: str, arguments: list[Any]) -> list[str]:
 def _lambda_arguments(r: Renderer, node: exp.Anonymous, name: str) -> list[str]:
     """Render lists and lambdas; variables of concatenated lists, and accumulators, count as concatenated."""
     written = []
-    start = r.notes.growth
+    start = r.facts.growth
     for argument in node.expressions:
         if not isinstance(argument, exp.Lambda):
             written.append(r.sql(argument))
             continue
         if r.lambdas >= _MAX_LAMBDA_DEPTH:
             raise r.refuse(argument, f"nests lambdas more than {_MAX_LAMBDA_DEPTH} deep", "split it into several rules")
-        written.append(_lambda(r, argument, is_built=r.notes.growth > start, folds=name in FOLDS))
+        written.append(_lambda(r, argument, is_built=r.facts.growth > start, folds=name in FOLDS))
     return written
 
 
@@ -140,7 +144,7 @@ def _aggregate(r: Renderer, node: exp.Anonymous, name: str, only_rows: str | Non
         if len(arguments) != 1 or arguments[0].args.get("on"):
             raise r.refuse(node, "has an unsupported DISTINCT", "write count(DISTINCT a, b)")
         arguments, distinct = arguments[0].expressions, "DISTINCT "
-        r.notes.has_distinct = True
+        r.facts.has_distinct = True
     is_all = name == "count" and not distinct and len(arguments) == 1 and is_plain_star(arguments[0])
     written = "*" if is_all else inner.several(arguments)
     rows = f" FILTER (WHERE {only_rows})" if only_rows else ""
@@ -208,7 +212,7 @@ def _span(r: Renderer, node: exp.WindowSpec) -> str:
     ends = [_end(r, node, "start"), _end(r, node, "end") if node.args.get("end") else "CURRENT ROW"]
     if kind not in ("ROWS", "RANGE") or node.args.get("exclude"):
         raise r.refuse(
-            node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+            node, "has an unsupported window scope", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
         )
     return f"{kind} BETWEEN {ends[0]} AND {ends[1]}"
 
@@ -220,7 +224,7 @@ def _end(r: Renderer, node: exp.WindowSpec, which: str) -> str:
         return number
     if (number != "UNBOUNDED" and not (number.isdigit() and len(number) < 8)) or side not in ("PRECEDING", "FOLLOWING"):
         raise r.refuse(
-            node, "has an unsupported window frame", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+            node, "has an unsupported window scope", "write it like ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
         )
     return f"{number} {side}"
 

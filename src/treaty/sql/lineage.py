@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.column_types import field_path
 from treaty.sql.project_queries import Expression, Query
 from treaty.sql.relations import (
     ComputedRows,
@@ -21,6 +20,7 @@ from treaty.sql.relations import (
     Table,
     UnknownTable,
     Value,
+    field_path,
 )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
 from treaty.sql.rule_columns import find_field
+from treaty.sql.rule_renderer import NodeRenderer, Renderer, node_renderer
 
 _ARITHMETIC: dict[type[exp.Expr], str] = {
     exp.Add: "try_add",
@@ -84,7 +84,7 @@ def _bits(r: Renderer, node: exp.Binary) -> str:
 
 def _pipes(r: Renderer, node: exp.DPipe) -> str:
     others = (*_BITS, exp.Add, exp.Sub)
-    r.notes.growth += 1
+    r.facts.growth += 1
     inner = r.inside(is_growing=True)
     return f"({render_operand(inner, node.this, *others)} || {render_operand(inner, node.expression, *others)})"
 

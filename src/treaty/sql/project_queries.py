@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from treaty.sql.column_types import Column, ColumnType, NoSuchField, field_type
 from treaty.sql.dialect import words
 from treaty.sql.parser import SqlText, error_from_findings, parse_expression, parse_select
+from treaty.sql.project_names import Resolver, rename_columns, resolve_expression, resolve_from, suggest_name
 from treaty.sql.relations import (
+    Column,
+    ColumnType,
     Names,
+    NoSuchField,
     Output,
     Place,
     Reference,
@@ -24,9 +27,10 @@ from treaty.sql.relations import (
     Table,
     UnknownTable,
     Value,
+    field_type,
+    type_at,
 )
-from treaty.sql.scopes import AmbiguousName, QueryScope, Resolver, resolve_expression, suggest_name, type_at
-from treaty.sql.sources import rename_columns, resolve_from
+from treaty.sql.scopes import AmbiguousName, QueryScope
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,38 +64,38 @@ def analyse_query(sql: str, source: str, inputs: Mapping[str, Sequence[Column]])
     text = SqlText(source, sql)
     tree = parse_select(text)
     tables = {name.lower(): Table(name, tuple(columns)) for name, columns in inputs.items()}
-    reading = Resolver(text, tables, resolve_query)
-    root = resolve_query(reading, tree, QueryScope())
-    _refuse_twice(reading, tree, root)
-    if reading.problems:
-        raise error_from_findings(*sorted(reading.problems, key=lambda one: one.sort_key))
+    resolver = Resolver(text, tables, resolve_query)
+    root = resolve_query(resolver, tree, QueryScope())
+    _refuse_twice(resolver, tree, root)
+    if resolver.problems:
+        raise error_from_findings(*sorted(resolver.problems, key=lambda one: one.sort_key))
     given = {name.lower(): name for name in inputs}
-    return Query(text, tree, root, reading.names, tuple(given[name] for name in reading.used))
+    return Query(text, tree, root, resolver.names, tuple(given[name] for name in resolver.used))
 
 
 def analyse_expression(sql: str, source: str, rows: Mapping[str, Sequence[Column]]) -> Expression:
     """Parse an expression over named rows and resolve its names; columns of the row named "" need no prefix."""
     text = SqlText(source, sql, None)
     tree = parse_expression(text)
-    reading = Resolver(text, {}, resolve_query)
-    frame = QueryScope()
+    resolver = Resolver(text, {}, resolve_query)
+    scope = QueryScope()
     for name, columns in rows.items():
         table = Table(name, tuple(columns))
-        frame.add(Source(name.lower(), table, table.columns))
-    own = [places for places in frame.layout if places[1][0][0].alias == ""]
+        scope.add(Source(name.lower(), table, table.columns))
+    own = [places for places in scope.layout if places[1][0][0].alias == ""]
     if own:  # attributes go before the columns of claims
-        frame.layout[:] = own
-    resolve_expression(reading, tree, frame)
-    if reading.problems:
-        raise error_from_findings(*reading.problems)
-    return Expression(text, tree, reading.names)
+        scope.layout[:] = own
+    resolve_expression(resolver, tree, scope)
+    if resolver.problems:
+        raise error_from_findings(*resolver.problems)
+    return Expression(text, tree, resolver.names)
 
 
-def _refuse_twice(reading: Resolver, tree: exp.Expr, root: Relation) -> None:
+def _refuse_twice(resolver: Resolver, tree: exp.Expr, root: Relation) -> None:
     """Report output names that are used more than once."""
     counts = Counter(column.name.lower() for column in root.columns)
     for name in [name for name, number in counts.items() if number > 1]:
-        reading.problem(
+        resolver.problem(
             "sql-column", f"{name} is an output column more than once", "give each column a unique name", tree
         )
 
@@ -107,67 +111,67 @@ _PARTS: dict[type[exp.Expr], frozenset[str]] = {
 _ORDERS = ("distribute", "sort", "cluster", "order")
 
 
-def resolve_query(reading: Resolver, node: exp.Expr, outer: QueryScope) -> Relation:
+def resolve_query(resolver: Resolver, node: exp.Expr, outer: QueryScope) -> Relation:
     """Resolve a query; `outer` is the scope around it."""
     kind = next((one for one in _PARTS if isinstance(node, one)), None)
     if kind is None:
-        reading.problem("sql-unsupported", "this is not a query", "write a SELECT", node)
+        resolver.problem("sql-unsupported", "this is not a query", "write a SELECT", node)
         return UnknownTable()
     for part, value in node.args.items():
         if value and part not in _PARTS[kind]:
             words = part.strip("_").upper()
-            reading.problem(
+            resolver.problem(
                 "sql-unsupported", f"{words} is not supported", "write it with SELECT, JOIN, GROUP BY", node
             )
-    around = _with_ctes(reading, node, outer)
+    around = _with_ctes(resolver, node, outer)
     if isinstance(node, exp.Select):
-        return _select(reading, node, around)
+        return _select(resolver, node, around)
     if isinstance(node, exp.SetOperation):
-        return _combined(reading, node, around)
-    inside = resolve_query(reading, node.this, around)
+        return _combined(resolver, node, around)
+    inside = resolve_query(resolver, node.this, around)
     limit = node.args.get("limit") or node.args.get("offset")
     return RenamedQuery(inside, inside.columns, limit) if limit else inside
 
 
-def _with_ctes(reading: Resolver, node: exp.Expr, outer: QueryScope) -> QueryScope:
+def _with_ctes(resolver: Resolver, node: exp.Expr, outer: QueryScope) -> QueryScope:
     """Return the outer scope with the CTEs of a query; each CTE sees those before it."""
     clause = node.args.get("with_")
     if clause is None:
         return outer
     if clause.args.get("recursive"):
-        reading.problem("sql-unsupported", "WITH RECURSIVE is not supported", "write out the steps", clause)
+        resolver.problem("sql-unsupported", "WITH RECURSIVE is not supported", "write out the steps", clause)
     around = outer
     for item in clause.expressions:
         name = item.alias.lower()
-        found = rename_columns(reading, resolve_query(reading, item.this, _alone(around)), item.args.get("alias"))
+        found = rename_columns(resolver, resolve_query(resolver, item.this, _alone(around)), item.args.get("alias"))
         around = QueryScope(outer.outer, {**around.ctes, name: found}, outer.sources, outer.layout, outer.outputs)
     return around
 
 
-def _alone(frame: QueryScope) -> QueryScope:
+def _alone(scope: QueryScope) -> QueryScope:
     """Return a scope with only CTEs, which do not see outer rows."""
-    return QueryScope(None, frame.ctes)
+    return QueryScope(None, scope.ctes)
 
 
-def _select(reading: Resolver, node: exp.Select, around: QueryScope) -> Select:
+def _select(resolver: Resolver, node: exp.Select, around: QueryScope) -> Select:
     is_inner = bool(around.sources or around.layout or around.outer)
-    frame = QueryScope(around if is_inner else None, around.ctes)
-    first, joins, laterals = resolve_from(reading, node, frame)
+    scope = QueryScope(around if is_inner else None, around.ctes)
+    first, joins, laterals = resolve_from(resolver, node, scope)
     if node.args.get("where"):
-        resolve_expression(reading, node.args["where"].this, frame)
-    outputs = resolve_outputs(reading, node, frame)
-    frame.outputs = list(outputs)
-    groups = tuple(_groups(reading, node, frame, outputs))
+        resolve_expression(resolver, node.args["where"].this, scope)
+    outputs = resolve_outputs(resolver, node, scope)
+    scope.outputs = list(outputs)
+    groups = tuple(_groups(resolver, node, scope, outputs))
     for part in ("having", *_ORDERS):
         if node.args.get(part):
             for item in node.args[part].iter_expressions():
-                resolve_expression(reading, item, frame)
+                resolve_expression(resolver, item, scope)
     for window in node.args.get("windows") or ():
-        resolve_expression(reading, window, frame)
+        resolve_expression(resolver, window, scope)
     return Select(node, first, joins, laterals, outputs, groups)
 
 
-def _groups(reading: Resolver, node: exp.Select, frame: QueryScope, outputs: Sequence[Output]) -> Iterator[Value]:
+def _groups(resolver: Resolver, node: exp.Select, scope: QueryScope, outputs: Sequence[Output]) -> Iterator[Value]:
     group = node.args.get("group")
     for item in group.expressions if group is not None else ():
         if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
@@ -175,17 +179,17 @@ def _groups(reading: Resolver, node: exp.Select, frame: QueryScope, outputs: Seq
             if 1 <= number <= len(outputs):
                 yield outputs[number - 1]
             else:
-                reading.problem("sql-column", f"there is no column {number} to group by", "name the column", item)
+                resolver.problem("sql-column", f"there is no column {number} to group by", "name the column", item)
         else:
-            resolve_expression(reading, item, frame)
+            resolve_expression(resolver, item, scope)
             yield item
 
 
-def _combined(reading: Resolver, node: exp.SetOperation, around: QueryScope) -> SetQuery:
-    left, right = (resolve_query(reading, node.args[part], around) for part in ("this", "expression"))
+def _combined(resolver: Resolver, node: exp.SetOperation, around: QueryScope) -> SetQuery:
+    left, right = (resolve_query(resolver, node.args[part], around) for part in ("this", "expression"))
     if len(left.columns) != len(right.columns):
         what = f"{len(left.columns)} columns are combined with {len(right.columns)}"
-        reading.problem("sql-column", what, "give both queries the same columns in the same order", node)
+        resolver.problem("sql-column", what, "give both queries the same columns in the same order", node)
     return SetQuery(node, left, right)
 
 
@@ -193,21 +197,21 @@ _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("po
 """Spark's default names for the columns of functions that generate rows."""
 
 
-def resolve_outputs(reading: Resolver, node: exp.Select, frame: QueryScope) -> tuple[Output, ...]:
+def resolve_outputs(resolver: Resolver, node: exp.Select, scope: QueryScope) -> tuple[Output, ...]:
     """Resolve the output columns in order; later ones may refer to earlier ones."""
     for item in node.expressions:
-        frame.outputs += _outputs(reading, item, frame)
-    if not frame.outputs and frame.is_known:
-        reading.problem("sql-column", "nothing is selected", "name the columns", node)
-    return tuple(frame.outputs)
+        scope.outputs += _outputs(resolver, item, scope)
+    if not scope.outputs and scope.is_known:
+        resolver.problem("sql-column", "nothing is selected", "name the columns", node)
+    return tuple(scope.outputs)
 
 
-def _outputs(reading: Resolver, node: exp.Expr, frame: QueryScope) -> list[Output]:
+def _outputs(resolver: Resolver, node: exp.Expr, scope: QueryScope) -> list[Output]:
     if isinstance(node, exp.Star):
-        return list(_starred(reading, node, frame.layout, _except(node)))
+        return list(_starred(resolver, node, scope.layout, _except(node)))
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-        return list(_of_one(reading, node, frame))
-    held = resolve_expression(reading, node, frame)
+        return list(_of_one(resolver, node, scope))
+    held = resolve_expression(resolver, node, scope)
     if isinstance(node, exp.Aliases):
         return [Output(Column(name.name), node.this) for name in node.expressions]
     value = node.this if isinstance(node, exp.Alias) else node
@@ -228,33 +232,34 @@ def _except(node: exp.Expr) -> Sequence[exp.Expr]:
     return said if isinstance(said, list) else [said]
 
 
-def _of_one(reading: Resolver, node: exp.Column, frame: QueryScope) -> Iterator[Output]:
+def _of_one(resolver: Resolver, node: exp.Column, scope: QueryScope) -> Iterator[Output]:
     """Expand the star of one source or struct: t.* or t.address.*."""
     parts = [node.args[part].name for part in ("catalog", "db", "table") if node.args.get(part)]
-    source = frame.source(parts[0]) if len(parts) == 1 else None
+    source = scope.source(parts[0]) if len(parts) == 1 else None
     if source is not None:
         columns: list[tuple[str, tuple[Place, ...]]] = [
             (column.name, ((source, number),)) for number, column in enumerate(source.columns)
         ]
-        yield from _starred(reading, node, columns, _except(node.this))
+        yield from _starred(resolver, node, columns, _except(node.this))
         return
-    found = _reference(frame, parts)
+    found = _reference(scope, parts)
     held = _held(found) if found else None
-    if not frame.is_known:
+    if not scope.is_known:
         return
     if found is None or held is None or held.name != "struct":
-        near = suggest_name(parts[-1], frame.names()) or "name the columns"
-        reading.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
+        near = suggest_name(parts[-1], scope.names()) or "name the columns"
+        resolver.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
         return
     for item in held.fields:
         yield Output(Column(item.name, item.type), Reference(found.places, (*found.steps, item.name)))
 
 
-def _reference(frame: QueryScope, parts: list[str]) -> Reference | None:
+def _reference(scope: QueryScope, parts: list[str]) -> Reference | None:
     try:
-        return frame.find(parts)
+        match = scope.find_column(parts)
     except AmbiguousName:
         return None
+    return Reference(match.column, match.steps) if match is not None else None
 
 
 def _held(found: Reference) -> ColumnType | None:
@@ -268,13 +273,13 @@ def _held(found: Reference) -> ColumnType | None:
 
 
 def _starred(
-    reading: Resolver, node: exp.Expr, columns: Sequence[tuple[str, tuple[Place, ...]]], without: Sequence[exp.Expr]
+    resolver: Resolver, node: exp.Expr, columns: Sequence[tuple[str, tuple[Place, ...]]], without: Sequence[exp.Expr]
 ) -> Iterator[Output]:
     names = {item.name.lower() for item in without}
     known = {name.lower() for name, _ in columns}
     for name in sorted(names - known):
         near = suggest_name(name, known) or "name a column there is"
-        reading.problem("sql-column", f"there is no column {name} to exclude", near, node)
+        resolver.problem("sql-column", f"there is no column {name} to exclude", near, node)
     for name, places in columns:
         if name.lower() not in names:
             yield Output(Column(name, type_at(places)), Reference(places))

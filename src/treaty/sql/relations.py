@@ -1,16 +1,76 @@
-"""The relations of a resolved query: tables, SELECTs, joins and set operations."""
+"""Columns and relations of resolved queries: types, tables, SELECTs, joins and set operations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from sqlglot import exp
 
-from treaty.sql.column_types import Column
+from treaty.contracts.paths import ITEMS, FieldPath
 from treaty.sql.functions import AGGREGATES
+
+FLOATING_POINT = frozenset({"double", "float"})
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """A Spark type: its name, such as `decimal`, the fields of a struct, and the element of an array or map."""
+
+    name: str
+    fields: tuple[Column, ...] = ()
+    element: ColumnType | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table or query; the type is None where it is not known."""
+
+    name: str
+    type: ColumnType | None = None
+
+
+class NoSuchField(Exception):
+    """A field that a type does not have; carries the names of the fields it has."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        super().__init__()
+        self.known = known
+
+
+def field_type(held: ColumnType | None, name: str) -> ColumnType | None:
+    """Return the type of a field inside a value; None where it is not known."""
+    if held is None or held.name == "variant":
+        return None
+    if held.name == "struct":
+        matches = [field for field in held.fields if field.name.lower() == name.lower()]
+        if not matches:
+            raise NoSuchField(tuple(field.name for field in held.fields))
+        return matches[0].type
+    if held.name == "array":
+        inside = field_type(held.element, name)
+        return None if inside is None else ColumnType("array", element=inside)
+    if held.name == "map":
+        return held.element
+    raise NoSuchField(())
+
+
+def element_type(held: ColumnType | None) -> ColumnType | None:
+    """Return the type of the elements of an array or of the values of a map."""
+    return held.element if held is not None else None
+
+
+def field_path(name: str, held: ColumnType | None, steps: tuple[str, ...]) -> str:
+    """Return the path of a field inside a column, such as lines[].amount."""
+    at = FieldPath().field(name)
+    for step in steps:
+        if held is not None and held.name == "array":
+            at, held = at.into(ITEMS), held.element
+        at = at.field(step)
+        held = field_type(held, step) if held is not None else None
+    return str(at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +123,12 @@ class Reference:
 
     places: tuple[Place, ...]
     steps: tuple[str, ...] = ()
+
+
+def type_at(places: Sequence[Place]) -> ColumnType | None:
+    """Return the type of a column."""
+    source, number = places[0]
+    return source.columns[number].type
 
 
 class JoinKind(StrEnum):
@@ -177,8 +243,8 @@ def is_known(relation: Relation) -> bool:
     return is_known(relation.query) if isinstance(relation, RenamedQuery) else not isinstance(relation, UnknownTable)
 
 
-_FIRST = frozenset({"coalesce", "ifnull", "nvl"})
-_ONLY_OVER_MANY = (exp.Filter, exp.WithinGroup)
+_COALESCING = frozenset({"coalesce", "ifnull", "nvl"})
+_AGGREGATE_NODES = (exp.Filter, exp.WithinGroup)
 
 
 class ColumnMeanings:
@@ -197,7 +263,7 @@ class ColumnMeanings:
             return self.first_of(self.names.columns.get(id(value)))
         if isinstance(value, (exp.Paren, exp.Alias)):
             return self.first_of(value.this)
-        if isinstance(value, exp.Anonymous) and value.name.lower() in _FIRST:
+        if isinstance(value, exp.Anonymous) and value.name.lower() in _COALESCING:
             parts = [self.first_of(item) for item in value.expressions]
             return None if None in parts else frozenset().union(*(part for part in parts if part))
         return None
@@ -208,14 +274,14 @@ class ColumnMeanings:
 
     def windows(self, select: Select) -> Iterator[exp.Window]:
         """Yield the windows of a SELECT, named windows resolved."""
-        named = {one.name.lower(): one for one in select.node.args.get("windows") or ()}
+        named = {window.name.lower(): window for window in select.node.args.get("windows") or ()}
         for node in own_nodes(select):
             if isinstance(node, exp.Window):
                 name = node.args.get("alias")
                 yield named.get(name.name.lower(), node) if name is not None else node
 
     def _is_aggregate(self, node: exp.Expr) -> bool:
-        if isinstance(node, _ONLY_OVER_MANY):
+        if isinstance(node, _AGGREGATE_NODES):
             return not isinstance(node.parent, exp.Window)
         if not isinstance(node, exp.Anonymous) or node.name.lower() not in AGGREGATES:
             return False
@@ -234,21 +300,21 @@ def _top(node: exp.Expr, around: exp.Expr) -> exp.Expr:
 def own_nodes(select: Select) -> Iterator[exp.Expr]:
     """Yield the nodes of the expressions of a SELECT, without those of its subqueries."""
     parts = (*select.node.expressions, *(select.node.args.get(part) for part in ("having", "order", "sort")))
-    waiting = [part for part in parts if part is not None]
-    while waiting:
-        node = waiting.pop()
+    pending = [part for part in parts if part is not None]
+    while pending:
+        node = pending.pop()
         yield node
-        waiting += [child for child in node.iter_expressions() if not isinstance(child, exp.Query)]
+        pending += [child for child in node.iter_expressions() if not isinstance(child, exp.Query)]
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """Yield the conditions combined by AND."""
-    waiting = [condition] if condition is not None else []
-    while waiting:
-        item = waiting.pop()
+    pending = [condition] if condition is not None else []
+    while pending:
+        item = pending.pop()
         if isinstance(item, exp.And):
-            waiting += [item.this, item.expression]
+            pending += [item.this, item.expression]
         elif isinstance(item, exp.Paren):
-            waiting.append(item.this)
+            pending.append(item.this)
         else:
             yield item

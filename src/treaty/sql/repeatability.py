@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from treaty.contracts.findings import Finding, Place, Severity
-from treaty.sql.column_types import FLOATING_POINT
 from treaty.sql.functions import (
     IN_WINDOW_ORDER,
     LISTS,
@@ -18,8 +17,7 @@ from treaty.sql.functions import (
     UNREPEATABLE,
 )
 from treaty.sql.project_queries import Expression, Query
-from treaty.sql.relations import Reference
-from treaty.sql.scopes import type_at
+from treaty.sql.relations import FLOATING_POINT, Reference, type_at
 
 _THROUGH = (exp.Paren, exp.Filter, exp.Window, exp.IgnoreNulls, exp.RespectNulls)
 _ROUNDED = frozenset({"avg", "mean", "sum", "try_avg", "try_sum"})

@@ -12,13 +12,13 @@ from treaty.contracts.model import Field
 from treaty.sql.checked_sql import table_mark
 from treaty.sql.function_calls import render_order
 from treaty.sql.relations import JOIN_KINDS, RIGHT_HIDING_JOINS, conjuncts
-from treaty.sql.rendering import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.rule_columns import resolve_column
-from treaty.sql.rule_scopes import DerivedTable, RuleFrame, RuleSource, contract_source
+from treaty.sql.rule_renderer import Allowed, NodeRenderer, Renderer, node_renderer
+from treaty.sql.scopes import DerivedTable, RuleScope, RuleSource, contract_source
 
 MAX_SELECTS = 12
-_MOST_ROWS = 1_000_000
-_ANYTHING = Allowed.AGGREGATE | Allowed.WINDOW | Allowed.QUERY
+_MAX_LIMIT = 1_000_000
+_IN_QUERY = Allowed.AGGREGATE | Allowed.WINDOW | Allowed.QUERY
 _SETS: dict[type[exp.Expr], str] = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
 
 
@@ -28,8 +28,8 @@ def render_query(r: Renderer, node: Any) -> DerivedTable:
     inner = r.deeper(node)
     if isinstance(node, exp.Subquery):
         return render_query(inner, node.this)
-    r.notes.selects += 1
-    if r.notes.selects > MAX_SELECTS:
+    r.facts.selects += 1
+    if r.facts.selects > MAX_SELECTS:
         raise r.refuse(node, f"has more than {MAX_SELECTS} queries", "split it into several rules")
     inner, start = _with(inner, node)
     query = _set(inner, node) if isinstance(node, exp.SetOperation) else _select(inner, node)
@@ -50,10 +50,10 @@ def _with(r: Renderer, node: exp.Query) -> tuple[Renderer, str]:
         is_plain = set(item.args) - {"this", "alias"} <= {part for part, value in item.args.items() if not value}
         if not name or not is_plain or alias.args.get("columns") or name.lower() in queries:
             raise r.refuse(item, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
-        if r.notes.scope.table((name,)) is not None:
+        if r.facts.target.table((name,)) is not None:
             raise r.refuse(item, f"names a query like the table {name!r}", "choose another name")
-        query = render_query(r.inside(frame=RuleFrame(()), queries=dict(queries)), item.this)
-        spelt = r.name(item, f"with_{r.notes.selects}_{name}")
+        query = render_query(r.inside(scope=RuleScope(()), queries=dict(queries)), item.this)
+        spelt = r.name(item, f"with_{r.facts.selects}_{name}")
         queries[name.lower()] = replace(query, sql=spelt)
         texts.append(f"{spelt} AS ({query.sql})")
     return r.inside(queries=queries), f"WITH {', '.join(texts)} "
@@ -64,33 +64,33 @@ def _set(r: Renderer, node: exp.SetOperation) -> DerivedTable:
     if len(left.fields) != len(right.fields):
         raise r.refuse(node, "combines queries with different numbers of columns", "give both the same columns")
     words = _SETS[type(node)] + ("" if node.args.get("distinct") else " ALL")
-    pairs = [(one.name or "", other.name or "") for one, other in zip(left.fields, right.fields, strict=True)]
-    grown = frozenset(one for one, other in pairs if one in left.grown or other in right.grown)
-    plain = frozenset(one for one, other in pairs if one in left.plain and other in right.plain)
+    pairs = [(mine.name or "", theirs.name or "") for mine, theirs in zip(left.fields, right.fields, strict=True)]
+    grown = frozenset(mine for mine, theirs in pairs if mine in left.grown or theirs in right.grown)
+    plain = frozenset(mine for mine, theirs in pairs if mine in left.plain and theirs in right.plain)
     return DerivedTable(f"({left.sql}) {words} ({right.sql})", left.fields, grown, plain)
 
 
 def _select(r: Renderer, node: exp.Select) -> DerivedTable:
-    start = len(r.notes.outside)
-    tables, frame = render_tables(r, node, render_query)
-    rows = r.inside(frame=frame, may=Allowed.QUERY, only_rows=None, is_growing=False, variables={}, lambdas=0)
-    given = _projections(rows.inside(may=_ANYTHING), node)
+    start = len(r.facts.outside)
+    tables, scope = render_tables(r, node, render_query)
+    rows = r.inside(scope=scope, may=Allowed.QUERY, only_rows=None, is_growing=False, variables={}, lambdas=0)
+    given = _projections(rows.inside(may=_IN_QUERY), node)
     names = tuple(field.name for field in given.fields if field.name)
     unclear = frozenset(name.lower() for name in names if name not in given.plain)
-    after = rows.inside(frame=replace(frame, aliases=names, unclear=unclear), may=_ANYTHING)
+    after = rows.inside(scope=replace(scope, aliases=names, unclear=unclear), may=_IN_QUERY)
     texts = ["SELECT " + ("DISTINCT " if _distinct(r, node) else "") + given.sql, f"FROM {tables}"]
     where = node.args.get("where")
     if where is not None:
         texts.append(f"WHERE {rows.sql(where.this)}")
     group = node.args.get("group")
     if group is not None:
-        grouping = rows.inside(frame=replace(frame, aliases=names), may=Allowed.NOTHING)
+        grouping = rows.inside(scope=replace(scope, aliases=names), may=Allowed.NOTHING)
         texts.append(f"GROUP BY {_grouping(grouping, group)}")
     having = node.args.get("having")
     if having is not None:
         texts.append(f"HAVING {after.sql(having.this)}")
     texts += _order_and_limit(after, node)
-    _refuse_loose_correlation(rows, node, frame, set(r.notes.outside[start:]))
+    _refuse_loose_correlation(rows, node, scope, set(r.facts.outside[start:]))
     return replace(given, sql=" ".join(texts))
 
 
@@ -100,13 +100,12 @@ def _projections(r: Renderer, node: exp.Select) -> DerivedTable:
     for item in node.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item
         name = item.alias if isinstance(item, exp.Alias) else inner.name if isinstance(inner, exp.Column) else ""
-        before = r.notes.growth
+        before = r.facts.growth
         sql = r.sql(inner)
         texts.append(f"{sql} AS {r.name(item, name)}" if name else sql)
         fields.append(Field(name=name or None))
-        grown |= {name} if r.notes.growth > before else set()
-        found = resolve_column(r, inner) if isinstance(inner, exp.Column) else None
-        plain |= {name} if found is not None and found[0].is_plain(found[1]) else set()
+        grown |= {name} if r.facts.growth > before else set()
+        plain |= {name} if _stored_source(r, inner) is not None else set()
     if not texts:
         raise r.refuse(node, "selects nothing", "write SELECT count(*) FROM {object}")
     return DerivedTable(", ".join(texts), tuple(fields), frozenset(grown), frozenset(plain))
@@ -130,20 +129,20 @@ def _order_and_limit(r: Renderer, node: exp.Select) -> list[str]:
     texts = [render_order(r, order)] if order is not None else []
     if limit is not None:
         count = limit.expression
-        is_count = isinstance(count, exp.Literal) and count.name.isdigit() and int(count.name) <= _MOST_ROWS
+        is_count = isinstance(count, exp.Literal) and count.name.isdigit() and int(count.name) <= _MAX_LIMIT
         if not is_count or any(value for part, value in limit.args.items() if part not in ("this", "expression")):
             raise r.refuse(limit, "has an unsupported LIMIT", "write it like LIMIT 10")
         texts.append(f"LIMIT {count.name}")
     return texts
 
 
-def _refuse_loose_correlation(r: Renderer, node: exp.Select, frame: RuleFrame, reached: set[int]) -> None:
-    if frame.outer is None:
+def _refuse_loose_correlation(r: Renderer, node: exp.Select, scope: RuleScope, reached: set[int]) -> None:
+    if scope.outer is None:
         return
-    around = [source for level in frame.outer.levels() for source in level.sources]
+    around = [source for level in scope.outer.levels() for source in level.sources]
     where = node.args.get("where")
     is_correlated = any(id(source) in reached for source in around)
-    if is_correlated and (where is None or not is_joined_by_equality(r, where.this, frame.sources, around)):
+    if is_correlated and (where is None or not is_joined_by_equality(r, where.this, scope.sources, around)):
         then = "write WHERE inner.id = outer.id, with further conditions after AND"
         raise r.refuse(node, "has a subquery that compares every row with every other", then)
 
@@ -179,12 +178,12 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 }
 
 
-def render_tables(r: Renderer, node: exp.Select, derive: RenderQuery) -> tuple[str, RuleFrame]:
-    """Render FROM and the joins; return the frame for the rest of the query."""
+def render_tables(r: Renderer, node: exp.Select, derive: RenderQuery) -> tuple[str, RuleScope]:
+    """Render FROM and the joins; return the scope for the rest of the query."""
     first = node.args.get("from_")
     if first is None:
         raise r.refuse(node, "reads no table", "write FROM {object}")
-    _understood(r, first)
+    _check_parts(r, first)
     joins = node.args.get("joins") or []
     if len(joins) > MAX_JOINS:
         raise r.refuse(joins[-1], f"joins more than {MAX_JOINS} times", "split it into several rules")
@@ -197,7 +196,7 @@ def render_tables(r: Renderer, node: exp.Select, derive: RenderQuery) -> tuple[s
         texts.append(text)
         (hidden if is_hidden else sources).append(source)
         _refuse_same_alias(r, join, [*sources, *hidden])
-    return " ".join(texts), RuleFrame(tuple(sources), r.frame if r.frame.sources else None)
+    return " ".join(texts), RuleScope(tuple(sources), r.scope if r.scope.sources else None)
 
 
 def own_source(r: Renderer, node: exp.Select) -> RuleSource | None:
@@ -205,16 +204,16 @@ def own_source(r: Renderer, node: exp.Select) -> RuleSource | None:
     first = node.args.get("from_")
     if first is None or not isinstance(first.this, exp.Table):
         return None
-    _understood(r, first)
+    _check_parts(r, first)
     source = _table(r, first.this, _no_query)[1]
-    return replace(source, alias=None) if source.object is r.notes.scope.object else None
+    return replace(source, alias=None) if source.object is r.facts.target.object else None
 
 
 def _no_query(r: Renderer, node: Any) -> DerivedTable:
     raise r.refuse(node, "has a query instead of a table", "read from {object}")
 
 
-def _understood(r: Renderer, node: exp.Expr) -> None:
+def _check_parts(r: Renderer, node: exp.Expr) -> None:
     """Refuse a clause with unsupported parts."""
     for part, value in node.args.items():
         if part not in _PARTS[type(node)] and value is not None and value is not False and value != []:
@@ -224,29 +223,29 @@ def _understood(r: Renderer, node: exp.Expr) -> None:
 def _table(r: Renderer, node: Any, derive: RenderQuery) -> tuple[str, RuleSource]:
     if not isinstance(node, (exp.Table, exp.Subquery)):
         raise r.refuse(
-            node, "reads from something that is not a table", f"read from: {', '.join(r.notes.scope.table_names)}"
+            node, "reads from something that is not a table", f"read from: {', '.join(r.facts.target.table_names)}"
         )
-    _understood(r, node)
+    _check_parts(r, node)
     alias = _alias(r, node)
     if isinstance(node, exp.Subquery):
-        derived = derive(r.inside(frame=RuleFrame(())), node.this)
+        derived = derive(r.inside(scope=RuleScope(())), node.this)
         if alias is None:
-            alias = f"_{r.notes.selects}"
+            alias = f"_{r.facts.selects}"
         return f"({derived.sql}) AS {r.name(node, alias)}", _derived(derived, alias)
     parts = [node.args.get(part) for part in ("catalog", "db", "this")]
     names = tuple(part.name for part in parts if isinstance(part, exp.Identifier))
     if len(names) != sum(part is not None for part in parts):
-        raise r.refuse(node, "reads from a function", f"read from: {', '.join(r.notes.scope.table_names)}")
+        raise r.refuse(node, "reads from a function", f"read from: {', '.join(r.facts.target.table_names)}")
     query = r.queries.get(names[0].lower()) if len(names) == 1 else None
     if query is not None:
         return f"{query.sql} AS {r.name(node, alias or names[0])}", _derived(query, alias or names[0])
-    item = r.notes.scope.table(names)
+    item = r.facts.target.table(names)
     if item is None:
-        known = ", ".join(r.notes.scope.table_names)
+        known = ", ".join(r.facts.target.table_names)
         raise r.refuse(node, f"reads {'.'.join(names)!r}, which is not a table of the contract", f"read from: {known}")
-    if item.name not in r.notes.tables:
-        r.notes.tables.append(item.name)
-    mark = table_mark(r.notes.tables.index(item.name))
+    if item.name not in r.facts.tables:
+        r.facts.tables.append(item.name)
+    mark = table_mark(r.facts.tables.index(item.name))
     own = contract_source(item)
     source = RuleSource(((alias.lower(),),) if alias else own.names, item.fields, alias or names[-1], item)
     return f"{mark} AS {r.name(node, alias or names[-1])}", source
@@ -262,21 +261,21 @@ def _alias(r: Renderer, node: exp.Table | exp.Subquery) -> str | None:
         return None
     if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
         raise r.refuse(node, "has an unsupported alias", "write it like FROM orders AS o")
-    _understood(r, alias)
+    _check_parts(r, alias)
     return alias.this.name
 
 
 def _join(
     r: Renderer, node: exp.Join, sources: Sequence[RuleSource], derive: RenderQuery
 ) -> tuple[str, RuleSource, bool]:
-    _understood(r, node)
+    _check_parts(r, node)
     side, kind = (str(node.args.get(part) or "").upper() for part in ("side", "kind"))
     join_kind = JOIN_KINDS.get((side, kind))
     on = node.args.get("on")
     if join_kind is None or on is None:
         raise r.refuse(node, "joins without a condition", "write JOIN … ON a.id = b.id")
     sql, source = _table(r, node.this, derive)
-    inside = r.inside(frame=RuleFrame((*sources, source)))
+    inside = r.inside(scope=RuleScope((*sources, source)))
     if not is_joined_by_equality(inside, on, [source], sources):
         raise r.refuse(
             node,
@@ -293,20 +292,22 @@ def _refuse_same_alias(r: Renderer, node: exp.Join, sources: Sequence[RuleSource
 
 
 def is_joined_by_equality(
-    r: Renderer, condition: exp.Expr, one: Sequence[RuleSource], other: Sequence[RuleSource]
+    r: Renderer, condition: exp.Expr, tables: Sequence[RuleSource], others: Sequence[RuleSource]
 ) -> bool:
-    """Tell whether a condition compares a column of one group of tables with one of the other by equality."""
-    here, there = {id(source) for source in one}, {id(source) for source in other}
-    for item in conjuncts(condition):
-        if isinstance(item, (exp.EQ, exp.NullSafeEQ)):
-            left, right = _column_source(r, item.this), _column_source(r, item.expression)
-            if (left in here and right in there) or (left in there and right in here):
+    """Tell whether a condition compares a column of `tables` with one of `others` by equality."""
+    for comparison in conjuncts(condition):
+        if isinstance(comparison, (exp.EQ, exp.NullSafeEQ)):
+            sides = (comparison.this.unnest(), comparison.expression.unnest())
+            left, right = (_stored_source(r, side) for side in sides)
+            if (left in tables and right in others) or (left in others and right in tables):
                 return True
     return False
 
 
-def _column_source(r: Renderer, node: exp.Expr) -> int | None:
-    """Return the id of the table of a stored column; None for computed values, which may be constant."""
-    bare = node.unnest()
-    found = resolve_column(r, bare) if isinstance(bare, exp.Column) else None
-    return id(found[0]) if found is not None and found[0].is_plain(found[1]) else None
+def _stored_source(r: Renderer, node: exp.Expr) -> RuleSource | None:
+    """Return the table of a stored column; None for computed values, which may be constant."""
+    match = resolve_column(r, node) if isinstance(node, exp.Column) else None
+    if match is None:
+        return None
+    source, field = match.column
+    return source if source.is_plain(field) else None

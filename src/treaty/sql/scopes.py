@@ -1,57 +1,123 @@
-"""Resolve the names in expressions of project SQL; unknown names are findings."""
+"""Name resolution: the columns visible at a position in SQL, and which of them `a`, `t.a` or `t.a.b` refers to.
+
+`Scope.resolve` is the one order of lookup. Rules and project queries each have a scope with their own columns:
+fields of contracts, which have stored names and contract names, and columns of relations.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from sqlglot import exp
+from treaty.contracts.model import Field, SchemaObject
+from treaty.sql.relations import Output, Place, Relation, Source, is_known
 
-from treaty.contracts.findings import Finding
-from treaty.sql.column_types import ColumnType, NoSuchField, element_type, field_type
-from treaty.sql.dialect import words
-from treaty.sql.functions import KNOWN
-from treaty.sql.parser import SqlText
-from treaty.sql.relations import Names, Output, Place, Reference, Relation, Source, is_known
+C = TypeVar("C")
+"""A column of a scope."""
+R = TypeVar("R")
+"""A result of a SELECT."""
 
 
 class AmbiguousName(Exception):
-    """A name matches columns of several sources."""
+    """A name matches several columns of one level."""
+
+    def __init__(self, name: str, columns: Sequence[Any]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.columns = columns
+
+
+@dataclass(frozen=True)
+class ColumnMatch(Generic[C]):
+    """The column a name refers to, and the steps into its fields."""
+
+    column: C
+    steps: tuple[str, ...] = ()
+
+
+class Scope(ABC, Generic[C, R]):
+    """The names visible in one SELECT, and the scope around it."""
+
+    outer: Self | None
+
+    @abstractmethod
+    def columns_of(self, table: Sequence[str], name: str) -> Sequence[C]:
+        """Return the columns with this name in the tables with that name."""
+
+    @abstractmethod
+    def columns_named(self, name: str) -> Sequence[C]:
+        """Return the columns that a name without a table can refer to."""
+
+    @abstractmethod
+    def output(self, name: str) -> R | None:
+        """Return the result of the SELECT with this name."""
+
+    def levels(self) -> Iterator[Self]:
+        """Yield this scope and its outer scopes."""
+        level: Self | None = self
+        while level is not None:
+            yield level
+            level = level.outer
+
+    def find_column(self, parts: Sequence[str]) -> ColumnMatch[C] | None:
+        """Return the column of this level that a name refers to; the longest table name goes first."""
+        for length in range(len(parts) - 1, -1, -1):
+            name = parts[length]
+            columns = self.columns_of(parts[:length], name) if length else self.columns_named(name)
+            if len(columns) > 1:
+                raise AmbiguousName(name, columns)
+            if columns:
+                return ColumnMatch(columns[0], tuple(parts[length + 1 :]))
+        return None
+
+    def resolve(self, parts: Sequence[str]) -> tuple[Self, ColumnMatch[C] | R] | None:
+        """Return the level and the column or output that a name refers to, searching outwards, columns first."""
+        for level in self.levels():
+            meaning = level.find_column(parts) or (level.output(parts[0]) if len(parts) == 1 else None)
+            if meaning is not None:
+                return level, meaning
+        return None
+
+
+Places: TypeAlias = tuple[Place, ...]
+"""A column of a project query: the first non-null of these, as USING combines columns of both sides."""
 
 
 @dataclass(eq=False)
-class QueryScope:
-    """The names visible in a SELECT: its sources, CTEs, outputs and the outer scope.
+class QueryScope(Scope[Places, Output]):
+    """The names visible in a SELECT of a project: its sources, CTEs and outputs.
 
     `layout` has the columns in the order of a star.
     """
 
     outer: QueryScope | None = None
-    ctes: Mapping[str, Relation] = field(default_factory=dict)
-    sources: list[Source] = field(default_factory=list)
-    layout: list[tuple[str, tuple[Place, ...]]] = field(default_factory=list)
-    outputs: list[Output] = field(default_factory=list)
+    ctes: Mapping[str, Relation] = dataclass_field(default_factory=dict)
+    sources: list[Source] = dataclass_field(default_factory=list)
+    layout: list[tuple[str, Places]] = dataclass_field(default_factory=list)
+    outputs: list[Output] = dataclass_field(default_factory=list)
+
+    def columns_of(self, table: Sequence[str], name: str) -> Sequence[Places]:
+        """Return the columns with this name in the sources with this alias."""
+        sources = [source for source in self.sources if len(table) == 1 and source.alias == table[0].lower()]
+        return _with_name(name, [column for source in sources for column in _columns(source)])
+
+    def columns_named(self, name: str) -> Sequence[Places]:
+        """Return the columns with this name."""
+        return _with_name(name, self.layout)
 
     def add(self, source: Source) -> None:
         """Add a source after the existing ones."""
         self.sources.append(source)
-        self.layout += [(column.name, ((source, number),)) for number, column in enumerate(source.columns)]
+        self.layout += _columns(source)
 
     def with_source(self, source: Source) -> QueryScope:
-        """Return a copy with one more source, for the condition of a semi or anti join."""
+        """Return a copy with one more source, for the condition of a join."""
         inside = QueryScope(self.outer, self.ctes, [*self.sources], [*self.layout])
         inside.add(source)
         return inside
-
-    def find(self, parts: Sequence[str]) -> Reference | None:
-        """Return the column a name refers to, by source alias or unqualified, with the steps into its fields."""
-        if len(parts) > 1:
-            qualified = [item for source in self.sources if source.alias == parts[0].lower() for item in _all(source)]
-            if found := _only(qualified, parts[1]):
-                return Reference(found, tuple(parts[2:]))
-        found = _only(self.layout, parts[0])
-        return Reference(found, tuple(parts[1:])) if found else None
 
     def source(self, alias: str) -> Source | None:
         """Return the source with this alias."""
@@ -64,8 +130,7 @@ class QueryScope:
     @property
     def is_known(self) -> bool:
         """Whether all sources are known, so that an unknown name is an error."""
-        here = all(is_known(source.relation) for source in self.sources)
-        return here and (self.outer is None or self.outer.is_known)
+        return all(is_known(source.relation) for level in self.levels() for source in level.sources)
 
     def must_have(self, parts: Sequence[str]) -> bool:
         """Tell whether a missing column is an error; it is not if its table is unknown."""
@@ -74,153 +139,97 @@ class QueryScope:
 
     def names(self) -> Iterator[str]:
         """Yield every name that is visible here, for suggestions."""
-        yield from (name for name, _ in self.layout)
-        yield from (source.alias for source in self.sources)
-        if self.outer is not None:
-            yield from self.outer.names()
+        for level in self.levels():
+            yield from (name for name, _ in level.layout)
+            yield from (source.alias for source in level.sources)
 
 
-def type_at(places: Sequence[Place]) -> ColumnType | None:
-    """Return the type of a column."""
-    source, number = places[0]
-    return source.columns[number].type
-
-
-def _all(source: Source) -> list[tuple[str, tuple[Place, ...]]]:
+def _columns(source: Source) -> list[tuple[str, Places]]:
     return [(column.name, ((source, number),)) for number, column in enumerate(source.columns)]
 
 
-def _only(columns: Sequence[tuple[str, tuple[Place, ...]]], name: str) -> tuple[Place, ...] | None:
-    found = [places for one, places in columns if one.lower() == name.lower()]
-    if len(found) > 1:
-        raise AmbiguousName
-    return found[0] if found else None
+def _with_name(name: str, columns: Sequence[tuple[str, Places]]) -> list[Places]:
+    return [places for column, places in columns if column.lower() == name.lower()]
 
 
-_UNITS = words(
-    "year years quarter month months week weeks day days dayofyear hour hours minute minutes second seconds "
-    "millisecond microsecond"
-)
-_WITH_A_UNIT = frozenset({"date_add", "date_diff", "dateadd", "datediff", "timestampadd", "timestampdiff"})
-_GRAMMAR = frozenset({"timestampadd", "timestampdiff"})
-"""Functions that Spark's grammar knows and its list of functions does not."""
-_SAME_TYPE = (exp.Paren, exp.Alias)
-_ELEMENTS = frozenset({"explode", "explode_outer"})
+@dataclass(frozen=True)
+class DerivedTable:
+    """A derived table of a rule: its SQL or name, its columns, and those that are concatenated or stored."""
+
+    sql: str
+    fields: tuple[Field, ...]
+    grown: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
 
 
-@dataclass(eq=False)
-class Resolver:
-    """The state of resolving one SQL text: its tables, resolved names and findings."""
+@dataclass(frozen=True, eq=False)
+class RuleSource:
+    """A table or derived table with the names it can be referred to by; without `alias`, columns are not qualified."""
 
-    text: SqlText
-    tables: Mapping[str, Relation]
-    read_query: Callable[[Resolver, exp.Expr, QueryScope], Relation]
-    names: Names = field(default_factory=Names)
-    problems: list[Finding] = field(default_factory=list)
-    used: dict[str, None] = field(default_factory=dict)
+    names: tuple[tuple[str, ...], ...]
+    fields: tuple[Field, ...]
+    alias: str | None = None
+    object: SchemaObject | None = None
+    grown: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
 
-    def problem(self, finding: str, message: str, hint: str, node: exp.Expr | None) -> None:
-        """Add a finding."""
-        self.problems.append(self.text.error(finding, message, hint, node))
-
-
-def resolve_expression(
-    reading: Resolver, node: exp.Expr, frame: QueryScope, variables: frozenset[str] = frozenset()
-) -> ColumnType | None:
-    """Resolve every name in an expression; return its type where that follows from a path alone."""
-    if isinstance(node, exp.Query):
-        reading.names.queries[id(node)] = found = reading.read_query(reading, node, frame)
-        return found.columns[0].type if len(found.columns) == 1 else None
-    if isinstance(node, exp.Column):
-        return _column(reading, node, frame, variables)
-    if isinstance(node, exp.Lambda):
-        names = frozenset(item.name.lower() for item in node.expressions)
-        resolve_expression(reading, node.this, frame, variables | names)
-        return None
-    if isinstance(node, exp.Anonymous):
-        return _call(reading, node, frame, variables)
-    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
-        hint = "use Spark's own functions"
-        reading.problem("sql-function", f"Spark has no function {node.sql(dialect='spark')}", hint, node)
-        return None
-    types = [resolve_expression(reading, child, frame, variables) for child in _children(node)]
-    if isinstance(node, exp.Dot):
-        held = types[0] if types else None
-        return _inside(reading, node, held, (node.expression.name,)) if held is not None else None
-    if isinstance(node, exp.Bracket):
-        return element_type(types[0]) if types else None
-    return types[0] if isinstance(node, _SAME_TYPE) and types else None
+    def is_plain(self, field: Field) -> bool:
+        """Tell whether a column is stored, not computed."""
+        return self.object is not None or (field.name or "") in self.plain
 
 
-def _children(node: exp.Expr) -> Iterable[exp.Expr]:
-    plain = (exp.Identifier, exp.DataType, exp.Var, exp.Star)
-    return [child for child in node.iter_expressions() if not isinstance(child, plain)]
+RuleColumn: TypeAlias = tuple[RuleSource, Field]
 
 
-def _call(reading: Resolver, node: exp.Anonymous, frame: QueryScope, variables: frozenset[str]) -> ColumnType | None:
-    name = node.name.lower()
-    if name not in KNOWN | _GRAMMAR:
-        near = suggest_name(name, KNOWN)
-        reading.problem("sql-function", f"Spark has no function {name}", near or "use Spark's own functions", node)
-    arguments = list(node.expressions)
-    if name in _WITH_A_UNIT and arguments and isinstance(arguments[0], exp.Column):
-        is_unit = len(arguments) == 3 and not arguments[0].table and arguments[0].name.lower() in _UNITS
-        arguments = arguments[1:] if is_unit else arguments
-    types = [
-        resolve_expression(reading, item, frame, variables)
-        for item in arguments
-        if not isinstance(item, (exp.Star, exp.Identifier, exp.Var))
-    ]
-    return element_type(types[0]) if name in _ELEMENTS and types else None
+@dataclass(frozen=True, eq=False)
+class RuleScope(Scope[RuleColumn, str]):
+    """The names visible in the SQL of a rule; `unclear` aliases of results are also column names."""
+
+    sources: tuple[RuleSource, ...]
+    outer: RuleScope | None = None
+    aliases: tuple[str, ...] = ()
+    unclear: frozenset[str] = frozenset()
+
+    def columns_of(self, table: Sequence[str], name: str) -> Sequence[RuleColumn]:
+        """Return the matching fields of the tables with this name."""
+        wanted = tuple(part.lower() for part in table)
+        return [
+            (source, field)
+            for source in self.sources
+            if wanted in source.names
+            for field in matching_fields(name, source.fields)
+        ]
+
+    def columns_named(self, name: str) -> Sequence[RuleColumn]:
+        """Return the matching fields of all tables."""
+        return [(source, field) for source in self.sources for field in matching_fields(name, source.fields)]
+
+    def output(self, name: str) -> str | None:
+        """Return the alias of the result with this name."""
+        return next((alias for alias in self.aliases if alias.lower() == name.lower()), None)
 
 
-def _column(reading: Resolver, node: exp.Column, frame: QueryScope, variables: frozenset[str]) -> ColumnType | None:
-    if isinstance(node.this, exp.Star):  # as in count(t.*)
-        return None
-    parts = [node.args[part].name for part in ("catalog", "db", "table", "this") if node.args.get(part)]
-    if parts[0].lower() in variables:
-        return None
-    try:
-        found = find_name(frame, parts)
-    except AmbiguousName:
-        what = f"{'.'.join(parts)} is a column of several tables"
-        reading.problem("sql-column", what, "qualify it with its table", node)
-        return None
-    if found is None and not frame.must_have(parts):
-        return None
-    if found is None:
-        known = dict.fromkeys([*frame.names(), *(output.column.name for output in frame.outputs)])
-        near = suggest_name(parts[-1], known) or f"there are: {', '.join(list(known)[:20]) or 'no columns'}"
-        reading.problem("sql-column", f"there is no column {'.'.join(parts)}", near, node)
-        return None
-    reading.names.columns[id(node)] = found
-    if isinstance(found, Output):
-        return found.column.type
-    return _inside(reading, node, type_at(found.places), found.steps)
+def contract_source(schema: SchemaObject) -> RuleSource:
+    """Return an object of the contract as a source, under its own names."""
+    names = [name.lower() for name in (schema.name, schema.physical_name) if name]
+    full_names = {(name,) for name in names} | {tuple(name.split(".")) for name in names}
+    return RuleSource(tuple(sorted(full_names | {(parts[-1],) for parts in full_names})), schema.fields, None, schema)
 
 
-def find_name(frame: QueryScope, parts: list[str]) -> Reference | Output | None:
-    """Return the column, output of the same SELECT, or column of an outer SELECT that a name refers to."""
-    if found := frame.find(parts):
-        return found
-    if len(parts) == 1 and (output := frame.output(parts[0])):
-        return output
-    return find_name(frame.outer, parts) if frame.outer is not None else None
+def column_name(field: Field) -> str:
+    """Return the name a field has in the data."""
+    return field.physical_name or field.name or ""
 
 
-def _inside(reading: Resolver, node: exp.Expr, held: ColumnType | None, steps: tuple[str, ...]) -> ColumnType | None:
-    for one in steps:
-        try:
-            held = field_type(held, one)
-        except NoSuchField as error:
-            near = suggest_name(one, error.known)
-            hint = near or (f"there are: {', '.join(error.known)}" if error.known else "it has no fields")
-            reading.problem("sql-column", f"there is no field {one} in {node.sql(dialect='spark')}", hint, node)
-            return None
-    return held
-
-
-def suggest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return "did you mean …?" with the closest name, or None."""
-    close = difflib.get_close_matches(name.lower(), [one.lower() for one in known], n=1)
-    return f"did you mean {close[0]}?" if close else None
+def matching_fields(name: str, fields: Sequence[Field]) -> tuple[Field, ...]:
+    """Return the fields a name can refer to: stored names before contract names, exact case before other case."""
+    lower = name.lower()
+    for matches in (
+        [field for field in fields if column_name(field) == name],
+        [field for field in fields if column_name(field).lower() == lower],
+        [field for field in fields if field.name == name],
+        [field for field in fields if (field.name or "").lower() == lower],
+    ):
+        if matches:
+            return tuple(matches)
+    return ()

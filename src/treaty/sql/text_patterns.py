@@ -16,7 +16,7 @@ from treaty.contracts.sql_quoting import quote_string
 from treaty.errors import InvalidDocument
 from treaty.regex.translation import translate
 from treaty.sql.operators import PREDICATES, render_operand
-from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
+from treaty.sql.rule_renderer import NodeRenderer, Renderer, node_renderer
 
 MAX_LIKE_LENGTH = 500
 _ANY, _ONE = "%", "_"

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from treaty.contracts.sql_quoting import quote_string
 from treaty.sql.operators import refuse_invalid_time
-from treaty.sql.rendering import NodeRenderer, Renderer, node_renderer
+from treaty.sql.rule_renderer import NodeRenderer, Renderer, node_renderer
 
 _TYPES = {
     exp.DType.BOOLEAN: "BOOLEAN",

@@ -15,9 +15,9 @@ from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
 from treaty.pipeline.project.declarations import Attribute, Claim, Reconciliation
 from treaty.pipeline.project.table_names import Layer, acceptances_table, table_of
 from treaty.pipeline.project_sql import columns_of
-from treaty.sql.column_types import Column
 from treaty.sql.lineage import Origin, Origins, lineage, origins
 from treaty.sql.project_queries import Query, analyse_expression
+from treaty.sql.relations import Column
 from treaty.sql.repeatability import find_unrepeatable
 
 Columns: TypeAlias = tuple[Column, ...]

@@ -12,10 +12,10 @@ from sqlglot import exp
 from treaty.contracts.paths import FieldPath
 from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import InvalidDocument
-from treaty.sql.checked_sql import RuleScope
+from treaty.sql.checked_sql import RuleTarget
 from treaty.sql.dialect import offset_of
 from treaty.sql.lexer import rule_error
-from treaty.sql.rule_scopes import DerivedTable, RuleFrame
+from treaty.sql.scopes import DerivedTable, RuleScope
 
 MAX_RENDER_DEPTH = 100
 MAX_SQL_LENGTH = 100_000
@@ -27,16 +27,16 @@ RenderFunction: TypeAlias = Callable[["Renderer", Any], str]
 class NodeRenderer:
     """Renders one type of node; a node with arguments other than `parts` is refused."""
 
-    write: RenderFunction
+    render: RenderFunction
     parts: frozenset[str]
 
 
 NodeRenderers: TypeAlias = Mapping[type[exp.Expr], NodeRenderer]
 
 
-def node_renderer(write: RenderFunction, parts: str = "") -> NodeRenderer:
+def node_renderer(render: RenderFunction, parts: str = "") -> NodeRenderer:
     """Return a renderer for nodes with these arguments."""
-    return NodeRenderer(write, frozenset(parts.split()))
+    return NodeRenderer(render, frozenset(parts.split()))
 
 
 class Allowed(Flag):
@@ -53,8 +53,8 @@ class RuleFacts:
     """Facts about a rule, collected while it is rendered."""
 
     text: str
-    scope: RuleScope
-    writers: NodeRenderers
+    target: RuleTarget
+    renderers: NodeRenderers
     paths: set[FieldPath] = field(default_factory=set)
     columns: dict[str, None] = field(default_factory=dict)
     tables: list[str] = field(default_factory=list)
@@ -68,8 +68,8 @@ class RuleFacts:
 class Renderer:
     """The position in the tree: the visible names, and what is allowed there."""
 
-    notes: RuleFacts
-    frame: RuleFrame
+    facts: RuleFacts
+    scope: RuleScope
     may: Allowed = Allowed.NOTHING
     only_rows: str | None = None
     must_aggregate: bool = False
@@ -82,14 +82,14 @@ class Renderer:
 
     def sql(self, node: Any) -> str:
         """Return the SQL of a node."""
-        text = self.known(node).write(self.deeper(node), node)
+        text = self.known(node).render(self.deeper(node), node)
         if len(text) > MAX_SQL_LENGTH:
             raise self.refuse(node, "becomes too long when it is expanded", "split it into several rules")
         return text
 
     def known(self, node: Any) -> NodeRenderer:
         """Return the renderer of a node; refuse unknown nodes and arguments."""
-        known = self.notes.writers.get(type(node))
+        known = self.facts.renderers.get(type(node))
         if known is None:
             raise self.refuse(
                 node, f"has {_describe(node)}", "it is not allowed in rules; use conditions and functions"
@@ -125,7 +125,7 @@ class Renderer:
 
     def refuse(self, node: Any, what: str, then: str) -> InvalidDocument:
         """Return the error for a node, with its position in the text."""
-        return rule_error(self.notes.text, offset_of(node) if isinstance(node, exp.Expr) else None, what, then)
+        return rule_error(self.facts.text, offset_of(node) if isinstance(node, exp.Expr) else None, what, then)
 
 
 def _describe(node: Any) -> str:
