@@ -113,3 +113,22 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(treaty: Treaty, write:
 
     assert result.code == 1
     assert "cannot write no/such/folder.yaml" in result.errors
+
+
+def test_digits_with_a_leading_zero_keep_their_text(treaty: Treaty, write: Write) -> None:
+    short = write("stores.yaml", SHORT.replace("[free, pro]", "[0056500000019, 007]"))
+    odcs = write("odcs.yaml", treaty("convert", "--to", "odcs", short).output)
+    back = treaty("convert", "--to", "short", odcs)
+    same = treaty("diff", short, odcs)
+
+    assert "['0056500000019', '007']" in str(_data(back.output)["fields"])
+    assert "no change" in same.output.lower()
+
+
+def test_an_export_that_raises_the_version_of_odcs_says_so(treaty: Treaty, write: Write) -> None:
+    old = {"apiVersion": "v3.0.2", "status": "active", "fields": [{"name": "placed_at", "logicalType": "timestamp"}]}
+
+    result = treaty("convert", "--to", "odcs", write("orders.yaml", old))
+
+    assert _data(result.output)["apiVersion"] == "v3.1.0"
+    assert "lost: apiVersion v3.0.2 becomes v3.1.0 (ODCS v3.0.2 does not allow all of the contract)\n" in result.errors

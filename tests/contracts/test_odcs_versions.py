@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.contracts.comparing import as_json
+from tests.contracts.official import OFFICIAL_3_2
+from tests.strategies import odcs_documents
 from treaty.contracts import contract_from, document_of
+from treaty.contracts.odcs import export_odcs, find_version_problems, write_odcs
+from treaty.contracts.odcs.schema_versions import valid_version
 from treaty.errors import InvalidDocument
 
 HEAD = {"kind": "DataContract", "id": "orders", "version": "1.0.0", "status": "active"}
@@ -59,10 +65,9 @@ ONLY_3_0 = {
     "role with keys of one's own": {"roles": [{"role": "a", "ours": 1}]},
     "price with keys of one's own": {"price": {"priceAmount": 1, "ours": 1}},
     "server with keys of one's own": {"servers": [{"server": "a", "type": "kafka", "host": "b", "topic": "c"}]},
-    "definition with keys of one's own": {"authoritativeDefinitions": [{"url": "a", "type": "b", "ours": 1}]},
-}
-ONLY_3_1 = {
-    "object that is a blob": {"schema": [{"name": "orders", "logicalType": "blob"}]},
+    "definition with keys of one's own": _field(
+        logicalType="string", authoritativeDefinitions=[{"url": "a", "type": "b", "ours": 1}]
+    ),
 }
 SINCE_3_1 = {
     "rule with a metric": _rule(type="library", metric="nullValues", mustBe=0),
@@ -111,17 +116,6 @@ def test_what_only_3_0_allows_is_refused_later(version: str, part: dict[str, Any
         contract_from({"apiVersion": version, **HEAD, **part})
 
 
-@pytest.mark.parametrize("part", ONLY_3_1.values(), ids=ONLY_3_1)
-def test_what_only_3_1_allows_is_accepted_in_3_1(part: dict[str, Any]) -> None:
-    assert _keeps("v3.1.0", part)
-
-
-@pytest.mark.parametrize("part", ONLY_3_1.values(), ids=ONLY_3_1)
-def test_what_only_3_1_allows_is_refused_in_3_2(part: dict[str, Any]) -> None:
-    with pytest.raises(InvalidDocument):
-        contract_from({"apiVersion": "v3.2.0", **HEAD, **part})
-
-
 @pytest.mark.parametrize("part", SINCE_3_1.values(), ids=SINCE_3_1)
 @pytest.mark.parametrize("version", ["v3.1.0", "v3.2.0"])
 def test_what_3_1_brought_is_accepted_since(version: str, part: dict[str, Any]) -> None:
@@ -137,6 +131,154 @@ def test_what_3_2_brought_is_accepted_in_3_2(part: dict[str, Any]) -> None:
 @pytest.mark.parametrize("version", ["v3.0.2", "v3.1.0", "v3.2.0"])
 def test_what_every_version_allows_is_accepted_in_each(version: str, part: dict[str, Any]) -> None:
     assert _keeps(version, part)
+
+
+INVALID_IN: dict[str, tuple[tuple[str, ...], dict[str, Any], list[str]]] = {
+    "no status": (("v3.0.0", "v3.0.1", "v3.0.2", "v3.1.0"), {"status": None}, ["'status' is missing"]),
+    "timestamp": (
+        ("v3.0.0", "v3.0.1", "v3.0.2"),
+        _field(logicalType="timestamp"),
+        ["unknown type 'timestamp' at schema[0].properties[0].logicalType"],
+    ),
+    "time": (
+        ("v3.0.0", "v3.0.2"),
+        _field(logicalType="time"),
+        ["unknown type 'time' at schema[0].properties[0].logicalType"],
+    ),
+    "library rule without a rule": (
+        ("v3.0.0", "v3.0.2"),
+        _rule(type="library", metric="nullValues", mustBe=0),
+        ["'rule' is missing at schema[0].properties[0].quality[0]"],
+    ),
+    "bound that excludes a number": (
+        ("v3.0.0", "v3.0.2"),
+        _field(logicalType="integer", logicalTypeOptions={"exclusiveMaximum": 10}),
+        ["'10' is not a boolean at schema[0].properties[0].logicalTypeOptions.exclusiveMaximum"],
+    ),
+    "stable id of a field": (
+        ("v3.0.0", "v3.0.2"),
+        _field(logicalType="string", id="amount_id"),
+        ["unknown key 'id' at schema[0].properties[0]"],
+    ),
+    "relationship of a field": (
+        ("v3.0.0", "v3.0.2"),
+        _field(logicalType="string", relationships=[{"to": "customers.id"}]),
+        ["unknown key 'relationships' at schema[0].properties[0]"],
+    ),
+    "support channel without a URL": (
+        ("v3.0.0", "v3.0.2"),
+        {"support": [{"channel": "#orders"}]},
+        ["'url' is missing at support[0]"],
+    ),
+    "physical name of a field": (
+        ("v3.0.0", "v3.0.1"),
+        _field(logicalType="string", physicalName="AMT"),
+        ["unknown key 'physicalName' at schema[0].properties[0]"],
+    ),
+    "definitions of the contract": (
+        ("v3.0.0",),
+        {"authoritativeDefinitions": [{"url": "a", "type": "b"}]},
+        ["unknown key 'authoritativeDefinitions'"],
+    ),
+    "enum": (
+        ("v3.0.2", "v3.1.0"),
+        _field(logicalType="string", enum=[{"value": "a"}]),
+        ["unknown key 'enum' at schema[0].properties[0]"],
+    ),
+    "map": (
+        ("v3.1.0",),
+        _field(logicalType="map", map={"key": {"logicalType": "string"}, "value": {"logicalType": "string"}}),
+        ["unknown type 'map' at schema[0].properties[0].logicalType"],
+    ),
+    "port as a text": (
+        ("v3.0.2", "v3.1.0"),
+        {"servers": [{"server": "a", "type": "mysql", "host": "b", "port": "${PORT}", "database": "c"}]},
+        ["'${PORT}' is not a integer at servers[0].port"],
+    ),
+}
+"""Facts of the older versions: the versions, what they do not allow, and how that is reported."""
+
+
+def _document(version: str, part: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in {"apiVersion": version, **HEAD, **part}.items() if value is not None}
+
+
+INVALID_CASES = [
+    pytest.param(version, part, messages, id=f"{version} {name}")
+    for name, (versions, part, messages) in INVALID_IN.items()
+    for version in versions
+]
+
+
+@pytest.mark.parametrize(("version", "part", "messages"), INVALID_CASES)
+def test_a_version_has_its_own_rules(version: str, part: dict[str, Any], messages: list[str]) -> None:
+    problems = find_version_problems(_document(version, part))
+
+    assert [problem.finding.message for problem in problems] == messages
+
+
+@pytest.mark.parametrize(("version", "part", "messages"), INVALID_CASES)
+def test_a_document_may_use_what_a_later_version_has(version: str, part: dict[str, Any], messages: list[str]) -> None:
+    document = _document(version, part)
+
+    assert as_json(document_of(contract_from(document))) == as_json(document)
+
+
+@pytest.mark.parametrize(("version", "part", "messages"), INVALID_CASES)
+def test_an_export_states_a_version_that_allows_it(version: str, part: dict[str, Any], messages: list[str]) -> None:
+    exported = export_odcs(contract_from(_document(version, part)))
+
+    assert exported["apiVersion"] > version
+    assert find_version_problems(exported) == []
+
+
+@given(odcs_documents())
+@settings(max_examples=40)
+def test_an_export_of_a_valid_document_keeps_its_version(document: dict[str, Any]) -> None:
+    assert as_json(export_odcs(contract_from(document))) == as_json(document)
+
+
+@given(odcs_documents(), st.sampled_from(["v3.0.0", "v3.0.1", "v3.0.2", "v3.1.0"]))
+@settings(max_examples=40)
+def test_an_export_is_valid_for_its_version(document: dict[str, Any], stated: str) -> None:
+    try:
+        contract = contract_from(document | {"apiVersion": stated})
+    except InvalidDocument:
+        return
+    exported = export_odcs(contract)
+
+    if valid_version(write_odcs(contract)) is not None:  # a mixture of two versions is valid in none
+        assert find_version_problems(exported) == []
+
+
+def test_what_neither_the_stated_nor_a_later_version_allows_is_refused() -> None:
+    part = _field(logicalType="integer", logicalTypeOptions={"exclusiveMaximum": "ten"})
+
+    with pytest.raises(InvalidDocument, match=r"'ten' is not a boolean at .*exclusiveMaximum"):
+        contract_from({"apiVersion": "v3.0.2", **HEAD, **part})
+
+
+def test_a_document_may_mix_two_versions() -> None:
+    part = {
+        "schema": [
+            {
+                "name": "orders",
+                "properties": [
+                    {"name": "at", "logicalType": "timestamp"},
+                    {"name": "id", "logicalType": "string", "quality": [{"type": "library", "rule": "nullCheck"}]},
+                ],
+            }
+        ]
+    }
+
+    assert _keeps("v3.0.2", part)
+
+
+def test_a_field_without_a_type_is_exported_as_3_1() -> None:
+    document = {"apiVersion": "v3.2.0", **HEAD, **_field(physicalType="bytea")}
+
+    assert OFFICIAL_3_2.is_valid(document) is False  # it asks every field without a type for the entries of a map
+    assert export_odcs(contract_from(document)) == {**document, "apiVersion": "v3.1.0"}
 
 
 def test_a_status_may_be_left_out_in_3_2() -> None:

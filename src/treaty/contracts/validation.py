@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -21,6 +22,7 @@ MAX_ERRORS = 1_000
 MAX_SHOWN_FINDINGS = 20
 MAX_KEY_LENGTH = 60
 _ECHOES = jsonschema_rs.ValidationErrorKind.UnevaluatedProperties
+_MISSING_KEY = jsonschema_rs.ValidationErrorKind.Required
 _UNKNOWN_KEYS = (
     jsonschema_rs.ValidationErrorKind.AdditionalProperties,
     jsonschema_rs.ValidationErrorKind.UnevaluatedProperties,
@@ -43,22 +45,42 @@ def schema_violations(
     known_keys: Callable[[], KnownKeys],
 ) -> list[Finding]:
     """Return the violations of a schema without consequential errors; `known_keys` is called only if there are any."""
+    return [violation.finding for violation in locate_violations(validator, data, place_of, known_keys)]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A violation of a schema and the part of the document that it is about, which may be a missing key."""
+
+    pointer: Pointer
+    finding: Finding
+
+
+def locate_violations(
+    validator: jsonschema_rs.Validator,
+    data: Json,
+    place_of: PlaceOf,
+    known_keys: Callable[[], KnownKeys],
+) -> list[Violation]:
+    """Return the violations of a schema, each with its pointer."""
     if validator.is_valid(data):  # half the cost of collecting errors
         return []
     errors = [(tuple(error.instance_path), error) for error in islice(validator.iter_errors(data), MAX_ERRORS)]
     with_errors = _pointers_with_errors(errors)
     known, top = known_keys()
-    found: list[Finding] = []
+    found: list[Violation] = []
     for pointer, error in errors:
         if isinstance(error.kind, _UNKNOWN_KEYS):
             unknown = error.kind.unexpected[: MAX_ERRORS - len(found)]
             if isinstance(error.kind, _ECHOES) and pointer in with_errors:
                 unknown = [key for key in unknown if key not in known]
             meant = () if len(found) >= MAX_SHOWN_FINDINGS else known if pointer else top
-            found += [_unknown_key(key, pointer, place_of, meant) for key in unknown]
+            found += [Violation((*pointer, key), _unknown_key(key, pointer, place_of, meant)) for key in unknown]
         else:
             message, hint = _message_and_hint(error)
-            found.append(finding_at(message, pointer, place_of, hint))
+            kind = error.kind
+            part = (*pointer, kind.property) if isinstance(kind, _MISSING_KEY) else pointer
+            found.append(Violation(part, finding_at(message, pointer, place_of, hint)))
     return list(dict.fromkeys(found))
 
 
@@ -130,7 +152,8 @@ def _message_and_hint(error: Any) -> tuple[str, str | None]:
 
 
 def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
-    close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], known_keys, n=1, cutoff=0.7)
+    others = [known for known in known_keys if known != key]  # a known key may be out of place
+    close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], others, n=1, cutoff=0.7)
     hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
     where = f" at {format_pointer(pointer)}" if pointer else ""
     message = truncate_message(f"unknown key {abbreviate(key)!r}{where}")

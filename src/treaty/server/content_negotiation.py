@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from treaty.contracts.loader import contract_from
-from treaty.contracts.odcs import BlockStyle, write_odcs
+from treaty.contracts.odcs import export_odcs
 from treaty.contracts.short_form import write_short_form
 from treaty.contracts.text.writer import write_yaml
 from treaty.errors import InvalidDocument
@@ -83,7 +83,7 @@ def _convert(document: dict[str, Any], form: DocumentFormat | None) -> dict[str,
         return document
     contract = contract_from(document, "the registry")
     if form is DocumentFormat.ODCS:
-        return write_odcs(contract, BlockStyle.CUSTOM)
+        return export_odcs(contract)
     if not contract.schema or not contract.schema[0].fields:
         raise InvalidDocument(f"{contract.id} has no fields, so it has no short form; use ?format=odcs")
     return write_short_form(contract)

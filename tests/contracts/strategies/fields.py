@@ -179,11 +179,10 @@ def fields(version: str, depth: int = DEEPEST, authored: bool = False, max_size:
 @cache
 def objects(version: str, authored: bool = False) -> SearchStrategy[list[Any]]:
     """Schema objects of different names."""
-    types = ("object", "blob") if version == V3_1 else ("object",)
     optional = {
         **{name: texts() for name in ("physicalName", "physicalType", "description", "businessName")},
         "dataGranularityDescription": texts(),
-        "logicalType": st.sampled_from(types),
+        "logicalType": st.just("object"),
         "properties": fields(version, authored=authored),
         "quality": quality_rules(version),
         "tags": tags(),

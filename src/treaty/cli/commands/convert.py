@@ -186,10 +186,15 @@ class Conversion:
 
 
 def _write_odcs(contract: Contract, blocks: str) -> tuple[dict[str, object], list[str]]:
-    from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
+    from treaty.contracts.odcs import BlockStyle, export_odcs, find_version_problems, with_plain_blocks
 
     style = BlockStyle(blocks)
-    return write_odcs(with_plain_blocks(contract) if style is BlockStyle.PLAIN else contract, style), []
+    document = export_odcs(with_plain_blocks(contract) if style is BlockStyle.PLAIN else contract, style)
+    stated, written = contract.api_version, document["apiVersion"]
+    if stated != written:
+        return document, [f"apiVersion {stated} becomes {written} (ODCS {stated} does not allow all of the contract)"]
+    problems = find_version_problems(export_odcs(contract))
+    return document, [f"{problem.finding.message} (no version of ODCS allows all of it)" for problem in problems]
 
 
 def _write_short(contract: Contract) -> tuple[dict[str, object], list[str]]:

@@ -83,7 +83,7 @@ def _find(registry: AnyRegistry, name: str, version: str | None) -> DocumentAnsw
 
 def _print_document(registry: AnyRegistry, answer: DocumentAnswer, form: DocumentForm, call: RegistryCall) -> None:
     from treaty.contracts import contract_from
-    from treaty.contracts.odcs import BlockStyle, write_odcs
+    from treaty.contracts.odcs import export_odcs
     from treaty.contracts.short_form import write_short_form
     from treaty.contracts.text.writer import write_json, write_yaml
     from treaty.errors import InvalidDocument
@@ -94,5 +94,5 @@ def _print_document(registry: AnyRegistry, answer: DocumentAnswer, form: Documen
     contract = contract_from(answer.document, "the registry")
     if form is DocumentForm.SHORT and not (contract.schema and contract.schema[0].fields):
         raise InvalidDocument(f"{contract.id} has no fields and therefore no short form; use --as odcs")
-    document = write_odcs(contract, BlockStyle.CUSTOM) if form is DocumentForm.ODCS else write_short_form(contract)
+    document = export_odcs(contract) if form is DocumentForm.ODCS else write_short_form(contract)
     typer.echo(write_json(document) if call.is_json else write_yaml(document), nl=False)

@@ -18,7 +18,7 @@ from treaty.contracts.odcs.plain_keys import (
     restore_plain_keys,
     to_custom_properties,
 )
-from treaty.contracts.odcs.schema_versions import validator_for
+from treaty.contracts.odcs.schema_versions import find_violations, valid_version
 from treaty.contracts.patterns import PatternCheck
 from treaty.contracts.validation import finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, thaw
@@ -42,9 +42,7 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
     lifter = FieldLifter(place_of)
     if isinstance(strict.get("schema"), list):
         strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
-    problems += lifter.problems + schema_violations(
-        validator_for(data.get("apiVersion")), strict, place_of, schemas.known_keys_of_odcs
-    )
+    problems += lifter.problems + find_violations(strict, place_of)
     raise_if_any(problems)
     raise_if_any(list(check_patterns(strict, place_of)))
     contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
@@ -150,6 +148,19 @@ def write_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> di
     return restore_plain_keys(document, contract.plain_keys, blocks)
 
 
+def export_odcs(contract: Contract, blocks: BlockStyle = BlockStyle.CUSTOM) -> dict[str, Json]:
+    """Return a contract as ODCS, with a version under whose official schema the document is valid.
+
+    That is the version of the contract if it has all that the contract uses. A version before 3.2 needs a status; a
+    contract without one is exported as a draft.
+    """
+    document, strict = write_odcs(contract, blocks), write_odcs(contract)
+    for status in ({}, {"status": "draft"}) if contract.status is None else ({},):
+        if version := valid_version(strict | status):
+            return document | {"apiVersion": version} | status
+    return document
+
+
 def _write_object(item: SchemaObject, blocks: BlockStyle) -> dict[str, Json]:
     document = _known_keys(item, OBJECT_KEYS)
     if item.properties is not None:
@@ -177,8 +188,6 @@ def _known_keys(part: Contract | SchemaObject | Field, table: dict[str, str]) ->
     other: dict[str, Json] = thaw(part.more)
     return {key: thaw(value) for key, value in values.items() if value is not None} | other
 
-
-LATEST_API_VERSION = "v3.2.0"
 
 CONTRACT_KEYS = {
     "apiVersion": "api_version",

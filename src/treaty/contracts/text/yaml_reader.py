@@ -1,6 +1,7 @@
 """Reads YAML from the event stream of the parser, so that hostile input is refused before anything is built.
 
-Scalars follow the YAML 1.2 core schema: ``no`` and ``2026-01-03`` are strings, as in JSON.
+Scalars follow the YAML 1.2 core schema: ``no`` and ``2026-01-03`` are strings, as in JSON. Digits with a leading zero
+(``007``) are strings too, because a number would lose the zeros.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+(?:\.[0-9]*)?")
 _RADIX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
@@ -228,7 +230,9 @@ class _Builder:
             return text
         if text in _WORDS:
             return _WORDS[text]
-        return self._number(event, text) if text[0] in _NUMERIC_START else text
+        if text[0] not in _NUMERIC_START or _LEADING_ZERO.fullmatch(text):
+            return text
+        return self._number(event, text)
 
     def _tagged(self, event: Any, text: str) -> Any:
         wanted: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Form
+from treaty.contracts.odcs import LATEST_API_VERSION, find_version_problems, write_odcs
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES
 from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import is_version
@@ -81,6 +82,21 @@ def status_unknown(contract: Contract, fields: tuple[FieldContext, ...]) -> Iter
     if contract.status not in STATUSES:
         message = f"status {contract.status!r} is unknown" if contract.status else "the contract has no status"
         yield Remark(message, f"use one of: {', '.join(Status)}", ("status",))
+
+
+@contract_rule(Severity.WARNING)
+def odcs_version_exceeded(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
+    """The document uses what a later version of ODCS than its `apiVersion` introduced.
+
+    Why: other tools validate the document with the schema of the version that it states, and refuse it.
+
+    Fix: raise `apiVersion`, or remove what the version does not have.
+    """
+    if contract.form is not Form.ODCS or contract.api_version == LATEST_API_VERSION:
+        return
+    for violation in find_version_problems(write_odcs(contract)):
+        message = f"{violation.finding.message} in ODCS {contract.api_version}"
+        yield Remark(message, "raise apiVersion, or remove it", violation.pointer)
 
 
 @contract_rule(Severity.WARNING)

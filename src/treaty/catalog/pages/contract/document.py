@@ -16,7 +16,7 @@ from treaty.compatibility import describe
 from treaty.compatibility.diff import conversion_losses
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
-from treaty.contracts.odcs import BlockStyle, with_plain_blocks, write_odcs
+from treaty.contracts.odcs import BlockStyle, export_odcs, with_plain_blocks
 from treaty.contracts.short_form import write_short_form
 from treaty.contracts.text.writer import write_json, write_yaml
 from treaty.contracts.values import Json
@@ -88,7 +88,7 @@ def write_as(fmt: DocumentFormat, contract: Contract) -> WrittenDocument:
 
 
 def _odcs(contract: Contract) -> dict[str, Json]:
-    return write_odcs(with_plain_blocks(contract), BlockStyle.PLAIN)
+    return export_odcs(with_plain_blocks(contract), BlockStyle.PLAIN)
 
 
 def _short(contract: Contract) -> TextAndLosses:
