@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 
 from tests.cli.conftest import Treaty
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
-from treaty.pipeline.tables.views import create_view
+from treaty.pipeline.tables.ddl import create_view
 
 PUBLISHED = {
     "products.read_capture": [

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 
 from tests.documents import CASES
 from treaty.pipeline.project.declarations import Sql
-from treaty.pipeline.project_sql import parse_query
+from treaty.pipeline.project.project_sql import parse_query
 from treaty.sql.project_queries import Query
 
 FOLDER = CASES / "sql_projects"

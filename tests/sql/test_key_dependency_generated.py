@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from treaty.pipeline.project.declarations import Sql
-from treaty.pipeline.project_sql import parse_query
+from treaty.pipeline.project.project_sql import parse_query
 from treaty.sql.key_dependency import KeyedQuery, UnkeyedQuery, analyse_key_dependency
 
 COLUMNS = {"k": StringType(), "x": IntegerType(), "y": IntegerType()}

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.types import DecimalType, StringType, StructType
 
 from tests.sql.project_cases import cases, query
-from treaty.pipeline.project_sql import parse_expression
+from treaty.pipeline.project.project_sql import parse_expression
 from treaty.sql.lineage import Origin, lineage, origins, trace_through
 
 

@@ -11,7 +11,7 @@ from tests.sql.project_cases import COLUMNS, cases, query
 from treaty.contracts.findings import Finding
 from treaty.errors import InvalidDocument
 from treaty.pipeline.project.declarations import Sql
-from treaty.pipeline.project_sql import parse_expression, parse_query
+from treaty.pipeline.project.project_sql import parse_expression, parse_query
 from treaty.sql.repeatability import find_unrepeatable
 
 

@@ -139,8 +139,7 @@ def _inspect_sources(opened: OpenedProject, tables: Tables) -> _SourceNews:
 
 def _describe_arrivals(source: Source, tables: Tables, password: str | None) -> str | None:
     from treaty.cli.render.plain_text import pluralize
-    from treaty.pipeline.project.declarations import Files
-    from treaty.pipeline.project.table_names import raw_table
+    from treaty.pipeline.project.declarations import Files, raw_table
     from treaty.pipeline.sources import ArrivalRequest, known_files, read_arrivals
 
     asking = ArrivalRequest(

@@ -15,9 +15,9 @@ from treaty.contracts.versions import Line
 from treaty.errors import Conflict, InvalidDocument
 from treaty.pipeline.layers.publications.view_sql import PinnedInput, view_query
 from treaty.pipeline.project.declarations import Delay, Form, Publication, Redacted, Redaction, Sql
+from treaty.pipeline.tables.ddl import create_view, view_stamp
 from treaty.pipeline.tables.layout import TableNamespace
 from treaty.pipeline.tables.snapshots import NewStamp
-from treaty.pipeline.tables.views import create_view, view_stamp
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SALES = contract(

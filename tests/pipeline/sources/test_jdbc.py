@@ -14,7 +14,7 @@ from tests.pipeline.sources.landing import NOON, asking, table
 from tests.pipeline.tables.orders import place_of
 from treaty.errors import NotFound
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.table_names import raw_table
+from treaty.pipeline.project.declarations import raw_table
 from treaty.pipeline.sources import ArrivalRequest, Arrivals, read_arrivals
 from treaty.pipeline.tables import NewStamp, Tables
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tests.pipeline.sources.landing import NOON, files
 from tests.pipeline.tables.orders import place_of
 from treaty.pipeline.layers.raw import RAW
-from treaty.pipeline.project.table_names import raw_table
+from treaty.pipeline.project.declarations import raw_table
 from treaty.pipeline.sources import ArrivalRequest, Arrivals, files_table, known_files, read_arrivals, remember_files
 from treaty.pipeline.tables import NewStamp, Tables
 

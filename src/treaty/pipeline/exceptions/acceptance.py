@@ -68,13 +68,13 @@ def accept_exception(
 
 def _find_exception(tables: Tables, key: str, assertion: str, now: datetime, name: str | None) -> ExceptionAnswer:
     answers = exceptions_of_key(tables, key, now, name)
-    exceptions = [item for answer in answers for item in answer.exceptions]
-    matching = [item for item in exceptions if item.assertion == assertion]
+    exceptions = [exception for answer in answers for exception in answer.exceptions]
+    matching = [exception for exception in exceptions if exception.assertion == assertion]
     if not matching:
-        listed = ", ".join(item.assertion for item in exceptions) or "none"
+        listed = ", ".join(exception.assertion for exception in exceptions) or "none"
         raise NotFound(f"{key} has no exception {assertion!r}; its exceptions are: {listed}")
     if len(matching) > 1:
-        names = ", ".join(item.reconciliation for item in matching)
+        names = ", ".join(exception.reconciliation for exception in matching)
         raise Conflict(f"several reconciliations have an exception {assertion!r} for {key}: {names}; name one of them")
     return matching[0]
 

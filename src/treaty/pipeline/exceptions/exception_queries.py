@@ -91,30 +91,34 @@ def _parse_cursor(cursor: str) -> tuple[int, str, str, str]:
 
 def exceptions_of_key(tables: Tables, key: str, now: datetime, reconciliation: str | None = None) -> list[KeyAnswer]:
     """Return what each reconciliation stores about a key; raise `NotFound` if none has it."""
-    answers = [_key_answer(tables, item, key, now) for item in find_reconciliations(tables, reconciliation)]
-    known = [item for item in answers if item.outcome is not None or item.exceptions]
+    answers = [_key_answer(tables, source, key, now) for source in find_reconciliations(tables, reconciliation)]
+    known = [answer for answer in answers if answer.outcome is not None or answer.exceptions]
     if not known:
         raise NotFound(f"no reconciliation has the key {key!r}; list open exceptions with: treaty exceptions list")
     return known
 
 
 def _key_answer(tables: Tables, reconciliation: ReconciliationTables, key: str, now: datetime) -> KeyAnswer:
-    exceptions = tables.read(reconciliation.exceptions)
-    columns = key_columns_of(exceptions).names
+    stored = tables.read(reconciliation.exceptions)
+    columns = key_columns_of(stored).names
     rows = tables.read(reconciliation.rows).where(key_text(columns) == F.lit(key)).select("_outcome").collect()
     collected = (
-        exception_rows(reconciliation, exceptions)
+        exception_rows(reconciliation, stored)
         .where(F.col("key") == F.lit(key))
         .orderBy("first_seen", "assertion")
         .collect()
     )
-    answers = [to_exception(row, now) for row in collected]
-    current_digests = {item.assertion: item.claims_digest for item in answers if item.state != State.RESOLVED.value}
+    exceptions = [to_exception(row, now) for row in collected]
+    current_digests = {
+        exception.assertion: exception.claims_digest
+        for exception in exceptions
+        if exception.state != State.RESOLVED.value
+    }
     return KeyAnswer(
         reconciliation=reconciliation.name,
         key=key,
         outcome=rows[0]["_outcome"] if rows else None,
-        exceptions=answers,
+        exceptions=exceptions,
         acceptances=_acceptances(tables, reconciliation, columns, key, current_digests),
     )
 

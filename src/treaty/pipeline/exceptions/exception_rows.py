@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 from treaty.errors import NotFound
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import State, exception_key_columns
-from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
+from treaty.pipeline.project.declarations import acceptances_table, exceptions_table
 from treaty.pipeline.tables import Tables
 from treaty.registry.model.page import Answer
 from treaty.spark.columns import quoted_col
@@ -129,12 +129,16 @@ def find_reconciliations(tables: Tables, name: str | None = None) -> tuple[Recon
     candidates = [
         ReconciliationTables(table.removeprefix(f"{LAYER}.").removesuffix(_EXCEPTIONS)) for table in sorted(existing)
     ]
-    known = tuple(item for item in dict.fromkeys(candidates) if {item.rows, item.exceptions} <= existing)
+    known = tuple(
+        reconciliation
+        for reconciliation in dict.fromkeys(candidates)
+        if {reconciliation.rows, reconciliation.exceptions} <= existing
+    )
     if name is None:
         return known
-    chosen = tuple(item for item in known if item.name == name)
+    chosen = tuple(reconciliation for reconciliation in known if reconciliation.name == name)
     if not chosen:
-        listed = ", ".join(item.name for item in known) or "none yet; start with: treaty run"
+        listed = ", ".join(reconciliation.name for reconciliation in known) or "none yet; start with: treaty run"
         raise NotFound(f"no reconciliation {name!r} has run; there are: {listed}")
     return chosen
 

@@ -38,9 +38,9 @@ class Written:
     by: tuple[str, ...]
 
 
-def is_row_rule(item: AnyRule) -> bool:
+def is_row_rule(rule: AnyRule) -> bool:
     """Tell whether a rule is checked row by row while rows are written; a tolerance over all rows is not."""
-    return isinstance(item, RowRule) and (item.rule.quarantines or item.rule.severity is not Severity.ERROR)
+    return isinstance(rule, RowRule) and (rule.rule.quarantines or rule.rule.severity is not Severity.ERROR)
 
 
 def audit(
@@ -59,24 +59,24 @@ def audit(
     schema = select_object(contract)
     key = frozenset(_key_columns(schema))
 
-    def is_local(item: AnyRule) -> bool:
-        return written is not None and isinstance(item, UniqueRule) and set(item.columns) >= set(written.by)
+    def is_local(rule: AnyRule) -> bool:
+        return written is not None and isinstance(rule, UniqueRule) and set(rule.columns) >= set(written.by)
 
-    def is_selected(item: AnyRule) -> bool:
-        certain = keys is Keys.REPLACED and isinstance(item, UniqueRule) and bool(key) and key <= set(item.columns)
-        return not is_row_rule(item) and not certain
+    def is_selected(rule: AnyRule) -> bool:
+        certain = keys is Keys.REPLACED and isinstance(rule, UniqueRule) and bool(key) and key <= set(rule.columns)
+        return not is_row_rule(rule) and not certain
 
-    whole_table = _measure(staged, contract, now, lambda item: is_selected(item) and not is_local(item))
+    full_table = _measure(staged, contract, now, lambda rule: is_selected(rule) and not is_local(rule))
     if written is None:
-        return whole_table
-    written_rows = _measure(written.rows, contract, now, lambda item: is_selected(item) and is_local(item))
-    return written_rows.combined_with(whole_table) if written_rows.results else whole_table
+        return full_table
+    written_rows = _measure(written.rows, contract, now, lambda rule: is_selected(rule) and is_local(rule))
+    return written_rows.combined_with(full_table) if written_rows.results else full_table
 
 
 def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: Callable[[AnyRule], bool]) -> Audit:
     """Measure the selected rules; if there are none, no Spark job runs."""
     enforcement = enforce(_own_columns(frame, select_object(contract)), contract)
-    selected = tuple(item for item in enforcement.book.all if is_selected(item))
+    selected = tuple(rule for rule in enforcement.book.all if is_selected(rule))
     enforcement = replace(enforcement, book=RuleSet(selected, enforcement.book.unchecked))
     empty = Audit(contract.id, contract.version, 0, (), enforcement.unchecked)
     if not selected:
@@ -89,7 +89,7 @@ def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: C
 def _samples(enforcement: Enforcement, measured: Audit) -> tuple[Sample, ...]:
     """Collect examples of duplicate keys and broken references; rules on a single number have none."""
     of_rows = [
-        item for item in enforcement.book.all if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines
+        rule for rule in enforcement.book.all if isinstance(rule, UniqueRule | ReferenceRule) and rule.rule.quarantines
     ]
     if not of_rows or not measured.bad_rows:
         return ()
@@ -133,18 +133,18 @@ class Audit:
     @property
     def blocking(self) -> tuple[RuleMeasure, ...]:
         """The broken rules that prevent publication, most broken rows first."""
-        broken = [item for item in self.results if not item.held and _blocks(item)]
-        return tuple(sorted(broken, key=lambda item: (-(item.broken or 0), item.rule.id)))
+        broken = [measure for measure in self.results if not measure.held and _blocks(measure)]
+        return tuple(sorted(broken, key=lambda measure: (-(measure.broken or 0), measure.rule.id)))
 
     @property
     def concerns(self) -> tuple[RuleMeasure, ...]:
         """The broken rules that do not prevent publication."""
-        return tuple(item for item in self.results if not item.held and not _blocks(item))
+        return tuple(measure for measure in self.results if not measure.held and not _blocks(measure))
 
     @property
     def newest_age(self) -> float | None:
         """Age of the newest row in seconds, if a rule measured it; the highest if several did."""
-        ages = [item.value for item in self.results if item.rule.kind is Kind.FRESHNESS]
+        ages = [measure.value for measure in self.results if measure.rule.kind is Kind.FRESHNESS]
         return max((float(age) for age in ages if isinstance(age, int | float)), default=None)
 
     def combined_with(self, other: Audit) -> Audit:
@@ -164,7 +164,7 @@ class Audit:
         """One line that says whether the rows conform to the contract."""
         what = f"{self.contract} {self.version}"
         if self.passed:
-            passed = sum(item.held for item in self.results)
+            passed = sum(measure.held for measure in self.results)
             conform = "conforms" if self.rows == 1 else "conform"
             rules = _counted(len(self.results), "rule")
             return f"{_counted(self.rows, 'row')} {conform} to {what}: {passed:,} of {rules} passed"
@@ -173,12 +173,12 @@ class Audit:
     @property
     def reasons(self) -> tuple[str, ...]:
         """For each blocking rule: what it requires, how many rows break it, and examples."""
-        return tuple(self._describe(item) for item in self.blocking)
+        return tuple(self._describe(measure) for measure in self.blocking)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The same for broken rules that do not prevent publication."""
-        return tuple(self._describe(item) for item in self.concerns)
+        return tuple(self._describe(measure) for measure in self.concerns)
 
     def as_data(self) -> dict[str, Any]:
         """Return the audit as JSON data."""
@@ -188,14 +188,14 @@ class Audit:
             "passed": self.passed,
             "rows": self.rows,
             "bad_rows": self.bad_rows,
-            "rules": [item.as_data() for item in self.results],
-            "samples": [item.as_data() for item in self.samples],
-            "unchecked": [{"what": item.what, "why": item.why} for item in self.unchecked],
+            "rules": [measure.as_data() for measure in self.results],
+            "samples": [sample.as_data() for sample in self.samples],
+            "unchecked": [{"what": part.what, "why": part.why} for part in self.unchecked],
         }
 
-    def _describe(self, item: RuleMeasure) -> str:
-        examples = "; ".join(self._examples(item.rule.id))
-        return f"{item.rule.id}: {_result_text(item)}" + (f" ({examples})" if examples else "")
+    def _describe(self, measure: RuleMeasure) -> str:
+        examples = "; ".join(self._examples(measure.rule.id))
+        return f"{measure.rule.id}: {_result_text(measure)}" + (f" ({examples})" if examples else "")
 
     def _examples(self, rule: str) -> Iterator[str]:
         for sample in [sample for sample in self.samples if sample.rule == rule][:MAX_EXAMPLES]:
@@ -204,19 +204,19 @@ class Audit:
             yield f"{value} in the row of {key}" if key else value
 
 
-def _result_text(item: RuleMeasure) -> str:
-    rule = item.rule
+def _result_text(measure: RuleMeasure) -> str:
+    rule = measure.rule
     if rule.kind is Kind.FRESHNESS:
-        return f"the newest row is {item.value:,.0f} s old; {rule.says}"
-    if item.broken is None:
-        return f"{rule.says} {rule.allows}, but is {'null' if item.value is None else item.value}"
+        return f"the newest row is {measure.value:,.0f} s old; {rule.says}"
+    if measure.broken is None:
+        return f"{rule.says} {rule.allows}, but is {'null' if measure.value is None else measure.value}"
     allowed = "" if rule.allows.tolerates_none else f" ({rule.allows})"
-    verb = "breaks" if item.broken == 1 else "break"
-    return f"{_counted(item.broken, 'row')} {verb} it: {rule.says}{allowed}"
+    verb = "breaks" if measure.broken == 1 else "break"
+    return f"{_counted(measure.broken, 'row')} {verb} it: {rule.says}{allowed}"
 
 
-def _blocks(item: RuleMeasure) -> bool:
-    return item.rule.severity is Severity.ERROR and item.rule.kind not in _REPORTED_ONLY
+def _blocks(measure: RuleMeasure) -> bool:
+    return measure.rule.severity is Severity.ERROR and measure.rule.kind not in _REPORTED_ONLY
 
 
 def _counted(count: int, noun: str) -> str:

@@ -64,19 +64,19 @@ def with_deleted_keys(rows: DataFrame, keys: DataFrame, target_columns: spark.St
     joined = rows.withColumn(_HAS_ROW, F.lit(True)).join(renamed, has_same_key, "full")
     has_row = quoted_col(_HAS_ROW).isNotNull()
     places = {name: f"{_GIVEN}{place}" for place, name in enumerate(on)}
-    return joined.select(*[_row_or_key(item, rows.columns, has_row, places) for item in target_columns])
+    return joined.select(*[_row_or_key(column, rows.columns, has_row, places) for column in target_columns])
 
 
 def _row_or_key(
-    item: spark.StructField, available: Sequence[str], has_row: Column, places: Mapping[str, str]
+    column: spark.StructField, available: Sequence[str], has_row: Column, places: Mapping[str, str]
 ) -> Column:
     """Return a column of the table: from the row, or from the key if there is no row, else null."""
-    value = quoted_col(item.name) if item.name in available else F.lit(None)
-    if item.name in places:
-        value = F.when(has_row, value).otherwise(quoted_col(places[item.name]))
-    elif item.name == OUTCOME:
+    value = quoted_col(column.name) if column.name in available else F.lit(None)
+    if column.name in places:
+        value = F.when(has_row, value).otherwise(quoted_col(places[column.name]))
+    elif column.name == OUTCOME:
         value = F.when(has_row, value).otherwise(F.lit(DELETED))
-    return value.cast(item.dataType).alias(item.name)
+    return value.cast(column.dataType).alias(column.name)
 
 
 def _renamed_keys(keys: DataFrame, on: Sequence[str]) -> tuple[DataFrame, Column]:
@@ -92,7 +92,7 @@ def content_digest(columns: spark.StructType) -> Column:
 
     It only tells apart rows with the same identity or key, for which 64 bits are enough.
     """
-    parts = [part for item in columns for part in _parts(quoted_col(item.name), item.dataType)]
+    parts = [part for column in columns for part in _parts(quoted_col(column.name), column.dataType)]
     return F.hex(F.xxhash64(*parts))
 
 
@@ -105,8 +105,8 @@ def _parts(value: Column, kind: spark.DataType) -> Iterator[Column]:
     """Yield the parts of a value to hash; hashes ignore nulls, so that each value has a null flag of its own."""
     yield value.isNull()
     if isinstance(kind, spark.StructType):
-        for item in kind:
-            yield from _parts(value.getField(item.name), item.dataType)
+        for column in kind:
+            yield from _parts(value.getField(column.name), column.dataType)
     elif isinstance(kind, spark.ArrayType):
         yield F.size(value)
         yield F.transform(value, lambda element: F.xxhash64(*_parts(element, kind.elementType)))

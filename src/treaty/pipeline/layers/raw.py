@@ -56,7 +56,7 @@ def raw_rows(records: DataFrame, source: str, run: int, arrived_at: datetime) ->
         "arrived_at": F.timestamp_micros(F.lit((arrived_at - _EPOCH) // _MICROSECOND).cast("long")),
         "_run": F.lit(run).cast("long"),
     }
-    columns = [added.get(item.name, F.col(item.name)).cast(item.dataType).alias(item.name) for item in RAW]
+    columns = [added.get(column.name, F.col(column.name)).cast(column.dataType).alias(column.name) for column in RAW]
     return records.select(*columns)
 
 

@@ -4,7 +4,7 @@ from treaty.pipeline.plan.planner import Plan, plan, select
 from treaty.pipeline.plan.reasons import Cause, PlannedStep, Reason
 from treaty.pipeline.plan.steps import EDITION, DigestPart, Key, Mode, Step, StepDigest, StepQuery
 from treaty.pipeline.plan.type_check import find_type_problems
-from treaty.pipeline.project.table_names import Layer
+from treaty.pipeline.project.declarations import Layer
 
 __all__ = [
     "EDITION",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
-from treaty.pipeline.plan.schemas import find_column, has_columns
 from treaty.pipeline.project.declarations import Form, Publication
+from treaty.pipeline.project.project_sql import find_column, has_columns
 from treaty.spark.type_conversion import same_type
 from treaty.sql.key_dependency import KeyedQuery, analyse_key_dependency
 from treaty.sql.project_queries import Query
@@ -98,12 +98,12 @@ _FULL_FORMS = {Form.FEED: "a feed is always written in full", Form.VIEW: "a view
 def _candidates(inputs: Mapping[str, StructType], keys: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Yield the keys of single inputs that are required columns of the same types in all inputs."""
     for key in dict.fromkeys(keys[name] for name in inputs if keys[name]):
-        found = [[find_column(columns, name) for name in key] for columns in inputs.values()]
-        if all(item is not None and not item.nullable for each in found for item in each) and all(
-            same_type(one.dataType, other.dataType)
-            for each in found
-            for one, other in zip(found[0], each, strict=True)
-            if one is not None and other is not None
+        key_fields = [[find_column(columns, name) for name in key] for columns in inputs.values()]
+        if all(field is not None and not field.nullable for fields in key_fields for field in fields) and all(
+            same_type(first.dataType, second.dataType)
+            for fields in key_fields
+            for first, second in zip(key_fields[0], fields, strict=True)
+            if first is not None and second is not None
         ):
             yield key
 
@@ -130,8 +130,8 @@ def _publication_by_key(
         if input_column is not None and not same_type(input_column.dataType, column.dataType):
             return FullOnly(f"{output_name} has different types in its contract and its inputs")
     reason = f"each row comes from one row of {next(iter(inputs))}" if query is None else _query_reason(key)
-    columns = tuple(item.name for output_name in output_names if (item := find_column(output, output_name)))
-    return ByKey(columns, {name: _as_spelled(each, key) for name, each in inputs.items()}, reason)
+    columns = tuple(field.name for output_name in output_names if (field := find_column(output, output_name)))
+    return ByKey(columns, {name: _as_spelled(fields, key) for name, fields in inputs.items()}, reason)
 
 
 def _query_reason(key: Sequence[str]) -> str:
@@ -140,7 +140,7 @@ def _query_reason(key: Sequence[str]) -> str:
 
 def _as_spelled(columns: StructType, key: Sequence[str]) -> tuple[str, ...]:
     """Return the key columns in the spelling of an input."""
-    return tuple(item.name for name in key if (item := find_column(columns, name)))
+    return tuple(field.name for name in key if (field := find_column(columns, name)))
 
 
 def _type(columns: StructType, name: str) -> str:

@@ -22,9 +22,8 @@ from treaty.pipeline.plan.step_builder import (
     source_steps,
 )
 from treaty.pipeline.plan.steps import Step
-from treaty.pipeline.project.declarations import Product, Project
+from treaty.pipeline.project.declarations import Layer, Product, Project
 from treaty.pipeline.project.promotion import check_project_status
-from treaty.pipeline.project.table_names import Layer
 from treaty.sql.lineage import trace_through
 
 if TYPE_CHECKING:

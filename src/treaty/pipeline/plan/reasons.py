@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from treaty.pipeline.plan.steps import DigestPart, Mode, Step
-from treaty.pipeline.project.declarations import Form, Publication
-from treaty.pipeline.project.table_names import Layer
+from treaty.pipeline.project.declarations import Form, Layer, Publication
 
 if TYPE_CHECKING:
     from treaty.pipeline.tables import Stamp

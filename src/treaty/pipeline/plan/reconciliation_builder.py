@@ -9,12 +9,10 @@ from pyspark.sql.types import StructType
 
 from treaty.errors import InvalidDocument
 from treaty.pipeline.plan.incremental_keys import ByKey, Computation, FullOnly, claims_key
-from treaty.pipeline.plan.schemas import contract_columns
 from treaty.pipeline.plan.step_builder import Lineage, PlanContext
 from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
-from treaty.pipeline.project.declarations import Attribute, Claim, Reconciliation
-from treaty.pipeline.project.table_names import Layer, acceptances_table, table_of
-from treaty.pipeline.project_sql import columns_of
+from treaty.pipeline.project.declarations import Attribute, Claim, Layer, Reconciliation, acceptances_table, table_of
+from treaty.pipeline.project.project_sql import columns_of, contract_columns
 from treaty.sql.lineage import Origin, Origins, lineage, origins
 from treaty.sql.project_queries import Query, analyse_expression
 from treaty.sql.relations import Column
@@ -41,7 +39,7 @@ def reconciliation_step(context: PlanContext, declared: Reconciliation) -> tuple
         claim.name: _lineage(queries[claim.name], claim, claim_columns[claim.name]) for claim in declared.claims
     }
     traced = _attribute_lineage(context, declared, key, claim_columns, claim_lineage) if is_parsed else {}
-    context.compare_columns(declared, [*key, *(item.name for item in declared.attributes)])
+    context.compare_columns(declared, [*key, *(attribute.name for attribute in declared.attributes)])
     tables = {claim.product: f"{Layer.PRODUCTS}.{claim.product}" for claim in declared.claims}
     reads = (*dict.fromkeys(tables.values()), acceptances_table(declared.name))
     step = Step(
@@ -59,7 +57,7 @@ def reconciliation_step(context: PlanContext, declared: Reconciliation) -> tuple
             context.project.folder,
             frozenset(),
         ),
-        tuple(StepQuery(item.sql, {item.product: products[item.name][1]}) for item in declared.claims if item.sql),
+        tuple(StepQuery(claim.sql, {claim.product: products[claim.name][1]}) for claim in declared.claims if claim.sql),
     )
     return step, traced
 
@@ -109,21 +107,21 @@ def _attribute_lineage(
         name: frozenset().union(*(_origins_of(claim_lineage[claim], name) for claim in claim_columns)) for name in key
     }
     derived: dict[str, Origins] = {}
-    for item in declared.attributes:
-        lineage_by_name[item.name] = frozenset().union(
+    for attribute in declared.attributes:
+        lineage_by_name[attribute.name] = frozenset().union(
             *(
-                _claimed_origins(context, declared, item, claim, claim_columns, claim_lineage)
-                for claim in item.authority
+                _claimed_origins(context, declared, attribute, claim, claim_columns, claim_lineage)
+                for claim in attribute.authority
             )
         )
-        if item.derived is not None:
-            derived[item.name] = _expression(context, declared, item.derived, rows)
+        if attribute.derived is not None:
+            derived[attribute.name] = _expression(context, declared, attribute.derived, rows)
     for assertion in declared.assertions:
         _expression(context, declared, assertion.holds, rows)
     for _ in derived:  # an attribute may be derived from other derived attributes
         for name, used in derived.items():
             lineage_by_name[name] = frozenset().union(
-                *(_resolve_origin(item, lineage_by_name, claim_lineage) for item in used)
+                *(_resolve_origin(origin, lineage_by_name, claim_lineage) for origin in used)
             )
     return lineage_by_name
 

@@ -13,11 +13,26 @@ from treaty.contracts.paths import FieldPath, parse_path
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.pipeline.plan.incremental_keys import ByKey, Computation, FullOnly, product_key, publication_key
-from treaty.pipeline.plan.schemas import contract_columns, event_columns, key_columns
 from treaty.pipeline.plan.steps import Key, Mode, Step, StepQuery, step_digest
-from treaty.pipeline.project.declarations import Declared, Product, Project, Publication, Source, Sql, place_at
-from treaty.pipeline.project.table_names import Layer, raw_table, table_of
-from treaty.pipeline.project_sql import parse_expression, parse_query
+from treaty.pipeline.project.declarations import (
+    Declared,
+    Layer,
+    Product,
+    Project,
+    Publication,
+    Source,
+    Sql,
+    place_at,
+    raw_table,
+    table_of,
+)
+from treaty.pipeline.project.project_sql import (
+    contract_columns,
+    event_columns,
+    key_columns,
+    parse_expression,
+    parse_query,
+)
 from treaty.spark.schema import select_object
 from treaty.sql.lineage import Origin, Origins, lineage
 from treaty.sql.project_queries import Query
@@ -40,13 +55,13 @@ class PlanContext:
 
     def columns(self, name: str) -> StructType:
         """Return the columns that a query sees of a declaration."""
-        declared = next(item for item in self.project if item.name == name)
+        declared = next(candidate for candidate in self.project if candidate.name == name)
         contract = self.contract(declared)
         return event_columns(contract) if declared in self.project.sources else contract_columns(contract)
 
     def key(self, name: str) -> tuple[str, ...]:
         """Return the primary key of a declaration's contract."""
-        return key_columns(self.contract(next(item for item in self.project if item.name == name)))
+        return key_columns(self.contract(next(candidate for candidate in self.project if candidate.name == name)))
 
     def query(self, sql: Sql, reads: Mapping[str, StructType]) -> Query | None:
         """Parse a query; report its problems and return None if it has errors."""
@@ -87,9 +102,9 @@ class PlanContext:
         contract = self.contract(declared)
         wanted = contract_columns(contract)
         available = {name.lower(): name for name in columns}
-        for item in wanted:
-            if item.name.lower() not in available and not item.nullable:
-                message = f"{contract.id} {contract.version} requires the column {item.name}, which is missing"
+        for column in wanted:
+            if column.name.lower() not in available and not column.nullable:
+                message = f"{contract.id} {contract.version} requires the column {column.name}, which is missing"
                 self.report(declared, "column-missing", message, f"add it; there are: {', '.join(available.values())}")
         known = {name.lower() for name in wanted.names}
         if unknown := [name for lower, name in available.items() if lower not in known]:

@@ -15,8 +15,7 @@ from pyspark.sql.types import StructType
 
 from treaty.contracts.model import Contract
 from treaty.contracts.odcs.documents import write_odcs
-from treaty.pipeline.project.declarations import Declared, Sql
-from treaty.pipeline.project.table_names import Layer
+from treaty.pipeline.project.declarations import Declared, Layer, Sql
 
 EDITION = 1
 """Increased when a change of the layers' code requires that all tables are rebuilt."""

@@ -10,10 +10,9 @@ from pyspark.sql.types import DataType, NullType, StringType, StructType
 from treaty.contracts.findings import Finding, Place, Severity
 from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.sql_queries import run_sql
-from treaty.pipeline.plan.schemas import find_column
 from treaty.pipeline.plan.steps import Step, StepQuery
-from treaty.pipeline.project.declarations import place_at
-from treaty.pipeline.project.table_names import Layer
+from treaty.pipeline.project.declarations import Layer, place_at
+from treaty.pipeline.project.project_sql import find_column
 from treaty.spark.schema import column_name, select_object, spark_type
 from treaty.spark.type_conversion import is_lossless, same_type
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 from urllib.parse import quote
 
-from treaty.contracts import Contract, Finding, Severity, contract_from, document_of, load
-from treaty.contracts.text import Limits
+from treaty.contracts import Contract, Finding, Place, Severity, contract_from, document_of, load
+from treaty.contracts.loader import looks_like_contract, parse
+from treaty.contracts.text import Limits, read_document
 from treaty.contracts.text.writer import write_yaml
-from treaty.contracts.versions import Line, parse_version
+from treaty.contracts.validation import raise_if_any
+from treaty.contracts.versions import Line, parse_version, try_parse_version
 from treaty.errors import InvalidDocument, NotFound, Unavailable
-from treaty.pipeline.project.contract_folders import find_contracts
+from treaty.governance.lifecycle import line_status
 from treaty.pipeline.project.declarations import Declared, Project
+from treaty.pipeline.project.promotion import status_of
 
 if TYPE_CHECKING:
     from treaty.registry.model import DocumentAnswer, LineAnswer, Page
@@ -173,7 +176,7 @@ RegistryOpener: TypeAlias = Callable[[], AbstractContextManager[ContractRegistry
 def fetch_latest(registry: ContractRegistry, line: Line) -> Contract:
     """Return the highest active version of a line, or the highest of those with the next best status."""
     lines = registry.lines(line.contract)
-    match = next((item for item in lines if item.line == str(line)), None)
+    match = next((known for known in lines if known.line == str(line)), None)
     if match is None:
         raise NotFound(f"line {line} is not registered; there are: {', '.join(other.line for other in lines)}")
     if match.latest_active:
@@ -246,3 +249,80 @@ class ContractCache:
         if contract.line != str(line):
             raise InvalidDocument(f"{path} contains {contract.line}, not {line}; {_REFRESH_HINT}")
         return CachedContract(contract, datetime.fromtimestamp(written, UTC))
+
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True)
+class ContractFile:
+    """A contract and its file."""
+
+    contract: Contract
+    path: Path
+
+
+def find_contracts(folders: Sequence[Path], limits: Limits) -> Mapping[Line, ContractFile]:
+    """Return the version of each line that is used; all files with problems are reported together."""
+    members: dict[Line, list[ContractFile]] = {}
+    problems: list[Finding] = []
+    for path in _files(folders):
+        try:
+            contract = _contract(path, limits)
+        except InvalidDocument as error:
+            problems += error.findings
+            continue
+        version = try_parse_version(contract.version) if contract else None
+        if contract and version:
+            members.setdefault(Line(contract.id, version.major), []).append(ContractFile(contract, path))
+    problems += [finding for files in members.values() for finding in _duplicate_versions(files)]
+    raise_if_any(problems)
+    return {line: _used_version(files) for line, files in members.items()}
+
+
+def _files(folders: Sequence[Path]) -> Iterator[Path]:
+    """Yield each file once, without hidden files, in a fixed order."""
+    seen: set[Path] = set()
+    for folder in folders:
+        for home, inner, names in os.walk(folder):
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
+            for name in sorted(names):
+                path = Path(home, name)
+                if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and path.resolve() not in seen:
+                    seen.add(path.resolve())
+                    yield path
+
+
+def _contract(path: Path, limits: Limits) -> Contract | None:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(limits.bytes + 1)
+    except OSError as error:
+        message = f"cannot read the file: {error.strerror}"
+        finding = Finding(
+            "invalid-document", Severity.ERROR, message, place=Place(str(path)), hint="check its permissions"
+        )
+        raise InvalidDocument(message, (finding,)) from None
+    reading = read_document(content, str(path), limits)
+    return parse(reading).contract if looks_like_contract(reading.data) else None
+
+
+def _duplicate_versions(files: Sequence[ContractFile]) -> Iterator[Finding]:
+    """Yield a finding for each version that is defined differently in two files."""
+    first: dict[str, ContractFile] = {}
+    for file in files:
+        other = first.setdefault(file.contract.version, file)
+        if other.contract != file.contract:
+            message = f"{file.contract.id} {file.contract.version} is defined here and, differently, in {other.path}"
+            hint = "delete one of them, or give one a new version"
+            yield Finding("duplicate-version", Severity.ERROR, message, place=Place(str(file.path)), hint=hint)
+
+
+def _used_version(files: Sequence[ContractFile]) -> ContractFile:
+    """Return the highest active version, or the highest of those with the next best status."""
+    best = line_status(status_of(file.contract) for file in files)
+    return max((file for file in files if status_of(file.contract) is best), key=_version)
+
+
+def _version(file: ContractFile) -> tuple[int, ...]:
+    return tuple(map(int, file.contract.version.split(".")))

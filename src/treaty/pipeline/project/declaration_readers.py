@@ -156,7 +156,7 @@ def read_product(document: Document) -> Product:
     """Read a product, and report its problems."""
     entry = document.entry
     entry.allow_only(PRODUCT_KEYS)
-    found = Product(
+    product = Product(
         name=document.name,
         line=read_contract_line(entry),
         sources=document.reads("from", Use.EVENTS, "name its sources, like from: [order_placed]"),
@@ -171,11 +171,11 @@ def read_product(document: Document) -> Product:
             entry.report(
                 "deleted_when refers to the latest event, which a product with sql does not use", hint, "deleted_when"
             )
-    elif len(found.sources) > 1:
+    elif len(product.sources) > 1:
         entry.report("several sources need a query that combines them", "add sql: sql/….sql", "from")
-    if found.enrichments and "sql" not in entry:
+    if product.enrichments and "sql" not in entry:
         entry.report("'with' needs a query that joins the products it names", "add sql: sql/….sql", "with")
-    return found
+    return product
 
 
 PUBLICATION_KEYS = ("name", "contract", "from", "sql", "redact", "delay", "as", "feed", "table")
@@ -183,7 +183,7 @@ DELAY_KEYS = ("by", "for")
 FEED_KEYS = ("folder", "format", "files")
 FEED_FORMATS = (Format.CSV, Format.JSONL, Format.PARQUET)
 MAX_FEED_FILES = 10_000
-_REDACTIONS = {one.value: one for one in (Redaction.HASH, Redaction.NULL)}
+_REDACTIONS = {redaction.value: redaction for redaction in (Redaction.HASH, Redaction.NULL)}
 _FEED_HINT = "write it like feed: {folder: feeds/partner, format: csv}"
 _DELAY_HINT = "write it like delay: {by: recognized_at, for: 24 h}"
 _REDACT_HINT = 'write it like redact: {customer_id: hash, city: null, country: "withheld"}'
@@ -254,9 +254,9 @@ def _delay(entry: MappingReader) -> Delay | None:
     if "for" not in inner:
         inner.report("delay.for is missing", _DELAY_HINT)
         return None
-    found = parse_seconds(inner.data["for"])
+    seconds = parse_seconds(inner.data["for"])
     try:
-        duration = timedelta(seconds=float(found)) if found is not None and found > 0 else None
+        duration = timedelta(seconds=float(seconds)) if seconds is not None and seconds > 0 else None
     except OverflowError:
         duration = None
     if duration is None:

@@ -103,7 +103,6 @@ def _suggestion(reference: Reference, fitting: list[str]) -> str:
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 _LAST_PART = re.compile(r"[^.:/]+\Z")
-_OTHER_SIGNS = re.compile(r"[^0-9A-Za-z_]")
 NAME_HINT = "use letters, digits and _, starting with a letter, at most 100 characters"
 
 
@@ -120,7 +119,7 @@ def fold_case(name: str) -> str:
 def publication_table_name(line: Line) -> str:
     """Return the default table name of a publication: the last part of the contract id, `_v` and MAJOR."""
     last = _LAST_PART.search(line.contract)
-    return f"{_OTHER_SIGNS.sub('_', last[0] if last else line.contract)}_v{line.major}"
+    return Line(last[0] if last else line.contract, line.major).namespace
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def read_sql(entry: MappingReader, folder: Path) -> Sql | None:
     except OSError as error:
         _report(entry, f"cannot read {path}: {error.strerror}", "check the path")
     except (UnicodeDecodeError, ValueError):  # a path with a NUL is a ValueError too
-        _report(entry, f"{_shown(named)} is not a UTF-8 text file", "save it as UTF-8")
+        _report(entry, f"{_printable(named)} is not a UTF-8 text file", "save it as UTF-8")
     else:
         if len(content) > MAX_SQL_BYTES:
             _report(entry, f"{path} has more than {MAX_SQL_BYTES:,} bytes", "write a shorter query")
@@ -198,7 +197,7 @@ def read_sql(entry: MappingReader, folder: Path) -> Sql | None:
     return None
 
 
-def _shown(named: str) -> str:
+def _printable(named: str) -> str:
     return repr(named) if not named.isprintable() else named
 
 

@@ -130,15 +130,15 @@ class MappingReader:
             )
             return ()
         distinct: dict[str, None] = {}
-        for index, item in enumerate(value):
-            if not isinstance(item, str) or not item.strip():
+        for index, name in enumerate(value):
+            if not isinstance(name, str) or not name.strip():
                 self.report(
-                    f"{self.named(key)} has {abbreviate(item)}, which is not a name", "write a text", key, index
+                    f"{self.named(key)} has {abbreviate(name)}, which is not a name", "write a text", key, index
                 )
-            elif item in distinct:
-                self.report(f"{self.named(key)} names {item!r} twice", "remove one of them", key, index)
+            elif name in distinct:
+                self.report(f"{self.named(key)} names {name!r} twice", "remove one of them", key, index)
             else:
-                distinct[item] = None
+                distinct[name] = None
         return tuple(distinct)
 
     def required_texts(self, key: str, hint: str) -> tuple[str, ...]:

@@ -7,8 +7,13 @@ from pyspark.sql import DataFrame
 from treaty.pipeline.layers.audit import Audit
 from treaty.pipeline.layers.products import build_product, key_columns, product_columns, sequences_across_keys
 from treaty.pipeline.project.declarations import Product
-from treaty.pipeline.run.changes import AffectedInputs, Changes, restrict_to_affected_keys, with_shared_sequences
-from treaty.pipeline.run.key_replacement import replace_keys
+from treaty.pipeline.run.changes import (
+    AffectedInputs,
+    Changes,
+    replace_keys,
+    restrict_to_affected_keys,
+    with_shared_sequences,
+)
 from treaty.pipeline.run.summary import Counts
 from treaty.pipeline.run.template import BranchStep, count_outcomes
 from treaty.pipeline.tables import Staged, table_properties, with_comments

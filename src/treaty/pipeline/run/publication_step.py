@@ -25,7 +25,7 @@ from treaty.pipeline.run.summary import Counts, Outcome, StepSummary
 from treaty.pipeline.run.template import BranchStep, LayerStep
 from treaty.pipeline.sinks import SINKS, Consignment
 from treaty.pipeline.tables import CURRENT_OUTCOMES, OUTCOME, Staged, table_properties, with_comments
-from treaty.pipeline.tables.views import create_view, view_stamp
+from treaty.pipeline.tables.ddl import create_view, view_stamp
 from treaty.spark.schema import select_object, struct_type
 
 

@@ -16,18 +16,17 @@ from treaty.pipeline.layers.reconciliation import (
     reconciled_columns,
     update_exceptions,
 )
-from treaty.pipeline.layers.reconciliation.claim_facts import claim_facts
+from treaty.pipeline.layers.reconciliation.claims import claim_facts
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import key_columns
-from treaty.pipeline.project.declarations import Reconciliation
-from treaty.pipeline.project.table_names import acceptances_table, exceptions_table
+from treaty.pipeline.project.declarations import Reconciliation, acceptances_table, exceptions_table
 from treaty.pipeline.run.changes import (
     AffectedInputs,
     Changes,
     detect_changes,
     materialize,
+    replace_keys,
     restrict_to_affected_keys,
 )
-from treaty.pipeline.run.key_replacement import replace_keys
 from treaty.pipeline.run.summary import Counts, StepSummary
 from treaty.pipeline.run.template import BranchStep
 from treaty.pipeline.tables import RUN, Staged, table_properties, with_comments

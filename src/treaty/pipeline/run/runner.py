@@ -25,7 +25,7 @@ from treaty.pipeline.run.run_lock import LockHolder, current_holder, hold_run_lo
 from treaty.pipeline.run.step_context import Phase, ProgressListener, Run, StepContext, ignore_progress
 from treaty.pipeline.run.summary import Outcome, RunSummary, StepSummary
 from treaty.pipeline.run.template import LayerStep
-from treaty.pipeline.sources.file_tracking import ARRIVALS
+from treaty.pipeline.sources.known_files import ARRIVALS
 from treaty.pipeline.tables import Stamp, Tables
 from treaty.pipeline.tables.spark_errors import translate_errors
 

@@ -52,8 +52,8 @@ class Counts:
 
     def items(self) -> Iterator[tuple[str, int]]:
         """Yield each number with its name."""
-        for item in fields(self):
-            yield item.name, getattr(self, item.name)
+        for count in fields(self):
+            yield count.name, getattr(self, count.name)
 
     def nonzero(self) -> dict[str, int]:
         """Return the numbers that are not zero, by name."""

@@ -2,7 +2,7 @@
 
 A feed writes complete deliveries of files for partners. `<folder>/<table>/run=<number>/` holds the data files and
 `manifest.json`; `<folder>/<table>/latest.json` names the newest delivery. A folder without a manifest is not a
-delivery. The file formats are table_properties in `treaty.pipeline.sinks.feed_formats`.
+delivery. The file formats are described in `treaty.pipeline.sinks.feed_formats`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from pyspark.sql import DataFrame
 
 from treaty.pipeline.project.declarations import Form, Publication
 from treaty.pipeline.sinks.feed_delivery import Consignment, Delivery, deliver_feed
-from treaty.pipeline.sinks.feed_folder import FeedFolder
-from treaty.pipeline.sinks.manifest import Content, DataFile, Manifest
+from treaty.pipeline.sinks.feed_folder import Content, DataFile, FeedFolder, Manifest
 
 Sink: TypeAlias = Callable[[DataFrame, Publication, Consignment], Delivery]
 

@@ -19,9 +19,19 @@ from pyspark.sql import functions as F
 from treaty.contracts.model import Contract
 from treaty.errors import Conflict, InvalidDocument, Unavailable
 from treaty.pipeline.project.declarations import Feed, Format
-from treaty.pipeline.sinks.feed_folder import MANIFEST, FeedFolder, file_sha256, flush_to_disk, write_durably
+from treaty.pipeline.sinks.feed_folder import (
+    MANIFEST,
+    Content,
+    DataFile,
+    FeedFolder,
+    Manifest,
+    Previous,
+    columns_of,
+    file_sha256,
+    flush_to_disk,
+    write_durably,
+)
 from treaty.pipeline.sinks.feed_formats import FileFormat, file_format_of
-from treaty.pipeline.sinks.manifest import Content, DataFile, Manifest, Previous, columns_of
 from treaty.pipeline.tables.spark_errors import translate_errors
 from treaty.spark.columns import INTERNAL_PREFIX, quoted_col
 from treaty.spark.schema import column_name, select_object

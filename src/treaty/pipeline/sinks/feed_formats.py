@@ -62,7 +62,7 @@ def file_format_of(kind: Format) -> FileFormat:
 
 def _as_texts(rows: DataFrame) -> DataFrame:
     return rows.select(
-        *[plain_text(quoted_col(item.name), item.dataType).alias(item.name) for item in rows.schema.fields]
+        *[plain_text(quoted_col(field.name), field.dataType).alias(field.name) for field in rows.schema.fields]
     )
 
 

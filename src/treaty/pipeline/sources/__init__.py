@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 from treaty.pipeline.project.declarations import Files, Jdbc, Source
 from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals
-from treaty.pipeline.sources.file_tracking import files_table, known_files, remember_files
 from treaty.pipeline.sources.files import new_in_files
 from treaty.pipeline.sources.jdbc import new_in_table
+from treaty.pipeline.sources.known_files import files_table, known_files, remember_files
 
 KINDS: Mapping[type[Any], Callable[[SparkSession, Source, Any, ArrivalRequest], Arrivals]] = {
     Files: new_in_files,

@@ -14,7 +14,7 @@ from treaty.errors import InvalidDocument
 from treaty.pipeline.layers.raw import COLUMNS, raw_rows
 from treaty.pipeline.project.declarations import Files, Format, Source
 from treaty.pipeline.sources.arrivals import ArrivalRequest, Arrivals, encoded_as, json_payload
-from treaty.pipeline.sources.file_tracking import File, file_notes, find_files
+from treaty.pipeline.sources.known_files import File, file_notes, find_files
 from treaty.spark.columns import MALFORMED_COLUMN
 from treaty.spark.readers.csv_reader import read_csv
 from treaty.spark.readers.files import FileListing
@@ -28,17 +28,17 @@ _CHANGED = "changed after it was read, and is not read again; deliver new rows i
 
 def new_in_files(spark: SparkSession, source: Source, origin: Files, request: ArrivalRequest) -> Arrivals:
     """Return the records of the files that were not read before."""
-    found = find_files(spark, origin.pattern, request.known)
-    notes = file_notes(found.changed, _CHANGED)
-    if not found.new:
+    files = find_files(spark, origin.pattern, request.known)
+    notes = file_notes(files.changed, _CHANGED)
+    if not files.new:
         return Arrivals(notes=notes or (f"nothing new at {origin.pattern}",))
     with explain_errors(origin.pattern):
-        records, skipped = _READERS[origin.format](spark, found.new, origin)
+        records, skipped = _READERS[origin.format](spark, files.new, origin)
         # a file of lines has at least one record; a file of another format may have none
         if records is not None and origin.format is not Format.JSONL and records.isEmpty():
-            records, notes = None, (*notes, *file_notes(found.new, "has no records"))
+            records, notes = None, (*notes, *file_notes(files.new, "has no records"))
     rows = None if records is None else raw_rows(records, source.name, request.run, request.arrived_at)
-    return Arrivals(rows, 0 if rows is None else len(found.new) - len(skipped), (*notes, *skipped))
+    return Arrivals(rows, 0 if rows is None else len(files.new) - len(skipped), (*notes, *skipped))
 
 
 def _lines(spark: SparkSession, files: Sequence[File], origin: Files) -> Read:

@@ -30,18 +30,18 @@ def with_comments(columns: spark.StructType, contract: Contract) -> spark.Struct
 
 def _with_comments(columns: spark.StructType, fields: Iterable[Field]) -> spark.StructType:
     known = {column_name(field): field for field in fields}
-    return spark.StructType([_with_comment(item, known.get(item.name)) for item in columns])
+    return spark.StructType([_with_comment(column, known.get(column.name)) for column in columns])
 
 
-def _with_comment(item: spark.StructField, field: Field | None) -> spark.StructField:
+def _with_comment(column: spark.StructField, field: Field | None) -> spark.StructField:
     if field is None:
-        return item
-    inside = item.dataType
+        return column
+    inside = column.dataType
     if isinstance(inside, spark.StructType) and field.properties:
         inside = _with_comments(inside, field.properties)
     meaning = _line(field.description) or _line(field.business_name)
-    metadata = {**item.metadata, **({COMMENT: meaning} if meaning else {})}
-    return spark.StructField(item.name, inside, item.nullable, metadata)
+    metadata = {**column.metadata, **({COMMENT: meaning} if meaning else {})}
+    return spark.StructField(column.name, inside, column.nullable, metadata)
 
 
 def _line(text: Any) -> str:
@@ -98,7 +98,7 @@ _PROPERTIES: dict[str, Callable[[Contract], str]] = {
     "usage": lambda contract: _about(contract, "usage"),
     "limitations": lambda contract: _about(contract, "limitations"),
     "source-authority": lambda contract: _line(contract.treaty.source_authority),
-    "identity-keys": lambda contract: ", ".join(key for item in contract.schema for key in item.primary_key),
+    "identity-keys": lambda contract: ", ".join(key for schema in contract.schema for key in schema.primary_key),
     "freshness": lambda contract: _level(contract, "freshness"),
     "retention": lambda contract: _level(contract, "retention"),
     "ordering": _ordering,
@@ -123,8 +123,8 @@ def _classified(contract: Contract) -> str:
     """Return the classified fields with their classification, as JSON."""
     classified = {
         column_name(field): field.classification
-        for item in contract.schema
-        for field in item.fields
+        for schema in contract.schema
+        for field in schema.fields
         if field.classification
     }
     return canonical_json(classified) if classified else ""

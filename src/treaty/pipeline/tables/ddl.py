@@ -1,14 +1,18 @@
-"""DDL: create a table, evolve its columns and set its properties, as Spark SQL statements."""
+"""DDL in Spark SQL: create tables, evolve their columns, set their properties, and create or replace views."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
+from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from treaty.contracts.sql_quoting import identifier_problem, quote_identifier
 from treaty.errors import Conflict, InvalidDocument
-from treaty.pipeline.tables.snapshots import PREFIX
+from treaty.pipeline.tables.layout import TableNamespace
+from treaty.pipeline.tables.snapshots import PREFIX, NewStamp, Stamp, parse_stamp
+from treaty.pipeline.tables.spark_errors import translate_errors
 
 COMMENT = "comment"
 """The key of a column's comment in its metadata."""
@@ -27,7 +31,10 @@ def stored_type(kind: spark.DataType) -> spark.DataType:
     """Return the type in which a table stores values of a type."""
     if isinstance(kind, spark.StructType):
         return spark.StructType(
-            [spark.StructField(item.name, stored_type(item.dataType), item.nullable, item.metadata) for item in kind]
+            [
+                spark.StructField(column.name, stored_type(column.dataType), column.nullable, column.metadata)
+                for column in kind
+            ]
         )
     if isinstance(kind, spark.ArrayType):
         return spark.ArrayType(stored_type(kind.elementType), kind.containsNull)
@@ -36,15 +43,17 @@ def stored_type(kind: spark.DataType) -> spark.DataType:
     return _ICEBERG_TYPES.get(type(kind), kind)
 
 
-def column_sql(item: spark.StructField) -> str:
+def column_sql(column: spark.StructField) -> str:
     """Return the definition of a column: name, type, NOT NULL and comment."""
-    return f"{quoted(item.name)} {type_sql(item.dataType)}{_constraints(item)}"
+    return f"{quoted(column.name)} {type_sql(column.dataType)}{_constraints(column)}"
 
 
 def type_sql(kind: spark.DataType) -> str:
     """Return a type in SQL."""
     if isinstance(kind, spark.StructType):
-        inside = ", ".join(f"{quoted(item.name)}: {type_sql(item.dataType)}{_constraints(item)}" for item in kind)
+        inside = ", ".join(
+            f"{quoted(column.name)}: {type_sql(column.dataType)}{_constraints(column)}" for column in kind
+        )
         return f"STRUCT<{inside}>"
     if isinstance(kind, spark.ArrayType):
         return f"ARRAY<{type_sql(kind.elementType)}>"
@@ -72,9 +81,9 @@ def literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _constraints(item: spark.StructField) -> str:
-    comment = item.metadata.get(COMMENT)
-    return ("" if item.nullable else " NOT NULL") + (f" COMMENT {literal(comment)}" if comment else "")
+def _constraints(column: spark.StructField) -> str:
+    comment = column.metadata.get(COMMENT)
+    return ("" if column.nullable else " NOT NULL") + (f" COMMENT {literal(comment)}" if comment else "")
 
 
 MEANING = f"{PREFIX}meaning"
@@ -92,7 +101,7 @@ def create_statements(
     name: str, columns: spark.StructType, properties: Mapping[str, str], partition: Sequence[str]
 ) -> Iterator[str]:
     """Yield the statement that creates a table."""
-    listed = ", ".join(column_sql(item) for item in _stored_columns(columns))
+    listed = ", ".join(column_sql(column) for column in _stored_columns(columns))
     by = f" PARTITIONED BY ({', '.join(map(quoted, partition))})" if partition else ""
     comment = f" COMMENT {literal(properties[MEANING])}" if MEANING in properties else ""
     yield f"CREATE TABLE {name} ({listed}) USING iceberg{by}{comment} TBLPROPERTIES ({_property_list(properties)})"
@@ -126,22 +135,22 @@ def _stored_columns(columns: spark.StructType) -> spark.StructType:
 
 
 def _evolve_struct(name: str, path: Path, have: spark.StructType, want: spark.StructType) -> Iterator[str]:
-    existing = {item.name: item for item in have}
+    existing = {column.name: column for column in have}
     previous: str | None = None
-    for item in want:
-        if item.name in existing:
-            yield from _evolve_column(name, (*path, item.name), existing.pop(item.name), item)
+    for column in want:
+        if column.name in existing:
+            yield from _evolve_column(name, (*path, column.name), existing.pop(column.name), column)
         else:
             place = f"AFTER {quoted(previous)}" if previous else "FIRST"
-            yield f"ALTER TABLE {name} ADD COLUMN {_added_column(path, item)} {place}"
-        previous = item.name
+            yield f"ALTER TABLE {name} ADD COLUMN {_added_column(path, column)} {place}"
+        previous = column.name
     for removed in existing.values():
         if not removed.nullable:
             yield f"ALTER TABLE {name} ALTER COLUMN {path_sql((*path, removed.name))} DROP NOT NULL"
 
 
-def _added_column(path: Path, item: spark.StructField) -> str:
-    inner = spark.StructField(item.name, item.dataType, True, item.metadata)
+def _added_column(path: Path, column: spark.StructField) -> str:
+    inner = spark.StructField(column.name, column.dataType, True, column.metadata)
     above = f"{path_sql(path)}." if path else ""
     return above + column_sql(inner)
 
@@ -183,3 +192,48 @@ def _is_wider(wide: spark.DataType, narrow: spark.DataType) -> bool:
 
 def _property_list(properties: Mapping[str, str]) -> str:
     return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+
+
+_COMMITTED = f"{PREFIX}committed_at"
+_TAKEN = "Table with same name already exists"
+
+
+def create_view(
+    session: SparkSession, namespace: TableNamespace, view: str, query: str, stamp: NewStamp, committed_at: datetime
+) -> None:
+    """Create a view such as `publications.sales_v1`, or replace it in one commit."""
+    name = namespace.full_name(view)
+    properties = {**stamp.properties(), _COMMITTED: committed_at.isoformat()}
+    listed = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+    try:
+        with translate_errors(view):
+            session.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace.layer_namespace(view.partition('.')[0])}").collect()
+            session.sql(f"CREATE OR REPLACE VIEW {name} TBLPROPERTIES ({listed}) AS {query}").collect()
+    except InvalidDocument as error:
+        if _TAKEN not in str(error.__cause__):
+            raise
+        raise Conflict(
+            f"{view} is a table, so it cannot become a view; drop the table, or name the view with table: NAME"
+        ) from None
+
+
+def view_stamp(session: SparkSession, namespace: TableNamespace, view: str) -> Stamp | None:
+    """Return the stamp of a view, or None if there is no such view or it has no stamp."""
+    if view not in views_in(session, namespace, view.partition(".")[0]):
+        return None
+    with translate_errors(view):
+        rows = session.sql(f"SHOW TBLPROPERTIES {namespace.full_name(view)}").collect()
+    properties = {row["key"]: row["value"] for row in rows}
+    committed = properties.get(_COMMITTED)
+    committed_at = datetime.fromisoformat(committed) if committed else datetime.fromtimestamp(0, UTC)
+    return parse_stamp(properties, 0, committed_at)
+
+
+def views_in(session: SparkSession, namespace: TableNamespace, layer: str) -> tuple[str, ...]:
+    """Return the views of a layer."""
+    with translate_errors(layer):
+        namespaces = session.sql(f"SHOW NAMESPACES IN {namespace.name}").collect()
+        if not any(row[0].rpartition(".")[2] == layer for row in namespaces):
+            return ()
+        views = session.sql(f"SHOW VIEWS IN {namespace.layer_namespace(layer)}").collect()
+    return tuple(sorted(f"{layer}.{row['viewName']}" for row in views))

@@ -139,11 +139,11 @@ def with_table_columns(rows: DataFrame, columns: spark.StructType, table: str) -
     unknown = available - set(columns.names)
     if unknown:
         raise InvalidDocument(f"{table} has no column {', '.join(sorted(unknown))}; it has: {', '.join(columns.names)}")
-    missing = [item.name for item in columns if item.name not in available and not item.nullable]
+    missing = [column.name for column in columns if column.name not in available and not column.nullable]
     if missing:
         raise InvalidDocument(f"rows for {table} lack the required columns {', '.join(missing)}")
-    return rows.select(*(_column(item, available) for item in columns))
+    return rows.select(*(_column(column, available) for column in columns))
 
 
-def _column(item: spark.StructField, available: set[str]) -> Column:
-    return quoted_col(item.name) if item.name in available else F.lit(None).cast(item.dataType).alias(item.name)
+def _column(column: spark.StructField, available: set[str]) -> Column:
+    return quoted_col(column.name) if column.name in available else F.lit(None).cast(column.dataType).alias(column.name)

@@ -12,12 +12,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
+from treaty.pipeline.tables.ddl import view_stamp, views_in
 from treaty.pipeline.tables.layout import OUTCOME
 from treaty.pipeline.tables.snapshots import Stamp
 from treaty.pipeline.tables.spark_errors import translate_errors
 from treaty.pipeline.tables.table_store import Tables
-from treaty.pipeline.tables.views import view_stamp, views_in
 from treaty.spark.columns import quoted_col
 
 _JSON = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "ignoreNullFields": "false"}
@@ -60,13 +61,13 @@ def read_table(tables: Tables, request: ReadRequest) -> TableRows:
         record = F.to_json(F.struct(*map(quoted_col, names)), _JSON)
         texts = [_text(frame, name).alias(f"c{position}") for position, name in enumerate(names)]
         rows = frame.select(record.alias("record"), *texts).limit(request.limit + 1).collect()
-    shown = rows[: request.limit]
+    page = rows[: request.limit]
     return TableRows(
         reference.table,
         stamp,
         tuple(names),
-        tuple(tuple(row)[1:] for row in shown),
-        tuple(row["record"] for row in shown),
+        tuple(tuple(row)[1:] for row in page),
+        tuple(row["record"] for row in page),
         len(rows) <= request.limit,
     )
 
@@ -117,7 +118,7 @@ PUBLICATIONS = "publications"
 LAYERS = (PUBLICATIONS, "products", "reconciliation", "events", "raw")
 """The layers in which a name is looked up, in this order."""
 
-_TABLE_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_.\-]*)(?:@(?P<major>[0-9]{1,9}))?")
+_TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
 _PUBLISHED = re.compile(r"publications\.(?P<name>.+)_v(?P<major>[0-9]+)")
 MAX_LISTED_RUNS = 10
 
@@ -133,18 +134,32 @@ class TableReference:
 
 def find_table(tables: Tables, name: str) -> TableReference:
     """Return the table for a name such as `orders`, `orders@1` or `products.orders`, or for the id of a contract."""
-    match = _TABLE_NAME.fullmatch(name)
-    if match is None:
-        raise InvalidDocument(f"{name!r} is not a table name; write it like orders, orders@1 or products.orders")
+    short_name, major = _split_name(name)
     views = views_in(tables.spark, tables.namespace, PUBLICATIONS)
     available = [*views, *(table for layer in LAYERS for table in tables.list_tables(layer))]
-    major = int(match["major"]) if match["major"] else None
-    table: str | None = match["name"]
+    table: str | None = short_name
     if table not in available:
-        table = _find_by_short_name(match["name"].rpartition(".")[2], major, available)
+        table = _find_by_short_name(short_name.rpartition(".")[2], major, available)
     if table is None:
         raise NotFound(f"there is no table {name}; {_suggestion(name, available)}")
-    return TableReference(table, None if _PUBLISHED.fullmatch(table) else major, table in views)
+    return TableReference(table, None if _published_line(table) else major, table in views)
+
+
+def _split_name(name: str) -> tuple[str, int | None]:
+    """Return the table and the MAJOR of a name such as `orders` or `orders@1`."""
+    try:
+        line = parse_line(name) if "@" in name else Line(name, 0)
+    except InvalidDocument:
+        line = None
+    if line is None or not _TABLE_NAME.fullmatch(line.contract):
+        raise InvalidDocument(f"{name!r} is not a table name; write it like orders, orders@1 or products.orders")
+    return line.contract, line.major if "@" in name else None
+
+
+def _published_line(table: str) -> Line | None:
+    """Return the line that a table of a publication is named after."""
+    match = _PUBLISHED.fullmatch(table)
+    return Line(match["name"], int(match["major"])) if match else None
 
 
 def stamp_as_of(reference: TableReference, stamps: Sequence[Stamp], as_of: str | None) -> Stamp:
@@ -173,11 +188,7 @@ def stamp_as_of(reference: TableReference, stamps: Sequence[Stamp], as_of: str |
 
 def _find_by_short_name(name: str, major: int | None, available: Sequence[str]) -> str | None:
     """Return the given line of a publication, else its highest line, else another table of that name."""
-    lines = {
-        int(read["major"]): table
-        for table in available
-        if (read := _PUBLISHED.fullmatch(table)) and read["name"] == name
-    }
+    lines = {line.major: table for table in available if (line := _published_line(table)) and line.contract == name}
     if lines and (major is None or major in lines):
         return lines[max(lines) if major is None else major]
     return next((table for table in available if table.partition(".")[2] == name), None)
@@ -194,8 +205,8 @@ def _suggestion(name: str, available: Sequence[str]) -> str:
 
 def _short(table: str) -> str:
     """Return the short name of a table, as a user would type it."""
-    read = _PUBLISHED.fullmatch(table)
-    return f"{read['name']}@{read['major']}" if read else table.partition(".")[2]
+    line = _published_line(table)
+    return str(line) if line else table.partition(".")[2]
 
 
 def _major(stamp: Stamp) -> int | None:
@@ -205,9 +216,9 @@ def _major(stamp: Stamp) -> int | None:
 
 def _parse_time(text: str) -> datetime:
     try:
-        read = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidDocument(
             f"{text!r} is neither a run number nor a time; write a time like 2026-12-31T08:00Z"
         ) from None
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.pipeline.layers.reconciliation.orders import contract_of
 from treaty.contracts.versions import Line
-from treaty.pipeline.layers.reconciliation.claim_facts import ClaimFacts, claim_facts
+from treaty.pipeline.layers.reconciliation.claims import ClaimFacts, claim_facts
 from treaty.pipeline.project.declarations import Claim, Reconciliation, Sql
 
 _ORDER = {"name": "order_id", "logicalType": "string"}

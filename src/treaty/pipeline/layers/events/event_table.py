@@ -47,7 +47,7 @@ class Outcome(StrEnum):
 def event_columns(contract: Contract) -> spark.StructType:
     """Return the columns of the table; all are nullable, since quarantined rows have no values."""
     fields = nullable_columns(struct_type(select_object(contract)))
-    refuse_reserved_names(contract, [item.name for item in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
+    refuse_reserved_names(contract, [field.name for field in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
     return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _ADDED_COLUMNS.items())])
 
 
@@ -58,7 +58,7 @@ def contract_columns(names: Sequence[str]) -> list[str]:
 
 def nullable_columns(kind: spark.StructType) -> spark.StructType:
     """Return the same columns, nullable at any depth."""
-    return spark.StructType([spark.StructField(item.name, _nullable_type(item.dataType)) for item in kind])
+    return spark.StructType([spark.StructField(field.name, _nullable_type(field.dataType)) for field in kind])
 
 
 def refuse_reserved_names(contract: Contract, names: Sequence[str], taken: set[str]) -> None:

@@ -105,7 +105,7 @@ def _unknown_in_field(field: Field, text: Column) -> Column:
 
 
 def _unknown_in_each(texts: Column, fields: tuple[Field, ...], prefix: str) -> Column:
-    return _with_prefix(F.flatten(F.transform(texts, lambda item: unknown_json_names(item, fields))), prefix)
+    return _with_prefix(F.flatten(F.transform(texts, lambda text: unknown_json_names(text, fields))), prefix)
 
 
 def _with_prefix(names: Column, prefix: str) -> Column:
@@ -253,7 +253,7 @@ def with_exact_numbers(text: Column, schema: SchemaObject) -> Column:
 
 def _has_long_decimal(kind: spark.DataType) -> bool:
     if isinstance(kind, spark.StructType):
-        return any(_has_long_decimal(item.dataType) for item in kind)
+        return any(_has_long_decimal(text.dataType) for text in kind)
     if isinstance(kind, spark.ArrayType):
         return _has_long_decimal(kind.elementType)
     if isinstance(kind, spark.MapType):

@@ -196,7 +196,7 @@ def latest_rows(events: DataFrame, product: Product, contract: Contract, of_even
         with located_sql_errors(f"{product.at or product.name}: deleted_when"):
             latest = latest.where(~F.coalesce(F.expr(product.deleted_when), F.lit(False)))
     wanted = [find_struct_field(events.schema, column_name(field)) for field in select_object(contract).fields]
-    return latest.select(*[quoted_col(item.name) for item in wanted if item is not None])
+    return latest.select(*[quoted_col(column.name) for column in wanted if column is not None])
 
 
 def sequence_of(contract: Contract) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 def product_columns(contract: Contract) -> spark.StructType:
     """Return the columns of the table; all are nullable, since a quarantined row has only its key."""
     fields = nullable_columns(struct_type(select_object(contract)))
-    refuse_reserved_names(contract, [item.name for item in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
+    refuse_reserved_names(contract, [field.name for field in fields], {*_ADDED_COLUMNS, MALFORMED_COLUMN})
     return spark.StructType([*fields, *(spark.StructField(name, kind) for name, kind in _ADDED_COLUMNS.items())])
 
 

@@ -1,7 +1,13 @@
 """Publications: rows selected, delayed, redacted and checked against a consumer contract."""
 
-from treaty.pipeline.layers.publications.publication_check import Outgoing, check_for_publication, prepare_outgoing
-from treaty.pipeline.layers.publications.publication_rows import build_publication, select_rows, visible_rows
+from treaty.pipeline.layers.publications.publication_rows import (
+    Outgoing,
+    build_publication,
+    check_for_publication,
+    prepare_outgoing,
+    select_rows,
+    visible_rows,
+)
 from treaty.pipeline.layers.publications.redaction import salt_for
 
 __all__ = [

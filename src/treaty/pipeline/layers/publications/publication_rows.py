@@ -1,20 +1,28 @@
-"""The rows of a publication: its query or only input, delayed, redacted, with the columns of the contract."""
+"""The rows of a publication: selected, delayed, redacted, and checked against the contract while they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from treaty.contracts.findings import Severity
 from treaty.contracts.model import Contract, Field
 from treaty.errors import InvalidDocument
+from treaty.pipeline.layers.audit import MAX_SAMPLES, Audit, is_row_rule
 from treaty.pipeline.layers.publications.redaction import redact
 from treaty.pipeline.layers.sql_queries import run_sql
 from treaty.pipeline.project.declarations import Delay, Publication
 from treaty.spark.columns import quoted_col
+from treaty.spark.enforcement import Enforcement, enforce
+from treaty.spark.measures import RuleMeasure
+from treaty.spark.report.samples import collect_samples
+from treaty.spark.rules import RuleSet
 from treaty.spark.schema import column_name, find_struct_field, select_object, spark_type
 
 
@@ -63,9 +71,9 @@ def _contract_columns(rows: DataFrame, publication: Publication, contract: Contr
 def _column(field: Field, have: spark.StructType, publication: Publication) -> Column:
     """Return the column of a field; an optional field without a column is null."""
     name = column_name(field)
-    found = find_struct_field(have, name)
-    if found is not None:
-        return quoted_col(found.name).alias(name)
+    column = find_struct_field(have, name)
+    if column is not None:
+        return quoted_col(column.name).alias(name)
     if field.is_required:
         raise missing_column(name, have.names, publication)
     return F.lit(None).cast(spark_type(field) or spark.StringType()).alias(name)
@@ -91,12 +99,12 @@ def visible_rows(rows: DataFrame, delay: Delay, now: datetime, at: str = "") -> 
 
 def delay_column(have: spark.StructType, delay: Delay, at: str = "") -> str:
     """Return the column that a delay is counted from, which must be a date or timestamp."""
-    found = find_struct_field(have, delay.by)
-    if found is None or not isinstance(found.dataType, _TIME_TYPES):
-        problem = "which does not exist" if found is None else f"which is {found.dataType.simpleString()}"
+    column = find_struct_field(have, delay.by)
+    if column is None or not isinstance(column.dataType, _TIME_TYPES):
+        problem = "which does not exist" if column is None else f"which is {column.dataType.simpleString()}"
         where = f"{at}: " if at else ""
         raise InvalidDocument(f"{where}delay counts by {delay.by!r}, {problem}; name a date or timestamp column")
-    return found.name
+    return column.name
 
 
 def _moment(rows: DataFrame, delay: Delay, at: str) -> Column:
@@ -106,3 +114,66 @@ def _moment(rows: DataFrame, delay: Delay, at: str) -> Column:
 def _at(moment: datetime) -> Column:
     """Return a time as a column that does not depend on the time zone of the process or session."""
     return F.timestamp_micros(F.lit((moment - _EPOCH) // timedelta(microseconds=1)).cast("long"))
+
+
+_ROWS, _BAD = "rows", "bad"
+
+
+def check_for_publication(rows: DataFrame, contract: Contract) -> Enforcement:
+    """Check the rules on single rows; rules on the table are left to `audit`."""
+    enforcement = enforce(rows, contract)
+    row_rules = tuple(checked_rule for checked_rule in enforcement.book.all if is_row_rule(checked_rule))
+    return replace(enforcement, book=RuleSet(row_rules, enforcement.book.unchecked))
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """Rows to write once; while they are written, those that break a rule are counted."""
+
+    judged: Enforcement
+    rows: DataFrame
+    """The rows that conform, with the schema of the contract; call `audit` after writing them."""
+    counted: Observation
+
+    def audit(self) -> Audit:
+        """Return the audit of the rows after they were written; only broken rules cost another Spark job."""
+        counts: dict[str, Any] = self.counted.get
+        # over Spark Connect, some writes do not return their counts
+        return self._audit_without_errors(counts) if counts.get(_BAD) == 0 else self._audit_with_errors()
+
+    def _audit_without_errors(self, counts: dict[str, Any]) -> Audit:
+        results = []
+        for position, checked_rule in enumerate(self.judged.book.all):
+            broken = int(counts.get(_counter(position)) or 0)
+            results.append(
+                RuleMeasure(checked_rule.rule, checked_rule.rule.allows.holds(broken, counts[_ROWS]), broken=broken)
+            )
+        return self._audit(counts[_ROWS], results)
+
+    def _audit_with_errors(self) -> Audit:
+        measured = self.judged.measures()
+        bad = measured.quarantined
+        samples = collect_samples(self.judged.quarantined, self.judged.schema, MAX_SAMPLES) if bad else ()
+        audit = self._audit(measured.rows, measured.results)
+        return replace(audit, bad_rows=bad, samples=samples)
+
+    def _audit(self, rows: int, results: Sequence[RuleMeasure]) -> Audit:
+        held = self.judged
+        return Audit(held.contract.id, held.contract.version, rows, tuple(results), held.unchecked)
+
+
+def prepare_outgoing(judged: Enforcement) -> Outgoing:
+    """Prepare checked rows for writing: one job writes them and counts broken rules."""
+    counted = Observation()
+    warnings = [
+        F.count_if(condition).alias(_counter(position))
+        for position, condition in judged.broken_conditions()
+        if judged.book.all[position].rule.severity is not Severity.ERROR
+    ]
+    counters = [F.count(F.lit(1)).alias(_ROWS), F.count_if(~judged.stays).alias(_BAD), *warnings]
+    rows = judged.judged.observe(counted, *counters).where(judged.stays).select(*map(quoted_col, judged.prepared.typed))
+    return Outgoing(judged, rows, counted)
+
+
+def _counter(position: int) -> str:
+    return f"broken_{position}"

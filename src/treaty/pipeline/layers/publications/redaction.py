@@ -89,10 +89,10 @@ class _PathRedaction:
     def _in_struct(
         self, value: str, kind: spark.StructType, part: spark.StructField, rest: list[Step], depth: int
     ) -> str:
-        parts = [(item, f"{value}.{quote_identifier(item.name)}") for item in kind.fields]
+        parts = [(field, f"{value}.{quote_identifier(field.name)}") for field in kind.fields]
         built = ", ".join(
-            f"{quote_string(item.name)}, {self.apply(inner, item.dataType, rest, depth) if item is part else inner}"
-            for item, inner in parts
+            f"{quote_string(field.name)}, {self.apply(inner, field.dataType, rest, depth) if field is part else inner}"
+            for field, inner in parts
         )
         return f"CASE WHEN {value} IS NOT NULL THEN named_struct({built}) END"
 

@@ -93,9 +93,9 @@ def _columns(fields: Sequence[Field], have: spark.StructType, publication: Publi
     replaced = redactions_sql(have, publication, None)
     for field in fields:
         name = column_name(field)
-        found = find_struct_field(have, name)
-        if found is not None:
-            yield f"{replaced.get(found.name, quote_identifier(found.name))} AS {quote_identifier(name)}"
+        column = find_struct_field(have, name)
+        if column is not None:
+            yield f"{replaced.get(column.name, quote_identifier(column.name))} AS {quote_identifier(name)}"
         elif field.is_required:
             raise missing_column(name, have.names, publication)
         else:

@@ -1,6 +1,6 @@
 """Reconciliation: claims of several products about a key are settled, or the key is held with exceptions."""
 
-from treaty.pipeline.layers.reconciliation.exception_history import update_exceptions
+from treaty.pipeline.layers.reconciliation.exceptions import update_exceptions
 from treaty.pipeline.layers.reconciliation.reconciler import Reconciled, reconcile
 from treaty.pipeline.layers.reconciliation.reconciliation_tables import (
     acceptance_columns,

@@ -56,15 +56,15 @@ def kind_of(data_type: spark.DataType) -> Kind:
     return _KINDS.get(type(data_type), Kind.OTHER)
 
 
-def comparable(one: spark.DataType, other: spark.DataType) -> Kind | None:
+def comparable(left: spark.DataType, right: spark.DataType) -> Kind | None:
     """Return the kind as which values of two types are compared, or None if they cannot be."""
-    kinds = {kind_of(one), kind_of(other)}
+    kinds = {kind_of(left), kind_of(right)}
     if kinds <= _NUMBERS:
         return Kind.FLOAT if Kind.FLOAT in kinds else Kind.NUMBER
     if len(kinds) > 1:
         return None
     kind = kinds.pop()
-    return None if kind is Kind.OTHER and (contains_map(one) or one != other) else kind
+    return None if kind is Kind.OTHER and (contains_map(left) or left != right) else kind
 
 
 def widen(value: Column, data_type: spark.DataType) -> Column:

@@ -11,7 +11,9 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
+from sqlglot import exp
 
+from treaty.contracts.findings import Severity
 from treaty.pipeline.layers.reconciliation.agreement import (
     ABSOLUTE_KINDS,
     RELATIVE_KINDS,
@@ -22,12 +24,68 @@ from treaty.pipeline.layers.reconciliation.agreement import (
 )
 from treaty.pipeline.layers.reconciliation.claims import ClaimRows
 from treaty.pipeline.layers.reconciliation.evidence import EvidenceColumns, MaskedColumns
-from treaty.pipeline.layers.reconciliation.expressions import ATTRIBUTES, Formula, parse_formula
 from treaty.pipeline.layers.reconciliation.subject import Subject
 from treaty.pipeline.project.declarations import Assertion, Attribute, OnConflict
+from treaty.pipeline.project.project_sql import parse_expression
 from treaty.spark.columns import INTERNAL_PREFIX, any_of, quoted_col
 from treaty.spark.schema import is_classified
 from treaty.spark.type_conversion import same_type
+from treaty.sql.functions import AGGREGATES, WINDOWS
+from treaty.sql.parser import error_from_findings
+from treaty.sql.project_queries import Expression
+from treaty.sql.relations import Reference
+from treaty.sql.repeatability import find_unrepeatable
+
+ATTRIBUTES = ""
+"""The name of the rows with the attributes; attributes are used without a prefix."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A parsed expression, and the columns that it reads."""
+
+    sql: str
+    attributes: tuple[str, ...]
+    claims: tuple[tuple[str, str], ...]
+    """Pairs of claim and column."""
+
+
+def parse_formula(sql: str, where: str, rows: Mapping[str, spark.StructType]) -> Formula:
+    """Parse an expression over the columns of claims, with the claim as prefix, and over attributes."""
+    read = parse_expression(sql, where, rows)
+    _refuse_other_rows(read)
+    errors = [finding for finding in find_unrepeatable(read) if finding.severity is Severity.ERROR]
+    if errors:
+        raise error_from_findings(*errors)
+    known = {name.lower(): name for name in rows}
+    used = sorted(
+        {
+            (known[source.alias.lower()], source.columns[number].name)
+            for meaning in read.names.columns.values()
+            if isinstance(meaning, Reference)
+            for source, number in meaning.places
+        }
+    )
+    attributes = tuple(column for name, column in used if name == ATTRIBUTES)
+    return Formula(sql, attributes, tuple((name, column) for name, column in used if name != ATTRIBUTES))
+
+
+def _refuse_other_rows(read: Expression) -> None:
+    """Refuse expressions that read more than the values of one key."""
+    for node in read.tree.walk():
+        called = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+        if isinstance(node, exp.Query | exp.Exists):
+            problem = "an expression cannot contain a query"
+        elif isinstance(node, exp.Window) or called in WINDOWS:
+            problem = "an expression cannot contain a window function"
+        elif called in AGGREGATES:
+            problem = f"{called} is an aggregate function, which reads several rows"
+        elif isinstance(node, exp.Star):
+            problem = "an expression cannot contain *"
+        else:
+            continue
+        hint = "an expression sees the values of one key; aggregate in the sql of the claim"
+        raise error_from_findings(read.text.error("sql-expression", problem, hint, node))
 
 
 @dataclass(frozen=True)
@@ -83,28 +141,33 @@ def settle_attribute(
     )
 
 
-def attribute_columns(item: Settled, claims: Mapping[str, ClaimRows]) -> Iterator[Column]:
+def attribute_columns(settled: Settled, claims: Mapping[str, ClaimRows]) -> Iterator[Column]:
     """Yield the columns of an attribute: its value, and whether claims disagree."""
-    conflict = _conflict(item, claims) if item.compares else None
-    value = F.expr(item.formula.sql) if item.formula else F.coalesce(*[_claimed_value(*pair) for pair in item.claimed])
-    if conflict is not None and item.attribute.on_conflict is OnConflict.NULL:
+    conflict = _conflict(settled, claims) if settled.compares else None
+    value = (
+        F.expr(settled.formula.sql)
+        if settled.formula
+        else F.coalesce(*[_claimed_value(*pair) for pair in settled.claimed])
+    )
+    if conflict is not None and settled.attribute.on_conflict is OnConflict.NULL:
         value = F.when(~conflict, value)
-    yield (value if item.default is None else F.coalesce(value, item.default)).alias(item.column)
-    if conflict is not None and item.may_conflict:
-        yield conflict.alias(item.conflict)
+    yield (value if settled.default is None else F.coalesce(value, settled.default)).alias(settled.column)
+    if conflict is not None and settled.may_conflict:
+        yield conflict.alias(settled.conflict)
 
 
 def _claimed_value(claim: str, column: str) -> Column:
     return quoted_col(claim).getField(column)
 
 
-def _conflict(item: Settled, claims: Mapping[str, ClaimRows]) -> Column:
+def _conflict(settled: Settled, claims: Mapping[str, ClaimRows]) -> Column:
     """Tell whether a claim with a value disagrees with the first claim that has one."""
-    agreement, kind = item.attribute.agreement, item.kind
+    agreement, kind = settled.attribute.agreement, settled.kind
     if agreement is None or kind is None:
         return F.lit(False)
     values = [
-        widen(_claimed_value(claim, column), claims[claim].columns[column].dataType) for claim, column in item.claimed
+        widen(_claimed_value(claim, column), claims[claim].columns[column].dataType)
+        for claim, column in settled.claimed
     ]
     first = F.coalesce(*values)
     apart = [value.isNotNull() & ~agrees(first, value, kind, agreement) for value in values[1:]]
@@ -213,13 +276,13 @@ class Formulas:
 
     def used(self, subject: Subject) -> dict[str, tuple[str, ...]]:
         """Return the columns of each claim that attributes or assertions use."""
-        needed = {pair for item in self.settled for pair in _direct_claims(item)}
+        needed = {pair for attribute in self.settled for pair in _direct_claims(attribute)}
         needed |= {pair for _, read in self.assertions for pair in read.claims}
         return {claim: tuple(sorted(column for name, column in needed if name == claim)) for claim in subject.claims}
 
-    def evidence_of_attribute(self, item: Settled) -> EvidenceColumns:
+    def evidence_of_attribute(self, settled: Settled) -> EvidenceColumns:
         """Return the evidence for an exception about an attribute."""
-        return self.evidence_of_expression(item.formula) if item.formula else self._evidence(item.claimed, ())
+        return self.evidence_of_expression(settled.formula) if settled.formula else self._evidence(settled.claimed, ())
 
     def evidence_of_expression(self, read: Formula) -> EvidenceColumns:
         """Return the evidence for an expression: the attributes that it reads, and the claims behind them."""
@@ -228,20 +291,22 @@ class Formulas:
 
     def masked(self, classified: Mapping[str, Collection[str]]) -> MaskedColumns:
         """Return what must be masked: classified fields and columns, and what they are settled from."""
-        hidden = {item.column for item in self.settled if is_classified(self.subject.fields[item.column])}
+        hidden = {
+            attribute.column for attribute in self.settled if is_classified(self.subject.fields[attribute.column])
+        }
         pairs = {(claim, column) for claim, columns in classified.items() for column in columns}
-        hidden |= {item.column for item in self.settled if set(item.claimed) & pairs}
-        pairs |= {pair for item in self.settled if item.column in hidden for pair in item.claimed}
+        hidden |= {attribute.column for attribute in self.settled if set(attribute.claimed) & pairs}
+        pairs |= {pair for attribute in self.settled if attribute.column in hidden for pair in attribute.claimed}
         claims = {claim: {column for name, column in pairs if name == claim} for claim in self.subject.claims}
         return MaskedColumns(claims, hidden)
 
     def _claims_behind(self, column: str) -> set[tuple[str, str]]:
         """Return the columns of claims that an attribute depends on, also through other attributes."""
-        item = next((other for other in self.settled if other.column == column), None)
-        if item is None:
+        attribute = next((other for other in self.settled if other.column == column), None)
+        if attribute is None:
             return set()
-        further = item.formula.attributes if item.formula else ()
-        return {*_direct_claims(item), *(pair for name in further for pair in self._claims_behind(name))}
+        further = attribute.formula.attributes if attribute.formula else ()
+        return {*_direct_claims(attribute), *(pair for name in further for pair in self._claims_behind(name))}
 
     def _evidence(self, pairs: _Uses, attributes: Iterable[str]) -> EvidenceColumns:
         each = {
@@ -260,9 +325,9 @@ def parse_formulas(subject: Subject, claims: Mapping[str, ClaimRows]) -> Formula
         if attribute.derived is not None:
             where = subject.place(attribute.name)
             read = parse_formula(attribute.derived, where, {**rows, ATTRIBUTES: spark.StructType(known)})
-        item = settle_attribute(subject, attribute, number, claims, read)
-        settled.append(item)
-        known = [*known, spark.StructField(item.column, subject.type_of(item.column))]
+        settled_attribute = settle_attribute(subject, attribute, number, claims, read)
+        settled.append(settled_attribute)
+        known = [*known, spark.StructField(settled_attribute.column, subject.type_of(settled_attribute.column))]
     everything = {**rows, ATTRIBUTES: spark.StructType(known)}
     assertions = tuple(
         (assertion, parse_formula(assertion.holds, subject.place(assertion.name), everything))
@@ -271,5 +336,5 @@ def parse_formulas(subject: Subject, claims: Mapping[str, ClaimRows]) -> Formula
     return Formulas(subject, tuple(settled), assertions)
 
 
-def _direct_claims(item: Settled) -> _Uses:
-    return item.formula.claims if item.formula else item.claimed
+def _direct_claims(settled: Settled) -> _Uses:
+    return settled.formula.claims if settled.formula else settled.claimed

@@ -1,4 +1,4 @@
-"""Exceptions: what can prevent a key from being resolved, and which exceptions people have accepted."""
+"""Exceptions: what can prevent a key from being resolved, which of them people accepted, and their history."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from treaty.contracts.sql_quoting import quote_identifier, quote_string
+from treaty.pipeline.layers.keys import rows_of_keys
 from treaty.pipeline.layers.reconciliation.attributes import Settled
 from treaty.pipeline.layers.reconciliation.claims import ClaimRows, repeated_columns
 from treaty.pipeline.layers.reconciliation.evidence import (
@@ -101,19 +102,19 @@ def claim_exceptions(context: ClaimContext) -> Iterator[ExceptionRule]:
         yield ExceptionRule(name, ReasonClass.DUPLICATE, statement, owner, condition, claims, digest)
 
 
-def attribute_exceptions(context: ClaimContext, item: Settled, shown: EvidenceColumns) -> Iterator[ExceptionRule]:
+def attribute_exceptions(context: ClaimContext, settled: Settled, shown: EvidenceColumns) -> Iterator[ExceptionRule]:
     """Yield the exceptions of an attribute: claims disagree, or a required value is missing."""
     claims, digest = context.evidence(shown)
-    name, owner = item.attribute.name, context.subject.owner(item.attribute.owner)
-    authority = " and ".join(item.attribute.authority)
-    if item.may_conflict:
+    name, owner = settled.attribute.name, context.subject.owner(settled.attribute.owner)
+    authority = " and ".join(settled.attribute.authority)
+    if settled.may_conflict:
         statement = f"{authority} disagree on {name}"
-        conflict = quote_identifier(item.conflict)
+        conflict = quote_identifier(settled.conflict)
         yield ExceptionRule(name, ReasonClass.CONFLICT, statement, owner, conflict, claims, digest)
-    if item.may_be_missing:
-        cause = "its expression is null" if item.formula else f"has no value in {authority}"
+    if settled.may_be_missing:
+        cause = "its expression is null" if settled.formula else f"has no value in {authority}"
         statement = f"{name} is required, but {cause}"
-        missing = f"{quote_identifier(item.column)} IS NULL"
+        missing = f"{quote_identifier(settled.column)} IS NULL"
         # a row that violates its contract cannot be accepted
         yield ExceptionRule(name, ReasonClass.MISSING, statement, owner, missing, claims, digest, can_be_accepted=False)
 
@@ -150,28 +151,67 @@ def with_acceptances(frame: DataFrame, acceptances: DataFrame | None, key: Seque
 
 def is_open(exceptions: Column) -> Column:
     """Tell whether a key has an open exception."""
-    return F.coalesce(F.exists(exceptions, lambda item: item["state"] == State.OPEN.value), F.lit(False))
+    return F.coalesce(F.exists(exceptions, lambda exception: exception["state"] == State.OPEN.value), F.lit(False))
 
 
 def _with_states(accepted: Column | None) -> Column:
     """Return the exceptions with their states."""
 
-    def with_state(item: Column) -> Column:
+    def with_state(exception: Column) -> Column:
         by = F.lit(None).cast("struct<accepted_at: timestamp, actor: string, reason: string>")
         if accepted is not None:
-            by = F.array_min(F.filter(accepted, lambda acceptance: _accepts(acceptance, item)))
-        return exception_with_state(item, by)
+            by = F.array_min(F.filter(accepted, lambda acceptance: _accepts(acceptance, exception)))
+        return exception_with_state(exception, by)
 
     return F.when(quoted_col(EXCEPTIONS).isNotNull(), F.transform(quoted_col(EXCEPTIONS), with_state))
 
 
-def _accepts(acceptance: Column, item: Column) -> Column:
-    is_same = (acceptance["assertion"] == item["assertion"]) & (acceptance["claims_digest"] == item["claims_digest"])
-    return is_same & item["can_be_accepted"]
+def _accepts(acceptance: Column, exception: Column) -> Column:
+    is_same = (acceptance["assertion"] == exception["assertion"]) & (
+        acceptance["claims_digest"] == exception["claims_digest"]
+    )
+    return is_same & exception["can_be_accepted"]
 
 
-def exception_with_state(item: Column, by: Column) -> Column:
+def exception_with_state(exception: Column, by: Column) -> Column:
     """Return an exception with its state."""
     state = F.when(by.isNull(), F.lit(State.OPEN.value)).otherwise(F.lit(State.ACCEPTED.value))
     more = {"state": state, "accepted_by": by["actor"], "accepted_reason": by["reason"]}
-    return F.struct(*[more.get(name, item[name]).alias(name) for name in EXCEPTION_FIELDS])
+    return F.struct(*[more.get(name, exception[name]).alias(name) for name in EXCEPTION_FIELDS])
+
+
+_BEFORE = f"{INTERNAL_PREFIX}before_"
+_IS_FOUND = f"{INTERNAL_PREFIX}found"
+
+
+def update_exceptions(current: DataFrame, before: DataFrame, keys: DataFrame, seen_at: Column, run: int) -> DataFrame:
+    """Return the updated exceptions of the given keys; an exception that is no longer found is resolved.
+
+    `before` are the exceptions of all keys as they were stored.
+    """
+    key = keys.columns
+    marked = current.select(*[quoted_col(name) for name in (*key, *EXCEPTION_FIELDS)], F.lit(True).alias(_IS_FOUND))
+    old = rows_of_keys(before, keys, key)
+    old = old.select(*[quoted_col(name).alias(f"{_BEFORE}{name}") for name in before.columns])
+    same = F.lit(True)
+    for name in (*key, "assertion"):
+        same = same & (quoted_col(name) == quoted_col(f"{_BEFORE}{name}"))
+    joined = marked.join(old, same, "full")
+    return joined.select(*[_updated_column(name, seen_at, run).alias(name) for name in before.columns])
+
+
+def _updated_column(name: str, seen_at: Column, run: int) -> Column:
+    """Return the new value of a column: as found, else as before."""
+    is_found, old = quoted_col(_IS_FOUND).isNotNull(), quoted_col(f"{_BEFORE}{name}")
+    becomes_resolved = quoted_col(f"{_BEFORE}state") != F.lit(State.RESOLVED.value)
+    match name:
+        case "first_seen":
+            return F.coalesce(old, seen_at)
+        case "last_seen":
+            return F.when(is_found, seen_at).otherwise(old)
+        case "_run":
+            return F.when(is_found | becomes_resolved, F.lit(run).cast("long")).otherwise(old)
+        case "state":
+            return F.when(is_found, quoted_col(name)).otherwise(F.lit(State.RESOLVED.value))
+        case _:
+            return F.when(is_found, quoted_col(name)).otherwise(old)

@@ -91,7 +91,7 @@ def acceptance_columns(contract: Contract) -> spark.StructType:
 
 def exception_key_columns(columns: spark.StructType) -> spark.StructType:
     """Return the key columns of a table of exceptions."""
-    return spark.StructType([item for item in columns if item.name not in {**_EXCEPTION_TYPES, **_HISTORY_TYPES}])
+    return spark.StructType([column for column in columns if column.name not in {**_EXCEPTION_TYPES, **_HISTORY_TYPES}])
 
 
 def acceptance_columns_for_key(key: spark.StructType) -> spark.StructType:

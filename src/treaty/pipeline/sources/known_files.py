@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from treaty.pipeline.layers.raw import FILES, files_in
-from treaty.pipeline.project.table_names import raw_table
+from treaty.pipeline.project.declarations import raw_table
 from treaty.pipeline.tables import NewStamp, Stamp, Tables
 from treaty.spark.readers.read_errors import explain_errors
 
@@ -58,7 +58,7 @@ def find_files(spark: SparkSession, pattern: str, known: DataFrame | None) -> Fo
                 return FoundFiles()
             raise
     files = [(File(row["path"], row["file"], row["size"], row["modified"]), row["is_new"]) for row in rows]
-    files.sort(key=lambda item: item[0].path)
+    files.sort(key=lambda entry: entry[0].path)
     return FoundFiles(
         tuple(file for file, is_new in files if is_new), tuple(file for file, is_new in files if not is_new)
     )
@@ -152,7 +152,7 @@ def _list_state(tables: Tables, source: str) -> _ListState | None:
     if not published:
         return None
     files = tables.stamp(files_table(source))
-    runs = {one.run for one in published}
+    runs = {stamp.run for stamp in published}
     # after a rollback or a dropped table, the list has files that must be read again
     is_current = files is not None and set(files.reflects.values()) <= runs
     return _ListState(published[0], files if is_current else None)
