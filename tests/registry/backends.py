@@ -23,7 +23,7 @@ from treaty.registry.rules import RegistryRules
 from treaty.registry.service import Registry
 from treaty.registry.store.database import Database
 from treaty.registry.store.tables import METADATA
-from treaty.server.app import create_app
+from treaty.server.app import create_app, set_registry
 from treaty.server.authenticator import Authenticator
 from treaty.server.settings import AccessSettings
 
@@ -161,8 +161,7 @@ class Served:
 
     def put(self, registry: Registry) -> None:
         authenticator = Authenticator(registry.context.database, AccessSettings(), cast(OidcVerifier, Names()))
-        self._app.state.registry = registry
-        self._app.state.authenticator = authenticator
+        set_registry(self._app, registry, authenticator)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -23,6 +24,7 @@ from treaty.server.pages.error_pages import add_error_pages
 from treaty.server.routes import ROUTES
 from treaty.server.settings import AccessSettings, Limits
 
+MAX_CACHED_ACTORS = 1_000
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
@@ -45,8 +47,7 @@ def create_app(
     )
     authenticator = Authenticator(registry.context.database, access or AccessSettings(), oidc)
     authenticator.requires_sign_in()
-    app.state.registry = registry
-    app.state.authenticator = authenticator
+    set_registry(app, registry, authenticator)
     app.state.catalog_name = catalog_name
     app.state.wake_delivery = background.wake_delivery if background else _do_nothing
     for routes in (*ROUTES, *PAGES):
@@ -57,6 +58,13 @@ def create_app(
         RequestMiddleware, limits=limits or Limits(), authenticator=authenticator, catalog_name=catalog_name
     )
     return app
+
+
+def set_registry(app: FastAPI, registry: Registry, authenticator: Authenticator) -> None:
+    """Set the registry that the routes of an application use; `registry_for` caches it per actor."""
+    app.state.registry = registry
+    app.state.registry_for = lru_cache(MAX_CACHED_ACTORS)(registry.acting_as)
+    app.state.authenticator = authenticator
 
 
 def _uses_opentelemetry() -> bool:

@@ -86,8 +86,8 @@ async def writer_registry(request: Request) -> Registry:
 
 def _acting_as(request: Request, actor: Actor) -> Registry:
     check_permission(actor, action_of(request.scope["endpoint"]))
-    registry: Registry = request.app.state.registry
-    return registry.acting_as(actor)
+    registry: Registry = request.app.state.registry_for(actor)
+    return registry
 
 
 CallerRegistry = Annotated[RegistryApi, Depends(caller_registry)]

@@ -123,8 +123,11 @@ def _render_event(logger: object, level: str, event: structlog.typing.EventDict)
     return _to_json(event)
 
 
+_ENCODER = json.JSONEncoder(default=repr)
+
+
 def _to_json(event: object, **_: object) -> str:
-    return json.dumps(event, default=repr)
+    return _ENCODER.encode(event)
 
 
 def _configure_logging() -> None:

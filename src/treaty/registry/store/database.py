@@ -102,6 +102,8 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """Open a connection for reading."""
         with reachable(self.name), self._engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN")  # all queries see the same state; PostgreSQL begins by itself
             yield connection
 
     def write(self, unit: Callable[[Transaction], T]) -> T:
@@ -159,7 +161,6 @@ def _engine(url: URL) -> Engine:
         connect_args={"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None},
     )
     event.listen(engine, "connect", _set_up)
-    event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -185,16 +186,13 @@ def _log_ahead(cursor: sqlite3.Cursor) -> None:
             return
 
 
-def _begin(connection: Connection) -> None:
-    """Take the write lock at the start of a transaction that writes: upgrading a read lock later fails."""
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
 HEAD = "0004"
 """The newest migration; a test holds it to the files."""
 
-_LOCK = 7_237_842_390
+_LOCK_MIGRATIONS = {
+    "sqlite": "BEGIN IMMEDIATE",
+    "postgresql": "SELECT pg_advisory_xact_lock(7237842390)",
+}
 
 
 def migrate(connection: Connection) -> None:
@@ -202,10 +200,8 @@ def migrate(connection: Connection) -> None:
     if _current(connection) == HEAD:
         return
     connection.rollback()
-    connection = connection.execution_options(writes=True)
     with connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        connection.exec_driver_sql(_LOCK_MIGRATIONS[connection.dialect.name])
         if _current(connection) == HEAD:
             return
         _upgrade(connection)

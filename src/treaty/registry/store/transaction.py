@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, Executable, Table, exists, func, insert, select, text
+from sqlalchemy import Connection, Executable, Insert, Table, exists, func, insert, select, text
 from sqlalchemy.engine import CursorResult
 
 from treaty.registry.documents import digest_of_state
@@ -22,16 +23,18 @@ _MAX_PARTIES_PER_QUERY = 1_000
 _AUDIT, _NOTICES = tables.audit.c, tables.notices.c
 WAITING_UPSTREAMS = "waiting upstreams"
 CHANNELS = "channels"
-_HEADS = select(
-    select(func.max(_AUDIT.seq)).scalar_subquery(),
-    select(_AUDIT.hash).order_by(_AUDIT.seq.desc()).limit(1).scalar_subquery(),
-    select(func.max(_NOTICES.seq)).scalar_subquery(),
-    exists(select(tables.channels.c.id)),
-)
 _WAITING = text("upstream_major = -1 AND active")
 """Written like the condition of the partial index: SQLite does not use the index otherwise."""
 
-_HAS_WAITING_UPSTREAMS = select(exists(select(tables.upstreams.c.contract).where(_WAITING)))
+_HAS_CHANNELS = exists(select(tables.channels.c.id))
+_HAS_WAITING_UPSTREAMS = exists(select(tables.upstreams.c.contract).where(_WAITING))
+_INITIAL_STATE = select(
+    select(func.max(_AUDIT.seq)).scalar_subquery(),
+    select(_AUDIT.hash).order_by(_AUDIT.seq.desc()).limit(1).scalar_subquery(),
+    select(func.max(_NOTICES.seq)).scalar_subquery(),
+    _HAS_CHANNELS,
+    _HAS_WAITING_UPSTREAMS,
+)
 
 
 class Mark(NamedTuple):
@@ -51,11 +54,11 @@ class Transaction:
         self._entries: list[Entry] = []
         self._notices: list[dict[str, Any]] = []
         self._deliveries: list[dict[str, Any]] = []
-        seq, head, notice_seq, has_channels = connection.execute(_HEADS).one()
+        seq, head, notice_seq, has_channels, has_waiting_upstreams = connection.execute(_INITIAL_STATE).one()
         self._seq: int = seq or 0
         self._hash: str = head or NOTHING_BEFORE
         self._notice_seq: int = notice_seq or 0
-        self._answers: dict[str, Any] = {CHANNELS: has_channels}
+        self._answers: dict[str, Any] = {CHANNELS: has_channels, WAITING_UPSTREAMS: has_waiting_upstreams}
 
     @property
     def newest(self) -> int:
@@ -76,11 +79,11 @@ class Transaction:
     @property
     def has_waiting_upstreams(self) -> bool:
         """Whether any contract names an upstream that is not registered."""
-        return bool(self.once(WAITING_UPSTREAMS, lambda: self.connection.scalar(_HAS_WAITING_UPSTREAMS)))
+        return bool(self.once(WAITING_UPSTREAMS, lambda: self.connection.scalar(select(_HAS_WAITING_UPSTREAMS))))
 
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         """Add a row."""
-        self.write(insert(table), row)
+        self.write(insert_into(table), row)
 
     def read(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> CursorResult[Any]:
         """Run a query."""
@@ -161,11 +164,11 @@ class Transaction:
     def flush(self) -> None:
         """Write the audit entries and notices that were collected."""
         if self._entries:
-            self.connection.execute(insert(tables.audit), [entry.as_row() for entry in self._entries])
+            self.connection.execute(insert_into(tables.audit), [entry.as_row() for entry in self._entries])
         if self._notices:
-            self.connection.execute(insert(tables.notices), self._notices)
+            self.connection.execute(insert_into(tables.notices), self._notices)
         if self._deliveries:
-            self.connection.execute(insert(tables.deliveries), self._deliveries)
+            self.connection.execute(insert_into(tables.deliveries), self._deliveries)
 
     @property
     def has_entries(self) -> bool:
@@ -178,7 +181,7 @@ class Transaction:
         return bool(self._deliveries)
 
     def _channels_of(self, parties: list[str]) -> list[int]:
-        has_channels = self.once(CHANNELS, lambda: self.connection.scalar(select(exists(select(tables.channels.c.id)))))
+        has_channels = self.once(CHANNELS, lambda: self.connection.scalar(select(_HAS_CHANNELS)))
         if not parties or not has_channels:
             return []
         channels: set[int] = set()
@@ -187,6 +190,12 @@ class Transaction:
             query = select(tables.channels.c.id).where(some, tables.channels.c.removed_at.is_(None))
             channels.update(self.connection.execute(query).scalars())
         return sorted(channels)
+
+
+@cache
+def insert_into(table: Table) -> Insert:
+    """Return the INSERT statement of a table; it is built once, because building one costs as much as running it."""
+    return insert(table)
 
 
 def _digest(state: State) -> str | None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from treaty.errors import Unavailable
 from treaty.registry.store.database_errors import DATABASE_ERRORS, describe_error
@@ -21,8 +21,11 @@ from treaty.registry.store.transaction import Transaction
 
 T = TypeVar("T")
 _LOG = logging.getLogger("treaty.registry")
-_ONE_WRITER = text("SELECT pg_advisory_xact_lock(7237842391)")
-"""Lets one process at a time write to PostgreSQL; SQLite does so by itself (BEGIN IMMEDIATE)."""
+_LOCK_WRITES = {
+    "sqlite": "BEGIN IMMEDIATE",
+    "postgresql": "SELECT pg_advisory_xact_lock(7237842391)",
+}
+"""The first statement of a write transaction: it lets one process at a time write to the database."""
 
 
 class _Outcome(NamedTuple):
@@ -99,9 +102,8 @@ class Writer:
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
         """Begin a transaction as the only writer; it is committed at the end of the context."""
-        with self._engine.connect().execution_options(writes=True) as connection, connection.begin():
-            if connection.dialect.name == "postgresql":
-                connection.execute(_ONE_WRITER)
+        with self._engine.begin() as connection:
+            connection.exec_driver_sql(_LOCK_WRITES[connection.dialect.name])
             yield connection
 
     def _attempt(self, transaction: Transaction, job: Job) -> _Outcome:
