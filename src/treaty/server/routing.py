@@ -91,7 +91,3 @@ def _acting_as(request: Request, actor: Actor) -> Registry:
 
 
 CallerRegistry = Annotated[RegistryApi, Depends(caller_registry)]
-LocalRegistry = Annotated[Registry, Depends(caller_registry)]
-"""The same, for routes that use the read cache of the local registry."""
-
-WriterRegistry = Annotated[Registry, Depends(writer_registry)]
