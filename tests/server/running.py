@@ -45,6 +45,7 @@ def running(app: FastAPI, **options: Any) -> Iterator[str]:
         http="h11",
         log_config=None,
         access_log=False,
+        timeout_keep_alive=int(PATIENCE),  # a slow machine must not lose connections that wait
         **{"timeout_graceful_shutdown": 5, **options},
     )
     server = _Server(config)
