@@ -17,7 +17,7 @@ TABLES = "CREATE TABLE shop.orders (id BIGINT);\nCREATE TABLE shop.lines (id BIG
 FIELD = {"name": "order_id", "logicalType": "string", "primaryKey": True, "description": "Identifies the order."}
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", [one for one in FORMATS if one.writes], ids=lambda form: form.name)
 def test_a_contract_is_written_in_every_format(treaty: Treaty, write: Write, form: object) -> None:
     name, suffix = form.name, form.suffix  # type: ignore[attr-defined]
     result = treaty("convert", write("orders.yaml", [FIELD]), "--to", name, "--output", f"orders{suffix}")
@@ -121,7 +121,10 @@ def test_the_choices_of_convert_are_the_formats() -> None:
     names = [one.name for one in FORMATS]
 
     assert [str(one) for one in convert.ForeignFormat] == names
-    assert [str(one) for one in convert.TargetFormat] == ["odcs", "short", *names]
+    assert [str(one) for one in convert.TargetFormat] == [
+        *("odcs", "short"),
+        *(one.name for one in FORMATS if one.writes),
+    ]
 
 
 def test_every_format_and_dialect_is_documented() -> None:
@@ -129,3 +132,37 @@ def test_every_format_and_dialect_is_documented() -> None:
 
     assert [one.name for one in FORMATS if f"| {one.title} | `{one.name}` |" not in page] == []
     assert [dialect for one in FORMATS for dialect in one.dialects if f"`{dialect}`" not in page] == []
+
+
+OLDER = {
+    "data-contract-specification": (
+        "dataContractSpecification: 1.1.0\nid: orders\ninfo: {title: Orders, version: 1.0.0}\n"
+        "models: {orders: {fields: {id: {type: %s}}}}\n"
+    ),
+    "odcs-2": (
+        "apiVersion: v2.2.2\nkind: DataContract\nuuid: orders\nversion: 1.0.0\nstatus: active\n"
+        "dataset: [{table: orders, columns: [{column: id, logicalType: %s}]}]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_older_contract_formats_are_detected(treaty: Treaty, write: Write, name: str) -> None:
+    before, after = (write(f"{kind}.yaml", OLDER[name] % kind) for kind in ("string", "integer"))
+
+    converted = treaty("convert", before, "--to", "odcs")
+    compared = treaty("diff", before, after)
+
+    assert read_document(converted.output).data["id"] == "orders"
+    assert "field 'id' type changed: string -> integer" in compared.output
+    assert "owner-missing" in treaty("lint", before).output
+
+
+@pytest.mark.parametrize(("name", "title"), [(one.name, one.title) for one in FORMATS if not one.writes])
+def test_a_command_for_contracts_refers_older_formats_to_convert(
+    treaty: Treaty, write: Write, name: str, title: str
+) -> None:
+    result = treaty("register", write("orders.yaml", OLDER[name] % "string"), "--registry", "sqlite:///registry.db")
+
+    assert result.code == 3
+    assert f"{title}; convert it: treaty convert FILE --to odcs" in result.output

@@ -79,7 +79,13 @@ def test_an_unknown_dialect_is_answered_with_those_there_are() -> None:
         get_format("sql").write(contract([{"name": "id", "logicalType": "string"}]), dialect="cobol")
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", [one for one in FORMATS if one.writes], ids=lambda form: form.name)
 def test_a_contract_without_objects_has_nothing_to_write(form: Any) -> None:
     with pytest.raises(InvalidDocument, match="orders has no schema objects"):
         form.write(contract({"tier": "enterprise"}))
+
+
+@pytest.mark.parametrize("form", [one for one in FORMATS if not one.writes], ids=lambda form: form.name)
+def test_an_older_contract_format_is_only_read(form: Any) -> None:
+    with pytest.raises(InvalidDocument, match=f"{form.title} is only read; write odcs instead"):
+        form.write(contract({}))

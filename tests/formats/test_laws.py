@@ -18,7 +18,9 @@ from treaty.formats import FORMATS, Format, ReadResult, get_format
 
 CARRIERS = ("avro", "json-schema", "dbt")
 """Formats with room for notes, which lose nothing; Pydantic is tried where its source is run."""
-WRITINGS = [(one, dialect) for one in FORMATS if one.name != "pydantic" for dialect in one.dialects or (None,)]
+WRITINGS = [
+    (one, dialect) for one in FORMATS if one.writes and one.name != "pydantic" for dialect in one.dialects or (None,)
+]
 _SETTLED = frozenset({"physicalType", "physicalName", "id"})
 """What a format may say where the contract leaves it open: stored types and names, and the numbers of Protobuf."""
 

@@ -17,7 +17,13 @@ from treaty.cli.registry_connection import open_registry, requires_extra
 from treaty.cli.render.plain_text import printable
 from treaty.contracts import Contract
 from treaty.contracts.findings import Place
-from treaty.contracts.loader import CONTRACT_SUFFIXES, LoadedContract, looks_like_contract_file, parse
+from treaty.contracts.loader import (
+    CONTRACT_SUFFIXES,
+    LoadedContract,
+    looks_like_contract_file,
+    looks_like_odcs_2_file,
+    parse,
+)
 from treaty.contracts.text import Limits, read_document
 from treaty.contracts.text.limits import invalid_document
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
@@ -194,7 +200,7 @@ CONTRACT_SEPARATOR = "#"
 
 def foreign_format(source: Source) -> Format | None:
     """Return the foreign format of a document, or None."""
-    if looks_like_contract_file(source.content):
+    if looks_like_contract_file(source.content) and not looks_like_odcs_2_file(source.content):
         return None
     from treaty.formats import detect_format, get_format
 

@@ -31,6 +31,9 @@ def load(content: str | bytes, source: str = "<text>", limits: Limits | None = N
 
 def parse(reading: ParsedDocument) -> LoadedContract:
     """Convert a parsed document to a contract. The contract may keep references to the data of the document."""
+    older = next((title for title, keys in _OLDER_FORMATS.items() if _has_keys(reading.data, keys)), None)
+    if older is not None:
+        raise invalid_document(f"a document of {older}", reading.place(), "convert it: treaty convert FILE --to odcs")
     if looks_like_odcs(reading.data):
         return LoadedContract(parse_odcs(reading.data, reading.place), _odcs_places(reading))
     if looks_like_short_form(reading.data):
@@ -42,6 +45,18 @@ def parse(reading: ParsedDocument) -> LoadedContract:
         reading.place(),
         "start from: treaty init",
     )
+
+
+_OLDER_FORMATS: dict[str, tuple[str, ...]] = {
+    "the Data Contract Specification": ("dataContractSpecification",),
+    "ODCS 2": ("uuid", "dataset", "datasetName", "quantumName"),
+}
+"""Formats that `treaty.formats` reads, and keys that contracts do not have."""
+
+
+def _has_keys(data: dict[str, Json], keys: tuple[str, ...]) -> bool:
+    is_odcs_3 = str(data.get("apiVersion", "v2.")).removeprefix("v").partition(".")[0] != "2"
+    return not is_odcs_3 and any(key in data for key in keys) and "dataset_id" not in data
 
 
 def _odcs_places(reading: ParsedDocument) -> PlaceOf:
@@ -95,3 +110,12 @@ _CONTRACT_KEY_IN_ONE_LINE = re.compile(
 def looks_like_contract_file(content: bytes) -> bool:
     """Return whether a YAML or JSON file is meant to be a contract, judging by its keys; the file may be invalid."""
     return bool(_CONTRACT_KEY.search(content) or _CONTRACT_KEY_IN_ONE_LINE.search(content))
+
+
+_ODCS_2_VERSION = re.compile(rb"""^\s*["']?apiVersion["']?\s*:\s*["']?v?2\.""", re.MULTILINE)
+_ODCS_2_KEY = re.compile(rb"""^\s*["']?(?:uuid|dataset|datasetName|quantumName)["']?\s*:""", re.MULTILINE)
+
+
+def looks_like_odcs_2_file(content: bytes) -> bool:
+    """Return whether a file has the version and keys of ODCS 2; with the keys of ODCS 3 it is a contract."""
+    return _ODCS_2_VERSION.search(content) is not None and _ODCS_2_KEY.search(content) is not None

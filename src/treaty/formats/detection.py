@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from treaty.contracts.loader import looks_like_odcs_2_file
+
 FormatTest: TypeAlias = Callable[[str, str], bool]
 """Takes the path in lower case and the text of a file; true if the file is in the format."""
 
@@ -21,6 +23,9 @@ _JSON_SCHEMA_URI = re.compile(r"""["']?\$schema["']?\s*:\s*["']?https?://json-sc
 _SCHEMA_KEYWORD = re.compile(r"""["']?(?:properties|\$ref|anyOf|oneOf)["']?\s*:""")
 _DBT_MODELS = re.compile(r"^models:[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*-[^\S\n]+", re.MULTILINE)
 _STRUCT_TYPE = re.compile(r'"type"\s*:\s*"struct"')
+
+
+_SPECIFICATION = re.compile(r"""^\s*\{?\s*["']?dataContractSpecification["']?\s*:""", re.MULTILINE)
 
 
 def contains_text(word: str) -> FormatTest:
@@ -44,6 +49,16 @@ def is_json_schema(path: str, text: str) -> bool:
         and not _CONTRACT_KEY.search(head)
         and not is_spark_schema(path, head)
     )
+
+
+def is_data_contract_specification(path: str, text: str) -> bool:
+    """Detect a document of the Data Contract Specification by the key that states its version."""
+    return _SPECIFICATION.search(text[:_MAX_INSPECTED_CHARS]) is not None
+
+
+def is_odcs_2(path: str, text: str) -> bool:
+    """Detect an ODCS 2 document by its version and keys; some documents with the keys of ODCS 3 state version 2."""
+    return looks_like_odcs_2_file(text.encode())
 
 
 def is_sql_ddl(path: str, text: str) -> bool:

@@ -11,8 +11,10 @@ from treaty.errors import InvalidDocument, Unavailable
 from treaty.formats.detection import (
     FormatTest,
     contains_text,
+    is_data_contract_specification,
     is_dbt_schema,
     is_json_schema,
+    is_odcs_2,
     is_spark_schema,
     is_sql_ddl,
     never,
@@ -31,6 +33,7 @@ class Format:
     detect: FormatTest
     dialects: tuple[str, ...] = ()
     reads_dialects: bool = False
+    writes: bool = True
     reads_files: bool = False
 
     def read(
@@ -47,6 +50,8 @@ class Format:
 
     def write(self, contract: Contract, *, dialect: str | None = None) -> WriteResult:
         """Write a contract and report the losses."""
+        if not self.writes:
+            raise InvalidDocument(f"{self.title} is only read; write odcs instead")
         written: WriteResult = self._module().write(contract, **self._dialect_argument(dialect))
         return written
 
@@ -67,6 +72,7 @@ class Format:
         return {"dialect": dialect}
 
 
+_DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 _WAREHOUSES = ("spark", "databricks", "postgres", "snowflake", "bigquery", "duckdb")
 
 FORMATS: tuple[Format, ...] = (
@@ -93,6 +99,15 @@ FORMATS: tuple[Format, ...] = (
     Format("dbt", "dbt schema.yml", (".yml", ".yaml"), ".yml", is_dbt_schema, _WAREHOUSES),
     Format("spark", "Spark StructType", (".json",), ".struct.json", is_spark_schema),
     Format("pydantic", "Pydantic models", (".py",), ".py", never),
+    Format(
+        "data-contract-specification",
+        "Data Contract Specification",
+        _DOCUMENT_SUFFIXES,
+        ".yaml",
+        is_data_contract_specification,
+        writes=False,
+    ),
+    Format("odcs-2", "ODCS 2", _DOCUMENT_SUFFIXES, ".yaml", is_odcs_2, writes=False),
 )
 """In the order in which detection tries them."""
 

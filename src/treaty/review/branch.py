@@ -17,6 +17,7 @@ from treaty.contracts.loader import (
     LoadedContract,
     looks_like_contract,
     looks_like_contract_file,
+    looks_like_odcs_2_file,
     parse,
 )
 from treaty.contracts.model import Contract, locate_fields
@@ -80,7 +81,7 @@ def read_file(file: File | None, limits: Limits, name: str | None = None) -> Con
         return EMPTY_CONTENTS
     ours = splitext(file.path)[1].lower() in CONTRACT_SUFFIXES
     try:
-        if ours and looks_like_contract_file(file.content):
+        if ours and looks_like_contract_file(file.content) and not looks_like_odcs_2_file(file.content):
             return _contract(file, limits)
         if ours and looks_like_subscriptions(file.content):
             return Contents(declared=read_subscriptions(file.content, file.source, limits))

@@ -26,6 +26,8 @@ class ForeignFormat(StrEnum):
     DBT = "dbt"
     SPARK = "spark"
     PYDANTIC = "pydantic"
+    DATA_CONTRACT_SPECIFICATION = "data-contract-specification"
+    ODCS_2 = "odcs-2"
 
 
 class TargetFormat(StrEnum):
