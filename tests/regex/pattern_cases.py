@@ -22,5 +22,7 @@ class Case:
 
 def cases(name: str) -> list[Case]:
     """Read one case file."""
-    found = yaml.safe_load((CASES / f"{name}.yaml").read_text())
-    return [Case(case["pattern"], tuple(case["matches"]), tuple(case["fails"]), case.get("regex")) for case in found]
+    documents = yaml.safe_load((CASES / f"{name}.yaml").read_text())
+    return [
+        Case(case["pattern"], tuple(case["matches"]), tuple(case["fails"]), case.get("regex")) for case in documents
+    ]

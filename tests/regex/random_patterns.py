@@ -1,4 +1,4 @@
-"""Patterns drawn at random in RE2 syntax, each with texts that have a good chance to match."""
+"""Random patterns in RE2 syntax, each with texts that are likely to match."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COUNTS = {
     "{3}": (3, 3),
 }
 _LAZY = ["", "", "?"]
-_STRANGE = [
+_UNUSUAL_TEXTS = [
     "",
     "\n",
     "a\n",
@@ -58,50 +58,54 @@ _STRANGE = [
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class PatternSample:
     """A pattern and texts for it."""
 
     pattern: str
     texts: tuple[str, ...]
 
 
-def drawn(random: Random, size: int) -> list[Drawn]:
-    """Return so many patterns that RE2 takes."""
-    found: list[Drawn] = []
-    while len(found) < size:
-        piece = _shaped(random) if random.random() < 0.3 else _anchored(random, _piece(random, random.randint(1, 4)))
-        if _taken(piece.pattern):
-            found.append(piece)
-    return found
+def draw_patterns(random: Random, size: int) -> list[PatternSample]:
+    """Return random patterns that RE2 accepts."""
+    patterns: list[PatternSample] = []
+    while len(patterns) < size:
+        piece = (
+            _draw_frequent_shape(random)
+            if random.random() < 0.3
+            else _anchored(random, _draw_piece(random, random.randint(1, 4)))
+        )
+        if _is_valid(piece.pattern):
+            patterns.append(piece)
+    return patterns
 
 
-def _piece(random: Random, depth: int) -> Drawn:
+def _draw_piece(random: Random, depth: int) -> PatternSample:
     kind = random.random()
     if depth == 0 or kind < 0.3:
         if random.random() < 0.08:
-            return Drawn(random.choice(_PLACES), ("",))
+            return PatternSample(random.choice(_PLACES), ("",))
         atom = random.choice(list(_ATOMS))
-        return Drawn(atom, (atom,) if atom == "ab" else tuple(_ATOMS[atom]))
-    parts = [_piece(random, depth - 1) for _ in range(random.randint(1, 3))]
+        return PatternSample(atom, (atom,) if atom == "ab" else tuple(_ATOMS[atom]))
+    parts = [_draw_piece(random, depth - 1) for _ in range(random.randint(1, 3))]
     if kind < 0.6:
-        return Drawn("".join(part.pattern for part in parts), _joined(random, parts))
+        return PatternSample("".join(part.pattern for part in parts), _joined(random, parts))
     if kind < 0.75:
-        options = [part if random.random() > 0.1 else Drawn("", ("",)) for part in parts]
-        return Drawn(f"(?:{'|'.join(part.pattern for part in options)})", _some(random, options))
+        options = [part if random.random() > 0.1 else PatternSample("", ("",)) for part in parts]
+        return PatternSample(f"(?:{'|'.join(part.pattern for part in options)})", _some(random, options))
     if kind < 0.82:
-        return Drawn(f"{random.choice(_OPENED)}{parts[0].pattern})", parts[0].texts)
+        return PatternSample(f"{random.choice(_OPENED)}{parts[0].pattern})", parts[0].texts)
     count = random.choice(list(_COUNTS))
     times = random.randint(*_COUNTS[count])
-    return Drawn(f"(?:{parts[0].pattern}){count}{random.choice(_LAZY)}", _joined(random, parts[:1] * times))
+    return PatternSample(f"(?:{parts[0].pattern}){count}{random.choice(_LAZY)}", _joined(random, parts[:1] * times))
 
 
-def _anchored(random: Random, piece: Drawn) -> Drawn:
+def _anchored(random: Random, piece: PatternSample) -> PatternSample:
     before, after = random.choice([("", ""), ("^(?:", ")$"), ("^(?:", ")"), ("(?:", ")$")])
-    return Drawn(f"{before}{piece.pattern}{after}", piece.texts)
+    return PatternSample(f"{before}{piece.pattern}{after}", piece.texts)
 
 
-def _shaped(random: Random) -> Drawn:
-    """Draw a pattern of the shapes that contracts have most."""
+def _draw_frequent_shape(random: Random) -> PatternSample:
+    """Draw a pattern of a shape that is frequent in contracts."""
     words = random.sample(["EUR", "USD", "a.b", "é", "😀", "", "x"], k=random.randint(1, 3))
     choice = "|".join(word.replace(".", r"\.") for word in words)
     atom = random.choice([atom for atom in _ATOMS if len(atom) > 1 and atom[0] in "[\\"])
@@ -110,28 +114,28 @@ def _shaped(random: Random) -> Drawn:
     word = random.choice(words)
     return random.choice(
         [
-            Drawn(f"^({choice})$", (*words, *(f"{some}x" for some in words))),
-            Drawn(f"^({choice})", (*words, *(f"x{some}" for some in words))),
-            Drawn(f"({choice})$", (*words, *(f"{some}x" for some in words))),
-            Drawn(f"({choice})", (*words, *(f"x{some}x" for some in words))),
-            Drawn(f"^{atom}{count}$", (repeated, f"{repeated}{repeated}", f"{repeated}\n", repeated[1:])),
-            Drawn(f"(?i)^{atom}{count}$", (repeated, repeated.swapcase())),
-            Drawn(f"^({choice}){atom}{count}$", (f"{word}{repeated}", repeated, f"{word}{repeated}x")),
-            Drawn(f"^.*({choice}).*$", (f"a{word}b", f"\n{word}")),
-            Drawn(f"^{atom}+({choice}){atom}+$", (f"{repeated}{word}{repeated}", repeated)),
+            PatternSample(f"^({choice})$", (*words, *(f"{some}x" for some in words))),
+            PatternSample(f"^({choice})", (*words, *(f"x{some}" for some in words))),
+            PatternSample(f"({choice})$", (*words, *(f"{some}x" for some in words))),
+            PatternSample(f"({choice})", (*words, *(f"x{some}x" for some in words))),
+            PatternSample(f"^{atom}{count}$", (repeated, f"{repeated}{repeated}", f"{repeated}\n", repeated[1:])),
+            PatternSample(f"(?i)^{atom}{count}$", (repeated, repeated.swapcase())),
+            PatternSample(f"^({choice}){atom}{count}$", (f"{word}{repeated}", repeated, f"{word}{repeated}x")),
+            PatternSample(f"^.*({choice}).*$", (f"a{word}b", f"\n{word}")),
+            PatternSample(f"^{atom}+({choice}){atom}+$", (f"{repeated}{word}{repeated}", repeated)),
         ]
     )
 
 
-def _joined(random: Random, parts: list[Drawn]) -> tuple[str, ...]:
+def _joined(random: Random, parts: list[PatternSample]) -> tuple[str, ...]:
     return tuple("".join(random.choice(part.texts) for part in parts) for _ in range(2))
 
 
-def _some(random: Random, parts: list[Drawn]) -> tuple[str, ...]:
+def _some(random: Random, parts: list[PatternSample]) -> tuple[str, ...]:
     return tuple(random.choice(random.choice(parts).texts) for _ in range(2))
 
 
-def _taken(pattern: str) -> bool:
+def _is_valid(pattern: str) -> bool:
     options = re2.Options()
     options.log_errors = False
     try:
@@ -141,11 +145,11 @@ def _taken(pattern: str) -> bool:
     return True
 
 
-def texts_for(random: Random, pieces: list[Drawn]) -> list[str]:
-    """Return texts that match some of the patterns, those with a character changed, and strange ones."""
+def draw_texts(random: Random, pieces: list[PatternSample]) -> list[str]:
+    """Return texts that match some of the patterns, those with a character changed, and unusual ones."""
     matching = [text for piece in pieces for text in piece.texts]
     changed = [_changed(random, text) for text in matching]
-    return list(dict.fromkeys([*_STRANGE, *matching, *changed]))
+    return list(dict.fromkeys([*_UNUSUAL_TEXTS, *matching, *changed]))
 
 
 def _changed(random: Random, text: str) -> str:

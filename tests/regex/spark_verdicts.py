@@ -1,4 +1,4 @@
-"""Many patterns judged on many texts by one Spark job."""
+"""Evaluate many patterns on many texts in one Spark job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treaty.spark.text_checks import violates
 Judged: TypeAlias = dict[tuple[str, str | None], bool]
 
 
-def violated(spark: SparkSession, patterns: Iterable[str], texts: Sequence[str | None]) -> Judged:
+def find_violations(spark: SparkSession, patterns: Iterable[str], texts: Sequence[str | None]) -> Judged:
     """Return for each pattern and text whether the text breaks the pattern."""
     listed = list(dict.fromkeys(patterns))
     frame = spark.createDataFrame([(text,) for text in texts], "text string")

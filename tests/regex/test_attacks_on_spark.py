@@ -57,8 +57,8 @@ def judged(spark: SparkSession) -> dict[tuple[str, int], Row]:
     beyond = F.coalesce(*(F.when(F.col("p") == pattern, too_long(value, pattern)) for pattern in ATTACKS))
     answer = frame.repartition(4).select("p", "size", breaks.alias("breaks"), beyond.alias("too_long"))
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(answer.collect).result(timeout=60 * TIMEOUT_MINUTES)
-    return {(row["p"], row["size"]): row for row in found}
+        answers = pool.submit(answer.collect).result(timeout=60 * TIMEOUT_MINUTES)
+    return {(row["p"], row["size"]): row for row in answers}
 
 
 @pytest.mark.parametrize("pattern", ATTACKS)
@@ -81,10 +81,10 @@ def test_length_limit_holds_wherever_spark_evaluates_the_pattern(spark: SparkSes
     pattern = "^(?:(?:a|ab)(?:c|bcd))*$"
     frame = spark.createDataFrame([("ac" * LONG,), ("ac",), (None,)], "v string")
     broken = violates(F.col("v"), pattern)
-    found = frame.select(broken.alias("one"), (~broken).alias("other"), F.when(~broken, "fine").alias("why")).where(
+    verdicts = frame.select(broken.alias("one"), (~broken).alias("other"), F.when(~broken, "fine").alias("why")).where(
         broken | ~broken
     )
-    assert [tuple(row) for row in found.collect()] == [
+    assert [tuple(row) for row in verdicts.collect()] == [
         (True, False, None),
         (False, True, "fine"),
         (False, True, "fine"),

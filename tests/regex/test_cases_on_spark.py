@@ -1,4 +1,4 @@
-"""Spark reads a pattern as RE2 does, and not as Java would; what it can tell without a regex, it does."""
+"""Spark matches patterns as RE2 does, not as Java would, and uses a regular expression only where one is needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from tests.regex.pattern_cases import Case, cases
-from tests.regex.spark_verdicts import Judged, violated
+from tests.regex.spark_verdicts import Judged, find_violations
 from treaty.spark.text_checks import violates
 
 MEANING, SHAPES = cases("meaning"), cases("shapes")
@@ -19,18 +19,18 @@ ALL = [*MEANING, *SHAPES]
 def judged(spark: SparkSession) -> Judged:
     """Judge every text of every case by every pattern, in one job."""
     texts = {text for case in ALL for text in (*case.matches, *case.fails)}
-    return violated(spark, (case.pattern for case in ALL), [*sorted(texts), None])
+    return find_violations(spark, (case.pattern for case in ALL), [*sorted(texts), None])
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.pattern)
-def test_spark_says_what_the_case_says(case: Case, judged: Judged) -> None:
+def test_spark_matches_as_expected(case: Case, judged: Judged) -> None:
     assert [text for text in case.matches if judged[case.pattern, text]] == []
     assert [text for text in case.fails if not judged[case.pattern, text]] == []
     assert judged[case.pattern, None] is False
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.pattern)
-def test_re2_says_what_the_case_says(case: Case) -> None:
+def test_re2_matches_as_expected(case: Case) -> None:
     assert [text for text in case.matches if not re2.search(case.pattern, text)] == []
     assert [text for text in case.fails if re2.search(case.pattern, text)] == []
 
@@ -47,17 +47,15 @@ def _inside_a_character(pattern: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("case", SHAPES, ids=lambda case: case.pattern)
-def test_a_regex_runs_only_where_it_is_needed(
-    case: Case, spark: SparkSession, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_regex_is_used_only_where_needed(case: Case, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     frame = spark.createDataFrame([("a",)], "text string")
     frame.where(violates(F.col("text"), case.pattern)).explain(mode="extended")
     assert ("RLIKE" in capsys.readouterr().out) is case.regex
 
 
-def test_the_same_columns_work_over_connect(connect_spark: SparkSession) -> None:
+def test_columns_work_over_spark_connect(connect_spark: SparkSession) -> None:
     texts = ["ORD-1", "x", "", None]
-    found = violated(connect_spark, ["^ORD-", "^[a-z]+$", "^(a|b)?$", "^x.*y"], texts)
-    assert [found["^ORD-", text] for text in texts] == [False, True, True, False]
-    assert [found["^[a-z]+$", text] for text in texts] == [True, False, True, False]
-    assert [found["^(a|b)?$", text] for text in texts] == [True, True, False, False]
+    broken = find_violations(connect_spark, ["^ORD-", "^[a-z]+$", "^(a|b)?$", "^x.*y"], texts)
+    assert [broken["^ORD-", text] for text in texts] == [False, True, True, False]
+    assert [broken["^[a-z]+$", text] for text in texts] == [True, False, True, False]
+    assert [broken["^(a|b)?$", text] for text in texts] == [True, True, False, False]

@@ -1,4 +1,4 @@
-"""The queries of the case files, and the inputs that they read."""
+"""The queries of the case files, and the inputs they read."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ TABLES: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "inputs.yaml").read
 KEYS: dict[str, list[str]] = {name: table["key"] for name, table in TABLES.items() if "key" in table}
 
 
-def _type(said: Any) -> DataType:
-    if isinstance(said, list):
-        return ArrayType(_type(said[0]))
-    if isinstance(said, dict):
-        return MapType(StringType(), _type(said["{}"])) if "{}" in said else _struct(said)
-    return _parse_datatype_json_value(said)
+def _type(declared: Any) -> DataType:
+    if isinstance(declared, list):
+        return ArrayType(_type(declared[0]))
+    if isinstance(declared, dict):
+        return MapType(StringType(), _type(declared["{}"])) if "{}" in declared else _struct(declared)
+    return _parse_datatype_json_value(declared)
 
 
-def _struct(said: dict[str, Any]) -> StructType:
-    return StructType([StructField(name, _type(inner)) for name, inner in said.items()])
+def _struct(declared: dict[str, Any]) -> StructType:
+    return StructType([StructField(name, _type(inner)) for name, inner in declared.items()])
 
 
 COLUMNS: Mapping[str, StructType] = {name: _struct(table["columns"]) for name, table in TABLES.items()}

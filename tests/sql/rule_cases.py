@@ -1,4 +1,4 @@
-"""The contract that the cases of guarded SQL are about, data for it, and the reading of its SQL."""
+"""The contract and rows of the cases of rule SQL, and parsing of a rule on that contract."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OWNERS: list[tuple[Any, ...]] = [(1, "DE", date(2020, 1, 1)), (3, "FR", None)]
 
 
 def cases(name: str) -> Any:
-    """Return what a file of cases holds."""
+    """Return the cases of a file."""
     file = FOLDER / f"{name}.yaml"
     return read_document(file.read_bytes(), file.name).data["cases"]
 
@@ -51,6 +51,6 @@ def cases(name: str) -> Any:
 THINGS = contract(read_document((FOLDER / "contract.yaml").read_bytes(), "contract.yaml").data)
 
 
-def read(sql: str, field: str | None = None) -> RuleSql:
-    """Read the SQL of a rule on the things."""
+def parse(sql: str, field: str | None = None) -> RuleSql:
+    """Parse the SQL of a rule on the object `things`."""
     return parse_rule(sql, RuleTarget.of(THINGS, THINGS.schema[0], parse_path(field) if field else None))

@@ -1,4 +1,4 @@
-"""Which queries are computed key by key."""
+"""Which queries can be computed key by key."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from treaty.sql.key_dependency import KeyedQuery, UnkeyedQuery, analyse_key_depe
 
 
 @pytest.mark.parametrize("case", cases("key_dependency"))
-def test_a_query_is_computed_key_by_key_or_says_why_not(case: dict[str, Any]) -> None:
+def test_query_is_keyed_or_has_a_reason(case: dict[str, Any]) -> None:
     keys = case.get("keys", KEYS)
 
-    found = analyse_key_dependency(query(case["sql"]), keys)
+    dependency = analyse_key_dependency(query(case["sql"]), keys)
 
     if "local" in case:
-        assert found == KeyedQuery({name: tuple(columns) for name, columns in keys.items()}, tuple(case["local"]))
+        assert dependency == KeyedQuery({name: tuple(columns) for name, columns in keys.items()}, tuple(case["local"]))
     else:
-        assert isinstance(found, UnkeyedQuery), found
-        assert case["spread"] in found.reason
+        assert isinstance(dependency, UnkeyedQuery), dependency
+        assert case["spread"] in dependency.reason

@@ -1,5 +1,5 @@
 # ruff: noqa: S608
-"""Generated queries: whatever is said to be computed key by key is, on an engine that answers in microseconds."""
+"""Generated queries on SQLite: a keyed query gives, on the rows of a key, the results of that key."""
 
 from __future__ import annotations
 
@@ -96,20 +96,20 @@ def queries(draw: st.DrawFn, depth: int = 2) -> str:
     where = draw(st.sampled_from(["", "", f" WHERE {aliases[0]}.x > 1", f" WHERE {aliases[-1]}.k = {aliases[0]}.k"]))
     if draw(st.integers(0, 2)) == 0:
         where = f" WHERE {draw(subqueries(aliases[0]))}"
-    key, one, two = draw(outputs(aliases))
+    key, left, right = draw(outputs(aliases))
     shape = draw(st.integers(0, 5))
     if shape == 0:
-        by = draw(st.sampled_from([key, f"{key}, {one}", one]))
+        by = draw(st.sampled_from([key, f"{key}, {left}", left]))
         first = key if key in by else f"max({key})"
-        return f"SELECT {first} AS k, max({one}) AS x, count({two}) AS y FROM {text}{where} GROUP BY {by}"
+        return f"SELECT {first} AS k, max({left}) AS x, count({right}) AS y FROM {text}{where} GROUP BY {by}"
     if shape == 1:
-        by = draw(st.sampled_from([f"PARTITION BY {key}", f"PARTITION BY {two}, {key}", f"PARTITION BY {one}", ""]))
-        return f"SELECT {key} AS k, {one} AS x, sum({two}) OVER ({by}) AS y FROM {text}{where}"
+        by = draw(st.sampled_from([f"PARTITION BY {key}", f"PARTITION BY {right}, {key}", f"PARTITION BY {left}", ""]))
+        return f"SELECT {key} AS k, {left} AS x, sum({right}) OVER ({by}) AS y FROM {text}{where}"
     if shape == 2:
-        return f"SELECT DISTINCT {key} AS k, {one} AS x, {two} AS y FROM {text}{where}"
+        return f"SELECT DISTINCT {key} AS k, {left} AS x, {right} AS y FROM {text}{where}"
     if shape == 3 and not depth:
-        return f"SELECT max({key}) AS k, max({one}) AS x, count(*) AS y FROM {text}{where}"
-    return f"SELECT {key} AS k, {one} AS x, {two} AS y FROM {text}{where}"
+        return f"SELECT max({key}) AS k, max({left}) AS x, count(*) AS y FROM {text}{where}"
+    return f"SELECT {key} AS k, {left} AS x, {right} AS y FROM {text}{where}"
 
 
 @pytest.fixture(scope="module")
@@ -134,21 +134,21 @@ def result(engine: sqlite3.Connection, sql: str, home: tuple[bool, str | None]) 
 
 @settings(max_examples=300, deadline=None)
 @given(sql=queries())
-def test_whatever_is_local_is_computed_key_by_key(engine: sqlite3.Connection, sql: str) -> None:
-    found = analyse_key_dependency(parse_query(Sql(Path("generated.sql"), sql), INPUTS), KEYS)
-    note(f"{sql}\n{found}")
-    if isinstance(found, UnkeyedQuery):
+def test_keyed_query_gives_the_rows_of_each_key(engine: sqlite3.Connection, sql: str) -> None:
+    dependency = analyse_key_dependency(parse_query(Sql(Path("generated.sql"), sql), INPUTS), KEYS)
+    note(f"{sql}\n{dependency}")
+    if isinstance(dependency, UnkeyedQuery):
         return
-    place = ["k", "x", "y"].index(found.outputs[0])
+    place = ["k", "x", "y"].index(dependency.outputs[0])
 
-    whole = result(engine, sql, (True, None))
+    full = result(engine, sql, (True, None))
 
     for home in HOMES:
-        of_home = Counter({row: count for row, count in whole.items() if row[place] == home})
+        of_home = Counter({row: count for row, count in full.items() if row[place] == home})
         assert result(engine, sql, (False, home)) == of_home
 
 
-def test_many_generated_queries_are_local() -> None:
+def test_generated_queries_are_keyed_and_unkeyed() -> None:
     seen: Counter[type] = Counter()
 
     @settings(max_examples=120, deadline=None, database=None)

@@ -1,5 +1,5 @@
 # ruff: noqa: S608
-"""What is said to be computed key by key is: the whole result of a key is the result on the rows of that key."""
+"""Keyed queries on Spark: the result on the rows of a key is the part of the full result with that key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treaty.sql.key_dependency import KeyedQuery, analyse_key_dependency
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-LOCAL = [one.values[0] for one in cases("key_dependency") if "local" in one.values[0]]
+LOCAL = [column.values[0] for column in cases("key_dependency") if "local" in column.values[0]]
 Key = tuple[Any, ...]
 
 
@@ -24,7 +24,7 @@ Key = tuple[Any, ...]
 def tables(spark: SparkSession) -> Iterator[dict[str, list[Row]]]:
     """Make the inputs of the cases tables of the session, and give their rows."""
     for name, table in TABLES.items():
-        columns = ", ".join(f"`{one}`" for one in table["columns"])
+        columns = ", ".join(f"`{column}`" for column in table["columns"])
         spark.sql(f"SELECT * FROM {table['rows']} AS t({columns})").createOrReplaceTempView(f"all_{name}")
     yield {name: spark.table(f"all_{name}").collect() for name in TABLES}
     for name in TABLES:
@@ -47,45 +47,45 @@ def restricted(sql: str, keys: Mapping[str, Sequence[str]], key: Key | None) -> 
 
 def some_keys(keys: Mapping[str, Sequence[str]], tables: dict[str, list[Row]]) -> list[Key]:
     """Return a few keys: one that is missing, one with many rows, one that few tables have, and one that none has."""
-    there = {tuple(row[column] for column in columns) for name, columns in keys.items() for row in tables[name]}
-    known = sorted(there, key=str)
+    available = {tuple(row[column] for column in columns) for name, columns in keys.items() for row in tables[name]}
+    known = sorted(available, key=str)
     return [*known[:2], known[-1], ("nobody",) * len(known[0])]
 
 
-def test_the_result_of_a_key_is_the_result_on_its_rows(spark: SparkSession, tables: dict[str, list[Row]]) -> None:
+def test_result_of_a_key_equals_the_result_on_its_rows(spark: SparkSession, tables: dict[str, list[Row]]) -> None:
     wrong: list[str] = []
     for case in LOCAL:
         keys: dict[str, list[str]] = case.get("keys", KEYS)
-        found = analyse_key_dependency(query(case["sql"]), keys)
-        assert isinstance(found, KeyedQuery)
+        dependency = analyse_key_dependency(query(case["sql"]), keys)
+        assert isinstance(dependency, KeyedQuery)
         homes = some_keys(keys, tables)
         parts = [restricted(case["sql"], keys, home) for home in (None, *homes)]
         numbered = [f"SELECT {number} AS __part, * FROM ({part})" for number, part in enumerate(parts)]
-        whole = {home: Counter[str]() for home in homes}
+        full = {home: Counter[str]() for home in homes}
         alone = {home: Counter[str]() for home in homes}
         for row in spark.sql(" UNION ALL ".join(numbered)).collect():
             values = row.asDict()
             part = values.pop("__part")
-            home = tuple(row[column] for column in found.outputs)
+            home = tuple(row[column] for column in dependency.outputs)
             if part:
                 alone[homes[part - 1]][str(values)] += 1
-            elif home in whole:
-                whole[home][str(values)] += 1
-        if whole != alone:
+            elif home in full:
+                full[home][str(values)] += 1
+        if full != alone:
             wrong.append(case["name"])
 
     assert wrong == []
 
 
-def test_every_function_of_spark_is_known(spark: SparkSession) -> None:
-    there = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect() if row[0].isidentifier()}
+def test_all_functions_of_spark_are_classified(spark: SparkSession) -> None:
+    available = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect() if row[0].isidentifier()}
 
-    assert there - KNOWN == {"range"}, "it makes a table"
-    assert KNOWN - there <= {"current_time"} | ROW
+    assert available - KNOWN == {"range"}, "it makes a table"
+    assert KNOWN - available <= {"current_time"} | ROW
     assert not ROW & (AGGREGATES | WINDOWS | UNREPEATABLE.keys())
 
 
-def test_a_function_over_many_rows_is_never_taken_for_one_of_a_row(spark: SparkSession) -> None:
+def test_aggregates_are_not_row_functions(spark: SparkSession) -> None:
     described = {
         row[0]: spark.sql(f"DESCRIBE FUNCTION {row[0]}").collect()
         for row in spark.sql(

@@ -1,4 +1,4 @@
-"""On a real Spark: attacks that would work are refused, and no value of a row fails or stalls a run."""
+"""Safety of rules on Spark: attacks are refused, and no value fails or stalls a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import PySparkException
 
-from tests.sql.rule_cases import COLUMNS, ROWS, cases, read
+from tests.sql.rule_cases import COLUMNS, ROWS, cases, parse
 from treaty.contracts.model import Field, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
@@ -29,18 +29,16 @@ def things(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("attack", cases("attacks"), ids=lambda attack: attack["name"])
-def test_an_attack_that_spark_lets_through_is_refused(
-    spark: SparkSession, things: DataFrame, attack: dict[str, Any]
-) -> None:
+def test_attack_that_works_on_spark_is_refused(spark: SparkSession, things: DataFrame, attack: dict[str, Any]) -> None:
     assert re.search(attack["gives"], str(spark.sql(attack["sql"]).collect()))
 
     with pytest.raises(InvalidDocument):
-        read(attack["sql"])
+        parse(attack["sql"])
     with pytest.raises(InvalidDocument):
-        read(f"n IN ({attack['sql']})")
+        parse(f"n IN ({attack['sql']})")
 
 
-def test_a_file_is_no_table(spark: SparkSession, things: DataFrame, tmp_path: Path) -> None:
+def test_file_cannot_be_read_as_a_table(spark: SparkSession, things: DataFrame, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("password\n")
     sql = f"SELECT count(*) FROM csv.`{tmp_path / 'secret.csv'}`"  # noqa: S608
     spark.conf.set("spark.sql.runSQLOnFiles", "true")
@@ -50,10 +48,10 @@ def test_a_file_is_no_table(spark: SparkSession, things: DataFrame, tmp_path: Pa
         spark.conf.set("spark.sql.runSQLOnFiles", "false")
 
     with pytest.raises(InvalidDocument, match="not a table of the contract"):
-        read(sql)
+        parse(sql)
 
 
-def test_a_text_reaches_spark_as_it_is(spark: SparkSession) -> None:
+def test_string_literal_reaches_spark_unchanged(spark: SparkSession) -> None:
     values = [
         "${env:PATH}",
         "${system:user.dir}",
@@ -73,19 +71,19 @@ def test_a_text_reaches_spark_as_it_is(spark: SparkSession) -> None:
         assert [row.n for row in frame.where(_condition(f"text = '{text}'")).collect()] == [number]
 
 
-def test_names_from_the_contract_cannot_be_replaced_by_spark() -> None:
-    item = SchemaObject(
+def test_field_names_are_not_substituted_by_spark() -> None:
+    schema = SchemaObject(
         "things", properties=(Field(name="${env:PATH}"), Field(name="a", physical_name="b` OR true OR `c"))
     )
 
     with pytest.raises(InvalidDocument, match="which Spark would substitute"):
-        parse_rule("{property} = 'x'", RuleTarget(item, FieldPath().field("${env:PATH}")))
-    found = parse_rule("a = 'x'", RuleTarget(item))
-    assert isinstance(found, RowCondition)
-    assert found.condition == "(`b`` OR true OR ``c` = 'x')"
+        parse_rule("{property} = 'x'", RuleTarget(schema, FieldPath().field("${env:PATH}")))
+    rule = parse_rule("a = 'x'", RuleTarget(schema))
+    assert isinstance(rule, RowCondition)
+    assert rule.condition == "(`b`` OR true OR ``c` = 'x')"
 
 
-def test_no_value_fails_the_run(things: DataFrame) -> None:
+def test_errors_of_values_become_null(things: DataFrame) -> None:
     expressions = cases("errors")
     first = things.where("id = 1")
     for expression in expressions:
@@ -97,13 +95,13 @@ def test_no_value_fails_the_run(things: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["%a%a%a%a%a%b", "_%a%_a_%b", "%a%a%a%ab_"])
-def test_no_text_stalls_a_comparison(spark: SparkSession, pattern: str) -> None:
+def test_like_does_not_backtrack(spark: SparkSession, pattern: str) -> None:
     frame = spark.createDataFrame([("a" * 20_000,)], "text string")
 
     assert frame.where(_condition(f"text LIKE '{pattern}'")).count() == 0
 
 
 def _condition(sql: str) -> str:
-    found = read(sql)
-    assert isinstance(found, RowCondition)
-    return found.condition
+    rule = parse(sql)
+    assert isinstance(rule, RowCondition)
+    return rule.condition

@@ -1,4 +1,4 @@
-"""Whatever text is given: a refusal, or SQL of nothing but what rules may use; and always soon."""
+"""Any text is refused or rendered from allowed parts only, in less than a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.sql.rule_cases import cases, read
+from tests.sql.rule_cases import cases, parse
 from treaty.errors import InvalidDocument
 from treaty.sql.allowed_functions import RULE_FUNCTIONS
 from treaty.sql.checked_sql import AggregateMetric, RuleQuery, RuleSql
@@ -68,53 +68,53 @@ def mutated(draw: st.DrawFn) -> str:
 @example("CAST(n AS " + "STRUCT<a: " * 20 + "INT" + ">" * 20 + ") = n")
 @example("list[if(" * 11 + "list[0]" + " = 1, 0, 1)]" * 11 + " = 1")
 @settings(max_examples=1_500, deadline=None)
-def test_a_text_is_refused_or_becomes_sql_of_known_parts(text: str) -> None:
-    found = _read_soon(text)
-    if found is not None:
-        _assert_known(_sql(found))
+def test_text_is_refused_or_rendered_from_allowed_parts(text: str) -> None:
+    rule = _parse_in_time(text)
+    if rule is not None:
+        _assert_known(_sql(rule))
 
 
 @given(st.sampled_from(_EXPRESSIONS), st.sampled_from(_EXPRESSIONS), st.sampled_from(["=", "<=>", "<>"]))
 @settings(max_examples=300, deadline=None)
-def test_expressions_can_be_put_together(one: str, other: str, sign: str) -> None:
+def test_allowed_expressions_can_be_combined(left: str, right: str, sign: str) -> None:
     try:
-        found = read(f"({one}) {sign} ({other})")
+        rule = parse(f"({left}) {sign} ({right})")
     except InvalidDocument:
         return
 
-    _assert_known(_sql(found))
+    _assert_known(_sql(rule))
 
 
-def _read_soon(text: str) -> RuleSql | None:
+def _parse_in_time(text: str) -> RuleSql | None:
     """Read a text; one that takes long does so every time, while a pause of Python's own is over the next time."""
     for _ in range(3):
         started = time.thread_time()
         try:
-            found: RuleSql | None = read(text)
+            rule: RuleSql | None = parse(text)
         except InvalidDocument:
-            found = None
+            rule = None
         if time.thread_time() - started < 1:
-            return found
+            return rule
     raise AssertionError(f"it takes more than a second of processor time to read {text!r}")
 
 
-def _sql(found: RuleSql) -> str:
-    if isinstance(found, RuleQuery):
-        return found.render(_VIEWS)
-    return found.expression if isinstance(found, AggregateMetric) else found.condition
+def _sql(rule: RuleSql) -> str:
+    if isinstance(rule, RuleQuery):
+        return rule.render(_VIEWS)
+    return rule.expression if isinstance(rule, AggregateMetric) else rule.condition
 
 
 def _assert_known(sql: str) -> None:
     """Read the SQL as Spark would cut it: known functions only, and no sign that begins anything else."""
-    found = []
+    lexemes = []
     at = 0
     while at < len(sql):
         lexeme = _LEXEME.match(sql, at)
         assert lexeme is not None, sql[at:]
         at = lexeme.end()
         if lexeme[0] != " ":
-            found.append(lexeme[0])
-    assert ("-", "-") not in set(pairwise(found))
-    for word, following in pairwise(found):
+            lexemes.append(lexeme[0])
+    assert ("-", "-") not in set(pairwise(lexemes))
+    for word, following in pairwise(lexemes):
         if following == "(" and (word[0].isalpha() or word[0] in "`'_"):
             assert word in RULE_FUNCTIONS or word in _BEFORE_PARENTHESES

@@ -65,8 +65,8 @@ def source(
 
 def contract(name: str, fields: Mapping[str, Mapping[str, Any]], **more: Any) -> Contract:
     """Return a contract with one object; fields are strings unless they say otherwise, and may say None."""
-    whole = [{"name": field, "logicalType": "string", **said} for field, said in fields.items()]
-    properties = [{key: value for key, value in said.items() if value is not None} for said in whole]
+    declared = [{"name": field, "logicalType": "string", **field_keys} for field, field_keys in fields.items()]
+    properties = [{key: value for key, value in field_keys.items() if value is not None} for field_keys in declared]
     document = {
         "apiVersion": "v3.2.0",
         "kind": "DataContract",

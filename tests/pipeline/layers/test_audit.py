@@ -92,7 +92,7 @@ def test_only_table_rules_are_audited(spark: SparkSession, case: str) -> None:
     assert all("'3'" not in reason and "(3" not in reason for reason in found.reasons)  # codes are confidential
 
 
-def test_a_duplicate_key_is_reported_with_the_key(spark: SparkSession) -> None:
+def test_duplicate_key_is_reported_with_the_key(spark: SparkSession) -> None:
     found = audit(table(spark, [*SOUND, ("a", "9", "done")]), HELD_TO, NOW)
     assert found.reasons == (
         'unique:id: 2 rows break it: must be a key that no other row has ({"id":"a"} in the row of id a)',

@@ -63,7 +63,7 @@ _JUDGED: dict[str, tuple[bytes, list[str]]] = {
 }
 
 
-def test_a_payload_is_accepted_or_quarantined(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_payload_is_accepted_or_quarantined(any_spark: SparkSession, tmp_path: Path) -> None:
     arrivals = [Arrival(payload, 7, "f.jsonl", place) for place, (payload, _) in enumerate(_JUDGED.values())]
     orders = contract("orders", _FIELDS)
     held = check_events(raw(any_spark, tmp_path, arrivals), source(), orders)
@@ -107,7 +107,7 @@ _CLOSED = {
 }
 
 
-def test_a_closed_contract_refuses_unknown_fields_at_any_depth(spark: SparkSession, tmp_path: Path) -> None:
+def test_closed_contract_refuses_unknown_fields_at_any_depth(spark: SparkSession, tmp_path: Path) -> None:
     lines = {"items": {"logicalType": "object", "properties": [{"name": "sku", "logicalType": "string"}]}}
     fields: dict[str, dict[str, Any]] = {
         "id": {},
@@ -117,10 +117,10 @@ def test_a_closed_contract_refuses_unknown_fields_at_any_depth(spark: SparkSessi
     closed = contract("orders", fields, content="closed")
     arrivals = [Arrival(payload.encode(), position=place) for place, payload in enumerate(_CLOSED)]
     held = check_events(raw(spark, tmp_path, arrivals), source(), closed).orderBy("_position").collect()
-    told = [
+    reasons = [
         None if row["_violations"] is None else [(v["rule"], v["value"]) for v in row["_violations"]] for row in held
     ]
-    assert told == [None if names is None else [("unknown_field", names)] for names in _CLOSED.values()]
+    assert reasons == [None if names is None else [("unknown_field", names)] for names in _CLOSED.values()]
 
 
 _CSV: dict[str, tuple[str, bytes, tuple[str | None, ...] | None]] = {
@@ -175,9 +175,7 @@ _DELIVERED: dict[str, tuple[int, object, str]] = {
 }
 
 
-def test_an_identity_is_accepted_once(
-    any_spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_identity_is_accepted_once(any_spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     orders, declared = contract("orders", _FIELDS, **_ORDERED), source()
     identity = identity_columns(declared, orders)
     assert identity == ("id", "seq")
@@ -209,13 +207,13 @@ def test_an_identity_is_accepted_once(
         ([], _FIELDS, {}, ("_digest",)),
     ],
 )
-def test_the_identity_comes_from_the_first_definition(
+def test_identity_comes_from_the_first_definition(
     identity: list[str], fields: dict[str, dict[str, Any]], more: dict[str, object], expected: tuple[str, ...]
 ) -> None:
     assert identity_columns(source(identity=identity), contract("orders", fields, **more)) == expected
 
 
-def test_an_invalid_identity_is_refused() -> None:
+def test_invalid_identity_is_refused() -> None:
     orders = contract("orders", _FIELDS)
     with pytest.raises(
         InvalidDocument, match=r"orders.yaml:1: identity names 'nope', which is not a field .*: id, seq"
@@ -240,10 +238,10 @@ def test_without_an_identity_the_payload_is_the_identity(spark: SparkSession, tm
 
 def test_every_injected_defect_has_the_expected_outcome(spark: SparkSession, tmp_path: Path) -> None:
     history = tmp_path / "history"
-    told = write(Options(orders=1_000, only=("order_placed", "payment_failed")), history)
+    summary = write(Options(orders=1_000, only=("order_placed", "payment_failed")), history)
     contracts = Path("examples/retail/contracts/events")
     ledger = [json.loads(line) for line in (history / "ledger.jsonl").read_text().splitlines()]
-    for name, counts in told["events"].items():
+    for name, counts in summary["events"].items():
         event, declared = load((contracts / f"{name}.yaml").read_bytes(), name).contract, source(identity=["event_id"])
         files = sorted((history / name).iterdir())
         arrivals = [

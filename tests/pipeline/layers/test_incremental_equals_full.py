@@ -86,9 +86,9 @@ class _Tables:
         if before:
             known = known_identities(before["events"].where("_outcome = 'accepted'"), rows, _SOURCE, _EVENTS)
         new = mark_redeliveries(check_events(rows, _SOURCE, _EVENTS), known, _IDENTITY)
-        whole = new.withColumn("_run", F.lit(number).cast("bigint"))
-        assert whole.columns == event_columns(_EVENTS).names
-        added = self._written(f"events-{number}", whole)
+        stamped = new.withColumn("_run", F.lit(number).cast("bigint"))
+        assert stamped.columns == event_columns(_EVENTS).names
+        added = self._written(f"events-{number}", stamped)
         events = added.unionByName(before["events"]) if before else added
         books = {name: self._book(number, name, added, events, before.get(name)) for name in _PRODUCTS}
         return {"events": events, **books}

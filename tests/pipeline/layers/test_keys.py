@@ -30,7 +30,7 @@ def test_rows_of_keys_match_nulls(any_spark: SparkSession) -> None:
     assert _rows(rows_of_keys(rows, F.broadcast(keys), ["the id"])) == [("a", 1), ("a", 2), (None, 4)]
 
 
-def test_a_key_without_rows_becomes_a_deleted_row(any_spark: SparkSession) -> None:
+def test_key_without_rows_becomes_a_deleted_row(any_spark: SparkSession) -> None:
     rows = any_spark.sql("SELECT * FROM VALUES ('a', 5, 'valid'), ('c', 6, 'quarantined') AS t(id, n, _outcome)")
     keys = any_spark.sql("SELECT * FROM VALUES ('a'), ('b') AS t(id)")
     columns = any_spark.sql("SELECT '' AS id, 1L AS n, '' AS _outcome, 1L AS _run").schema

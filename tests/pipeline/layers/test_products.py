@@ -127,7 +127,7 @@ def test_without_a_promised_order_nothing_is_counted_as_late(spark: SparkSession
     assert _rows(found) == {"a": ("valid", "old", 1, 2, None, None)}
 
 
-def test_a_sequence_across_keys_has_late_events_but_no_gaps(
+def test_sequence_across_keys_has_late_events_but_no_gaps(
     spark: SparkSession,
 ) -> None:
     by_customer = contract("orders", {**_EVENT, "customer": {}}, ordering={"key": ["customer"], "sequence": "seq"})
@@ -152,7 +152,7 @@ def test_a_sequence_across_keys_has_late_events_but_no_gaps(
     }
 
 
-def test_an_impossible_product_is_refused(spark: SparkSession) -> None:
+def test_impossible_product_is_refused(spark: SparkSession) -> None:
     events = _events(spark, "id, seq, state, total", "('a', 2, 'new', 1, 1L, 'a', 1L)")
     product = Product("book", Line("shop.book", 1), ("orders",), deleted_when="nope = 1", at="products/book.yaml:1")
     inputs, contracts = {"orders": events}, {"orders": _ORDERS}

@@ -164,7 +164,7 @@ def test_hashes_of_two_publications_cannot_be_matched() -> None:
         ({"sql": sql(QUERY), "delay": Delay("gross", timedelta(1))}, "'gross', which is decimal"),
     ],
 )
-def test_an_impossible_publication_is_refused(spark: SparkSession, change: Any, says: str) -> None:
+def test_impossible_publication_is_refused(spark: SparkSession, change: Any, says: str) -> None:
     with pytest.raises(InvalidDocument, match=says) as refused:
         build_publication(inputs(spark), replace(PUBLICATION, **change), SALES, NOW)
     assert str(refused.value).startswith(("publications/sales.yaml:1: ", "sql/sales.sql:"))
@@ -228,16 +228,16 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
         ("type:gross", 1),
     ]
     assert [item.rule.severity for item in broken.concerns] == ["warning"]
-    told = "\n".join((broken.verdict, *broken.reasons, *broken.remarks))
-    assert "3 rules of orders 1.0.0 failed: nothing is published" in told
-    assert "type:gross: 1 row breaks it" in told
-    assert "1.505 in the row of order_id b" in told
-    assert "dan" not in told  # what is classified is not shown
-    assert "*** in the row of order_id d" in told
+    report = "\n".join((broken.verdict, *broken.reasons, *broken.remarks))
+    assert "3 rules of orders 1.0.0 failed: nothing is published" in report
+    assert "type:gross: 1 row breaks it" in report
+    assert "1.505 in the row of order_id b" in report
+    assert "dan" not in report  # what is classified is not shown
+    assert "*** in the row of order_id d" in report
     assert broken.as_data()["passed"] is False
 
 
-def test_an_empty_write_passes(spark: SparkSession, tmp_path: Path) -> None:
+def test_empty_write_passes(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.sql(LOSSES).where("false").selectExpr("order_id", "gross", "1L AS payments")
     going = prepare_outgoing(check_for_publication(rows, SALES))
     going.rows.write.parquet(str(tmp_path / "none"))

@@ -35,7 +35,7 @@ _REFUSED = {
 }
 
 
-def test_a_query_reads_frames_by_name_and_leaves_no_views_behind(any_spark: SparkSession) -> None:
+def test_query_reads_frames_by_name_and_leaves_no_views_behind(any_spark: SparkSession) -> None:
     frames = {
         "orders": any_spark.sql("SELECT * FROM VALUES (1, 10), (2, 20) AS t(id, total)"),
         "people": any_spark.sql("SELECT * FROM VALUES (1, 'Ada') AS t(id, name)"),

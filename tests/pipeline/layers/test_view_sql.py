@@ -69,7 +69,7 @@ def orders(spark: SparkSession, place: TableNamespace) -> PinnedInput:
     return PinnedInput(table, snapshot, ("order_id", "gross", "address", "settled_at"), ("valid", "resolved"))
 
 
-def test_a_view_shows_current_visible_rows_of_the_pinned_snapshot(any_spark: SparkSession) -> None:
+def test_view_shows_current_visible_rows_of_the_pinned_snapshot(any_spark: SparkSession) -> None:
     kind = "connect" if "connect" in type(any_spark).__module__ else "classic"
     place = TableNamespace(f"lake.views_{kind}")
     pinned = orders(any_spark, place)
@@ -103,7 +103,7 @@ def test_a_view_shows_current_visible_rows_of_the_pinned_snapshot(any_spark: Spa
         create_view(any_spark, place, "products.orders", plain.text, STAMP, NOW)
 
 
-def test_an_impossible_view_is_refused(spark: SparkSession) -> None:
+def test_impossible_view_is_refused(spark: SparkSession) -> None:
     pinned = orders(spark, TableNamespace("lake.views_refused"))
     refused: dict[str, Any] = {
         "cannot be hashed in a view": {"redacted": (Redacted("order_id", Redaction.HASH),)},

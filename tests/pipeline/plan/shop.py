@@ -153,12 +153,14 @@ SHOP = Project(
 
 def contracts(**changed: Any) -> dict[Line, Contract]:
     """Return the contracts by their lines, some of them with other fields or other terms."""
-    found = {}
+    contracts = {}
     for name, fields in CONTRACTS.items():
-        said = changed.get(name, {})
-        said = said if isinstance(said, dict) else {"fields": said}
-        found[Line(name, 1)] = contract({"id": name, **({} if "schema" in said else {"fields": fields}), **said})
-    return found
+        changes = changed.get(name, {})
+        changes = changes if isinstance(changes, dict) else {"fields": changes}
+        contracts[Line(name, 1)] = contract(
+            {"id": name, **({} if "schema" in changes else {"fields": fields}), **changes}
+        )
+    return contracts
 
 
 def with_product(name: str, **changed: Any) -> Project:

@@ -176,7 +176,7 @@ WHOLE = [
 @pytest.mark.parametrize(
     ("project", "changed", "name", "reason"), WHOLE, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_a_full_step_has_a_reason(project: Project, changed: dict[str, Any], name: str, reason: str) -> None:
+def test_full_step_has_a_reason(project: Project, changed: dict[str, Any], name: str, reason: str) -> None:
     step = next(one for one in planned(project, **changed).steps if one.name == name and one.layer != "raw")
 
     assert step.mode is Mode.FULL
@@ -390,7 +390,7 @@ def test_upstream_and_downstream_can_be_combined() -> None:
     assert not chosen & {"raw.paid", "products.payments"}
 
 
-def test_a_misspelled_name_gets_a_suggestion() -> None:
+def test_misspelled_name_gets_a_suggestion() -> None:
     from treaty.errors import NotFound
 
     with pytest.raises(NotFound, match="has no 'salse'; did you mean sales"):

@@ -53,7 +53,7 @@ def test_after_a_run_only_delayed_publications_have_a_reason_to_run() -> None:
     assert causes(found(stamps())) == {"publications.late_sales_v1": [Cause.TIME]}
 
 
-def test_a_missing_table_is_built_in_full() -> None:
+def test_missing_table_is_built_in_full() -> None:
     planned = found({})
 
     assert all(one.reasons[0].cause is Cause.NEVER_BUILT for one in planned.values())
@@ -86,21 +86,21 @@ def test_rows_of_an_interrupted_run_are_processed() -> None:
     assert "events.paid" not in causes(planned)
 
 
-def test_an_acceptance_is_a_reason_to_reconcile() -> None:
+def test_acceptance_is_a_reason_to_reconcile() -> None:
     planned = found(later(stamps(), "reconciliation.balance_acceptances"))
 
     assert causes(planned)["reconciliation.balance"] == [Cause.NEW_DATA]
     assert planned["reconciliation.balance"].mode is Mode.KEYED
 
 
-def test_a_changed_enrichment_affects_all_keys() -> None:
+def test_changed_enrichment_affects_all_keys() -> None:
     planned = found(later(stamps(), "products.customers"))
 
     assert planned["products.orders"].mode is Mode.FULL
     assert planned["publications.sales_v1"].mode is Mode.KEYED
 
 
-def test_a_rebuilt_input_is_read_in_full() -> None:
+def test_rebuilt_input_is_read_in_full() -> None:
     planned = found(later(stamps(), "products.payments", extra={"rebuilt": str(SECOND)}))
 
     assert planned["reconciliation.balance"].mode is Mode.FULL
@@ -139,7 +139,7 @@ CHANGES: list[tuple[Project, dict[str, Any], str, Cause, str]] = [
 
 
 @pytest.mark.parametrize(("project", "changed", "table", "cause", "words"), CHANGES)
-def test_a_changed_definition_is_named_and_rebuilds_the_table(
+def test_changed_definition_is_named_and_rebuilds_the_table(
     project: Project, changed: dict[str, Any], table: str, cause: Cause, words: str
 ) -> None:
     planned = found(stamps(), project, **changed)
@@ -154,7 +154,7 @@ def test_a_changed_definition_is_named_and_rebuilds_the_table(
     assert rebuilding[table].mode is Mode.FULL
 
 
-def test_a_table_of_another_version_is_rebuilt() -> None:
+def test_table_of_another_version_is_rebuilt() -> None:
     states = stamps()
     stamp = states["products.payments"]
     assert stamp is not None
@@ -165,7 +165,7 @@ def test_a_table_of_another_version_is_rebuilt() -> None:
     assert causes(planned)["products.payments"] == [Cause.EDITION]
 
 
-def test_a_table_with_an_unreadable_digest_is_rebuilt() -> None:
+def test_table_with_an_unreadable_digest_is_rebuilt() -> None:
     states = stamps()
     stamp = states["products.payments"]
     assert stamp is not None
@@ -175,7 +175,7 @@ def test_a_table_with_an_unreadable_digest_is_rebuilt() -> None:
     assert planned["products.payments"].mode is Mode.FULL
 
 
-def test_a_view_is_not_replaced_for_new_rows() -> None:
+def test_view_is_not_replaced_for_new_rows() -> None:
     planned = found(later(stamps(), "reconciliation.balance"))
 
     assert not planned["publications.sales_now_v1"].would_run

@@ -53,7 +53,7 @@ class TestFolders:
         path.write_text((write_json if name.endswith("json") else write_yaml)(document(case)))
         return path
 
-    def test_the_highest_active_version_of_the_major_is_used_in_any_layout(self, tmp_path: Path) -> None:
+    def test_highest_active_version_of_the_major_is_used_in_any_layout(self, tmp_path: Path) -> None:
         self.keep(tmp_path, "orders.yaml", orders("1.2.0"))
         self.keep(tmp_path, "old/orders-1.9.json", orders("1.9.0"))
         highest = self.keep(tmp_path, "old/orders/1.10.yml", orders("1.10.0"))
@@ -72,7 +72,7 @@ class TestFolders:
         assert used.of(project(tmp_path, f"{USERS}@3").sources[0]).id == USERS
         assert used.findings == ()
 
-    def test_a_line_without_an_active_version_uses_its_best_version(self, tmp_path: Path) -> None:
+    def test_line_without_an_active_version_uses_its_best_version(self, tmp_path: Path) -> None:
         self.keep(tmp_path, "a.yaml", orders("1.0.0", status="sunset"))
         self.keep(tmp_path, "b.yaml", orders("1.1.0", status="draft"))
 
@@ -163,7 +163,7 @@ class Leaving:
         return self._registry.history(contract, cursor=cursor)
 
 
-def test_the_registry_takes_precedence_over_folders(tmp_path: Path, registry: Registry) -> None:
+def test_registry_takes_precedence_over_folders(tmp_path: Path, registry: Registry) -> None:
     TestFolders.keep(tmp_path, "orders.yaml", orders("1.5.0"))
 
     used = resolve_contracts(project(tmp_path, "orders@1", f"{USERS}@1"), [tmp_path / "contracts"], opening(registry))
@@ -173,7 +173,7 @@ def test_the_registry_takes_precedence_over_folders(tmp_path: Path, registry: Re
     assert used.findings == ()
 
 
-def test_a_registered_line_without_an_active_version_uses_its_best_version(tmp_path: Path, registry: Registry) -> None:
+def test_registered_line_without_an_active_version_uses_its_best_version(tmp_path: Path, registry: Registry) -> None:
     registry.register(orders("1.2.0", status="draft"))
     for version in ("1.0.0", "1.1.0"):
         registry.deprecate(ORDERS, version, deprecation_uri="https://wiki.example.org/move")
@@ -253,7 +253,7 @@ def test_nothing_runs_without_a_cached_contract(tmp_path: Path, registry: Regist
         (write_yaml(document(orders("2.0.0"))), "contains orders@2, not orders@1"),
     ],
 )
-def test_a_broken_cached_contract_is_refused(tmp_path: Path, registry: Registry, content: str, says: str) -> None:
+def test_broken_cached_contract_is_refused(tmp_path: Path, registry: Registry, content: str, says: str) -> None:
     declared = project(tmp_path, "orders@1")
     resolve_contracts(declared, [], opening(registry))
     (tmp_path / ".treaty" / "contracts" / "orders@1.yaml").write_text(content)
@@ -262,7 +262,7 @@ def test_a_broken_cached_contract_is_refused(tmp_path: Path, registry: Registry,
         resolve_contracts(declared, [], closed_door)
 
 
-def test_a_contract_id_cannot_escape_the_cache_folder(tmp_path: Path, registry: Registry) -> None:
+def test_contract_id_cannot_escape_the_cache_folder(tmp_path: Path, registry: Registry) -> None:
     named = "shop/orders/über"
     registry.register(orders(id=named))
     declared = project(tmp_path, f"{named}@1")
@@ -273,7 +273,7 @@ def test_a_contract_id_cannot_escape_the_cache_folder(tmp_path: Path, registry: 
     assert len(list((tmp_path / ".treaty" / "contracts").iterdir())) == 1
 
 
-def test_an_unwritable_cache_is_a_warning(tmp_path: Path, registry: Registry) -> None:
+def test_unwritable_cache_is_a_warning(tmp_path: Path, registry: Registry) -> None:
     (tmp_path / ".treaty").write_text("a file where a folder should be")
 
     used = resolve_contracts(project(tmp_path, "orders@1"), [], opening(registry))

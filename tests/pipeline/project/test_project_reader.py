@@ -63,7 +63,7 @@ def test_declarations_are_in_layer_and_file_order(shop: Project) -> None:
     ]
 
 
-def test_a_source_has_its_origin(shop: Project, folder: Path) -> None:
+def test_source_has_its_origin(shop: Project, folder: Path) -> None:
     origins = {one.name: one.origin for one in shop.sources}
 
     assert origins == {
@@ -78,7 +78,7 @@ def test_a_source_has_its_origin(shop: Project, folder: Path) -> None:
     assert {one.line for one in shop.sources} >= {Line("shop.orders.order_cancelled", 2)}
 
 
-def test_a_product_has_its_sources(shop: Project, folder: Path) -> None:
+def test_product_has_its_sources(shop: Project, folder: Path) -> None:
     customers, captured, _ = shop.products
 
     assert (captured.sources, captured.enrichments) == (("order_placed", "order_cancelled"), ("customers",))
@@ -86,7 +86,7 @@ def test_a_product_has_its_sources(shop: Project, folder: Path) -> None:
     assert (customers.sql, customers.deleted_when) == (None, "is_deleted")
 
 
-def test_a_reconciliation_has_claims_attributes_and_assertions(shop: Project) -> None:
+def test_reconciliation_has_claims_attributes_and_assertions(shop: Project) -> None:
     (order,) = shop.reconciliations
     settled = {one.name: one for one in order.attributes}
 
@@ -127,7 +127,7 @@ def test_a_reconciliation_has_claims_attributes_and_assertions(shop: Project) ->
     )
 
 
-def test_a_publication_has_its_form(shop: Project, folder: Path) -> None:
+def test_publication_has_its_form(shop: Project, folder: Path) -> None:
     partner, sales, view = shop.publications
 
     assert (sales.table, view.table, partner.table) == ("recognized_sale_v2", "sales_now", "partner_orders_v1")
@@ -141,7 +141,7 @@ def test_a_publication_has_its_form(shop: Project, folder: Path) -> None:
     assert partner.feed == Feed(str(folder / "feeds/partner"), Format.CSV, 4)
 
 
-def test_a_declaration_has_its_file_and_line(shop: Project, folder: Path) -> None:
+def test_declaration_has_its_file_and_line(shop: Project, folder: Path) -> None:
     assert shop.sources[0].at == f"{folder / 'sources/customers.yaml'}:2"
 
 
@@ -164,17 +164,17 @@ def _fits(expected: tuple[str, str, str], found: tuple[str, str, str]) -> bool:
     return expected[0] == found[0] and expected[1] in found[1] and expected[2] in found[2]
 
 
-def test_an_empty_project_is_refused_with_a_first_step(tmp_path: Path) -> None:
+def test_empty_project_is_refused_with_a_first_step(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r".* has no declarations; start with sources/NAME\.yaml"):
         read_project(tmp_path)
 
 
-def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no folder .*nowhere"):
         read_project(tmp_path / "nowhere")
 
 
-def test_a_file_beyond_the_limits_is_refused(tmp_path: Path) -> None:
+def test_file_beyond_the_limits_is_refused(tmp_path: Path) -> None:
     laid_out(tmp_path, SHOP)
 
     with pytest.raises(InvalidDocument, match="at most 100 are read"):

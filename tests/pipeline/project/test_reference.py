@@ -33,7 +33,7 @@ def test_every_key_and_choice_is_documented() -> None:
     assert sorted(key for key in KEYS if f"`{key}`" not in DECLARING) == []
 
 
-def test_the_example_in_the_reference_is_a_project(tmp_path: Path) -> None:
+def test_example_in_the_reference_is_a_project(tmp_path: Path) -> None:
     files = {found["path"]: found["text"] for found in FILES.finditer(DECLARING)}
 
     project = read_project(laid_out(tmp_path, files))

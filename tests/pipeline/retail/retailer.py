@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from examples.retail.history import Options, write
 from tests.pipeline.projects import SMALL
-from tests.pipeline.retail.observed_outcomes import Telling, telling
+from tests.pipeline.retail.observed_outcomes import ObservedOutcomes, observe_outcomes
 from treaty.cli.pipeline_project import open_project
 from treaty.pipeline.run import RunEnvironment, RunSummary, run_project
 from treaty.pipeline.tables import Stamp, Tables
@@ -31,7 +31,7 @@ class Retailer:
     folder: Path
     tables: Tables
     summaries: list[RunSummary] = field(default_factory=list)
-    tellings: list[Telling] = field(default_factory=list)
+    observed: list[ObservedOutcomes] = field(default_factory=list)
 
     @property
     def landing(self) -> Path:
@@ -48,8 +48,12 @@ class Retailer:
         self.summaries.append(
             run_project(self.tables, opened.project, contracts, environment=RunEnvironment(hash_secret=SECRET), now=now)
         )
-        assertions = [said.name for one in opened.project.reconciliations for said in one.assertions]
-        self.tellings.append(telling(self.tables, self.landing, assertions))
+        assertions = [
+            assertion.name
+            for reconciliation in opened.project.reconciliations
+            for assertion in reconciliation.assertions
+        ]
+        self.observed.append(observe_outcomes(self.tables, self.landing, assertions))
 
     def stamp(self, table: str, wave: int) -> Stamp:
         """Return the stamp of what a wave's run published."""

@@ -10,11 +10,11 @@ from examples.retail.accounting import differences, expected, ledger, quarantine
 from examples.retail.history import Outcome
 from examples.retail.history.invalid_rows import DAMAGES
 from examples.retail.history.unreadable_lines import POISONS
-from tests.pipeline.retail.observed_outcomes import as_told
+from tests.pipeline.retail.observed_outcomes import by_product
 from tests.pipeline.retail.retailer import RETAIL, Retailer
 
-_BECOMES = {Outcome.QUARANTINED: "quarantined", Outcome.DEDUPLICATED: "duplicate"}
-"""What becomes of a line with a defect; any other is an event like all others."""
+_LINE_OUTCOMES = {Outcome.QUARANTINED: "quarantined", Outcome.DEDUPLICATED: "duplicate"}
+"""The outcome of a line by the outcome of its defect; lines with other defects are accepted."""
 
 
 def test_both_runs_succeed_and_the_second_is_incremental(retailer: Retailer) -> None:
@@ -22,13 +22,13 @@ def test_both_runs_succeed_and_the_second_is_incremental(retailer: Retailer) -> 
 
     assert first.succeeded, [step.reasons for step in first.unsuccessful]
     assert second.succeeded, [step.reasons for step in second.unsuccessful]
-    # a return has lines and its event none, so that product is computed whole; a feed is always written whole
+    # a return has lines and its event none, so that product is computed in full; a feed is always written in full
     assert {step.name for step in second.steps if step.mode == "full"} == {"returns", "marketplace_partner_feed"}
 
 
 @pytest.mark.parametrize("wave", [1, 2])
 def test_exactly_the_injected_defects_are_found(retailer: Retailer, wave: int) -> None:
-    must, found = as_told(expected(retailer.landing, wave)), retailer.tellings[wave - 1].account
+    must, found = by_product(expected(retailer.landing, wave)), retailer.observed[wave - 1].account
 
     assert differences(must, found) == []
     assert found.doubted == must.doubted
@@ -36,25 +36,25 @@ def test_exactly_the_injected_defects_are_found(retailer: Retailer, wave: int) -
 
 @pytest.mark.parametrize("wave", [1, 2])
 def test_every_line_has_the_outcome_of_its_ledger(retailer: Retailer, wave: int) -> None:
-    entries = [one for one in ledger(retailer.landing, wave) if one.came]
-    marked = {(one.file, one.line): _BECOMES.get(one.outcome, "accepted") for one in entries}
-    lines = retailer.tellings[wave - 1].lines
+    entries = [entry for entry in ledger(retailer.landing, wave) if entry.came]
+    marked = {(entry.file, entry.line): _LINE_OUTCOMES.get(entry.outcome, "accepted") for entry in entries}
+    lines = retailer.observed[wave - 1].lines
 
     assert {place: line.outcome for place, line in lines.items()} == dict.fromkeys(lines, "accepted") | marked
     bad = {place: line.rules for place, line in lines.items() if line.rules}
     assert bad == {place: (rule,) for place, rule in quarantined_lines(retailer.landing, wave).items()}
     again = Counter(line.event_id for line in lines.values() if line.outcome == "duplicate")
-    assert again == Counter(one.event_id for one in entries if one.outcome is Outcome.DEDUPLICATED)
+    assert again == Counter(entry.event_id for entry in entries if entry.outcome is Outcome.DEDUPLICATED)
 
 
-def test_the_history_has_every_kind_of_defect(retailer: Retailer) -> None:
+def test_history_has_every_kind_of_defect(retailer: Retailer) -> None:
     entries = list(ledger(retailer.landing, waves=2))
 
-    assert {one.outcome for one in entries} == set(Outcome)
-    assert {one.exception for one in entries} == {None, "missing", "conflict", "late", "duplicate", "identity"}
-    damaged = [one for one in entries if one.defect == "invalid_row" and one.wave == 1]
-    assert len({(one.source, one.rule, one.detail) for one in damaged}) == len(DAMAGES)
-    assert {one.detail for one in entries if one.defect == "poison"} == set(POISONS)
+    assert {entry.outcome for entry in entries} == set(Outcome)
+    assert {entry.exception for entry in entries} == {None, "missing", "conflict", "late", "duplicate", "identity"}
+    damaged = [entry for entry in entries if entry.defect == "invalid_row" and entry.wave == 1]
+    assert len({(entry.source, entry.rule, entry.detail) for entry in damaged}) == len(DAMAGES)
+    assert {entry.detail for entry in entries if entry.defect == "poison"} == set(POISONS)
 
 
 def test_documented_numbers_match_the_runs(retailer: Retailer) -> None:
@@ -65,7 +65,7 @@ def test_documented_numbers_match_the_runs(retailer: Retailer) -> None:
 
 
 def _page_lines(retailer: Retailer) -> list[str]:
-    found = [(told.account, told.rows) for told in retailer.tellings]
+    found = [(observed.account, observed.rows) for observed in retailer.observed]
 
     def rows(label: str, *tables: str) -> str:
         return _line(label, *(", ".join(f"{rows[table].total():,}" for table in tables) for _, rows in found))
@@ -86,12 +86,12 @@ def _page_lines(retailer: Retailer) -> list[str]:
             "products.shipment_execution",
             "products.returns",
         ),
-        _line("orders settled, held", *(f"{one['resolved']:,}, {one['held']}" for one in settled)),
+        _line("orders settled, held", *(f"{counts['resolved']:,}, {counts['held']}" for counts in settled)),
         _line(
             "held: missing, conflict, duplicate, identity, late",
             *(
-                ", ".join(str(one[name]) for name in ("missing", "conflict", "duplicate", "identity", "late"))
-                for one in classes
+                ", ".join(str(counts[name]) for name in ("missing", "conflict", "duplicate", "identity", "late"))
+                for counts in classes
             ),
         ),
         rows("entries of `finance_recognized_sale`, the same in both lines", "publications.finance_recognized_sale_v1"),

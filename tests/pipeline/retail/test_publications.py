@@ -42,7 +42,7 @@ def test_both_lines_of_recognized_sales_have_the_same_entries(retailer: Retailer
         assert abs(reported - gross["gross_reporting_amount"]) <= _CENT  # each of them is rounded
 
 
-def test_the_books_have_resolved_orders_only(retailer: Retailer) -> None:
+def test_books_have_resolved_orders_only(retailer: Retailer) -> None:
     orders = retailer.rows("reconciliation.commercial_order")
     held = {row["order_id"] for row in orders if row["_outcome"] == "held"}
     before, after = (retailer.rows("publications.finance_recognized_sale_v1", wave) for wave in (1, 2))
@@ -81,7 +81,7 @@ def test_partners_get_their_orders_with_pseudonyms_only(retailer: Retailer) -> N
             assert not secret or secret not in text
 
 
-def test_the_delivery_matches_its_manifest_and_table(retailer: Retailer) -> None:
+def test_delivery_matches_its_manifest_and_table(retailer: Retailer) -> None:
     manifest, file = _delivered(retailer)
     table = retailer.rows("publications.marketplace_partner_feed_v1")
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

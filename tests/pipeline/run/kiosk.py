@@ -115,8 +115,8 @@ def books(most: int = 500, **more: Any) -> Contract:
 
 def ordered(event: int, order: str, number: int, amount: Any, withdrawn: bool | None = None) -> dict[str, Any]:
     """Return the event of an order."""
-    said = {"event": f"o{event}", "order_id": order, "number": number, "amount": amount, "withdrawn": withdrawn}
-    return {name: value for name, value in said.items() if value is not None}
+    event_fields = {"event": f"o{event}", "order_id": order, "number": number, "amount": amount, "withdrawn": withdrawn}
+    return {name: value for name, value in event_fields.items() if value is not None}
 
 
 def paid(event: int, order: str, amount: Any) -> dict[str, Any]:

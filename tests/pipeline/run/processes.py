@@ -90,10 +90,10 @@ class Premises:
         """Run to the end, and return the exit code with what was said on both channels."""
         started = self.start(*arguments, largest_file=largest_file, spark_home=spark_home)
         try:
-            said, complained = started.communicate(timeout=_PATIENCE)
+            output, errors = started.communicate(timeout=_PATIENCE)
         finally:
             end(started)
-        return started.returncode, said, complained
+        return started.returncode, output, errors
 
     def run_until_it_wrote(self, files: int) -> int:
         """Run until so many files more are there, kill everything at once, and return the exit code."""

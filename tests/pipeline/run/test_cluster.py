@@ -9,12 +9,12 @@ import pyspark
 from tests.pipeline.run.processes import WAVES, Premises, open_premises
 
 
-def test_a_cluster_computes_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
+def test_cluster_computes_the_same_tables(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
 
-    code, said, complaint = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))
+    code, output, errors = kiosk.run("--master", "local-cluster[2,1,1024]", spark_home=_spark_home(tmp_path / "spark"))
 
-    assert (code, complaint) == (0, ""), said
+    assert (code, errors) == (0, ""), output
     assert kiosk.rows() == undisturbed.rows()
 
 

@@ -14,16 +14,16 @@ _LARGEST_FILE = 2 * 1024 * 1024
 _LARGE = WAVES + 1
 
 
-def test_a_write_error_is_reported_and_the_next_run_completes(undisturbed: Premises, tmp_path: Path) -> None:
+def test_write_error_is_reported_and_the_next_run_completes(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
     # no codec makes it smaller, so the file of its rows is larger than this process may write one
     noise = base64.b64encode(random.Random(1).randbytes(2 * _LARGEST_FILE)).decode()  # noqa: S311
     deliver(kiosk.folder, "ordered", _LARGE, [noise])
 
-    code, said, complaint = kiosk.run(largest_file=_LARGEST_FILE)
+    code, output, errors = kiosk.run(largest_file=_LARGEST_FILE)
 
-    steps = {step["table"]: step for step in json.loads(said)["steps"]}
-    assert (code, complaint) == (1, "")
+    steps = {step["table"]: step for step in json.loads(output)["steps"]}
+    assert (code, errors) == (1, "")
     assert steps["raw.ordered"]["outcome"] == "failed"
     (reason,) = steps["raw.ordered"]["reasons"]
     assert "raw.ordered" in reason
@@ -34,9 +34,9 @@ def test_a_write_error_is_reported_and_the_next_run_completes(undisturbed: Premi
     assert tables["raw.ordered"].current_snapshot() is None
     assert not tables.keys() & {"events.ordered", "products.orders", "reconciliation.sales", "publications.books_v1"}
 
-    code, said, complaint = kiosk.run()
+    code, output, errors = kiosk.run()
 
-    assert (code, complaint) == (0, ""), said
+    assert (code, errors) == (0, ""), output
     large = f"{_LARGE:04}.jsonl"
     rows = {table: [row for row in rows if large not in row] for table, rows in kiosk.rows().items()}
     assert rows == undisturbed.rows()

@@ -21,7 +21,7 @@ def _feed(kiosk: Kiosk, wave: int) -> None:
     kiosk.deliver("paid", [paid(10 * wave + n, f"{'ABCDEF'[n]}", 10) for n in range(1, 4)])
 
 
-def test_a_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSession, tmp_path: Path) -> None:
+def test_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path / "dying", "dying")
     wave, boundary = 0, 1
     while True:
@@ -43,7 +43,7 @@ def test_a_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSes
     assert len(kiosk.rows("events.ordered")) == len(kiosk.rows("raw.ordered"))
 
 
-def test_a_second_run_of_the_project_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_second_run_of_the_project_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path, "alone")
     with (
         hold_run_lock(tmp_path, current_holder(1, NOW)),

@@ -16,16 +16,16 @@ _STRETCHES = ((0.05, 0.5), (0.5, 0.9))
 def test_killed_runs_are_completed_by_the_next(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk")
     chance = random.Random(_SEED)  # noqa: S311
-    whole = undisturbed.files()
-    points = [round(whole * chance.uniform(*stretch)) for stretch in _STRETCHES]
+    file_count = undisturbed.files()
+    points = [round(file_count * chance.uniform(*stretch)) for stretch in _STRETCHES]
 
     for wave, files in enumerate(chance.sample(points, len(points)), start=1):
         feed(kiosk.folder, wave)
         assert kiosk.run_until_it_wrote(files) == -signal.SIGKILL
 
     feed(kiosk.folder, WAVES)
-    code, said, complaint = kiosk.run()
+    code, output, errors = kiosk.run()
 
-    assert (code, complaint) == (0, ""), said
+    assert (code, errors) == (0, ""), output
     assert kiosk.rows() == undisturbed.rows()
     assert kiosk.unpublished() == []

@@ -118,7 +118,7 @@ def test_measures_are_recorded_in_batches() -> None:
     assert len(kept.found) == 300 * 7
 
 
-def test_an_unreachable_registry_is_a_warning() -> None:
+def test_unreachable_registry_is_a_warning() -> None:
     def opening() -> AbstractContextManager[Kept]:
         raise Unavailable("no registry can be reached at http://registry.example.org")
 

@@ -50,15 +50,17 @@ def let_go(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def test_a_second_run_is_refused_with_the_holder(tmp_path: Path) -> None:
+def test_second_run_is_refused_with_the_holder(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
         with pytest.raises(Conflict) as refused, hold_run_lock(tmp_path, current_holder(4712, NOW)):
             pytest.fail("two runs at once")
-        said = str(refused.value)
-        assert all(part in said for part in ("run 4711", f"process {other.pid}", "2026-03-01 07:30:00 UTC", "--wait"))
+        message = str(refused.value)
+        assert all(
+            part in message for part in ("run 4711", f"process {other.pid}", "2026-03-01 07:30:00 UTC", "--wait")
+        )
 
 
-def test_a_run_waits_for_the_one_before_it(tmp_path: Path) -> None:
+def test_run_waits_for_the_one_before_it(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
         waited_for: list[LockHolder | None] = []
 
@@ -82,7 +84,7 @@ def test_waiting_times_out(tmp_path: Path) -> None:
         assert 0.3 <= time.monotonic() - before < 10
 
 
-def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
+def test_killed_process_releases_the_lock(tmp_path: Path) -> None:
     with another_process(tmp_path) as other:
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
@@ -91,7 +93,7 @@ def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_a_failed_run_releases_the_lock(tmp_path: Path) -> None:
+def test_failed_run_releases_the_lock(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), hold_run_lock(tmp_path, current_holder(1, NOW)):
         raise RuntimeError("the run failed")
     with (
@@ -104,14 +106,14 @@ def test_a_failed_run_releases_the_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"pid": 1}', b"\xff"])
-def test_a_lock_without_a_holder_name_is_still_held(tmp_path: Path, content: bytes) -> None:
+def test_lock_without_a_holder_name_is_still_held(tmp_path: Path, content: bytes) -> None:
     with another_process(tmp_path):
         (tmp_path / LOCK).write_bytes(content)
         with pytest.raises(Conflict, match="another run"), hold_run_lock(tmp_path, current_holder(4712, NOW)):
             pytest.fail("two runs at once")
 
 
-def test_an_unwritable_project_folder_is_reported(tmp_path: Path) -> None:
+def test_unwritable_project_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".treaty").write_text("a file in the way")
     with pytest.raises(Unavailable, match=r"run\.lock"), hold_run_lock(tmp_path, current_holder(1, NOW)):
         pytest.fail("no lock")

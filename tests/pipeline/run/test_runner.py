@@ -102,7 +102,7 @@ def test_nothing_is_published_under_a_contract_that_is_not_active(spark: SparkSe
     assert not kiosk.tables.exists("publications.books_v1")
 
 
-def test_a_failed_step_does_not_affect_others_and_the_next_run_completes(spark: SparkSession, tmp_path: Path) -> None:
+def test_failed_step_does_not_affect_others_and_the_next_run_completes(spark: SparkSession, tmp_path: Path) -> None:
     kiosk = open_kiosk(spark, tmp_path, "failing")
     kiosk.deliver("ordered", [ordered(1, "A", 1, 10)])
     kiosk.deliver("paid", [paid(1, "A", 10)])

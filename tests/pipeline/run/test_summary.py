@@ -95,22 +95,22 @@ def test_one_step_decides_whether_a_run_succeeded(outcome: Outcome, succeeds: bo
     assert bool(run.unsuccessful) is has_a_cause
 
 
-def test_a_summary_as_json() -> None:
-    said = json.loads(json.dumps(BAD.as_data()))
-    assert (said["run"], said["succeeded"], said["seconds"]) == (1_772_352_005_000, False, 12.34)
-    assert said["outcomes"] == {
+def test_summary_as_json() -> None:
+    data = json.loads(json.dumps(BAD.as_data()))
+    assert (data["run"], data["succeeded"], data["seconds"]) == (1_772_352_005_000, False, 12.34)
+    assert data["outcomes"] == {
         "done": 4,
         "nothing new": 1,
         "refused by audit": 1,
         "failed": 1,
         "skipped since upstream failed": 1,
     }
-    assert said["totals"]["exceptions_opened"] == 230
-    refused = said["steps"][5]
+    assert data["totals"]["exceptions_opened"] == 230
+    refused = data["steps"][5]
     assert refused["branch"] == "run_1772352005000"
     assert len(refused["reasons"]) == 7
     assert refused["rows"]["published"] == 5_000
-    assert said["steps"][3] | {"rows": {}} == {
+    assert data["steps"][3] | {"rows": {}} == {
         "name": "returns",
         "layer": "products",
         "table": "products.returns",
@@ -133,7 +133,7 @@ def drawn(run: RunSummary, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return lines
 
 
-def test_a_successful_run_is_printed_by_layer(
+def test_successful_run_is_printed_by_layer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = drawn(GOOD, capsys, monkeypatch)
@@ -148,19 +148,19 @@ def test_a_successful_run_is_printed_by_layer(
     assert words[-1].endswith("treaty exceptions list")
 
 
-def test_a_refused_run_is_printed_with_reasons_and_branch(
+def test_refused_run_is_printed_with_reasons_and_branch(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = drawn(BAD, capsys, monkeypatch)
     assert lines[0] == ("✗ retail: 8 steps: 4 done, 1 nothing new, 1 refused by audit, 1 failed, 1 skipped, in 12.3 s")
-    told = "\n".join(lines)
-    assert "finance_recognized_sale_v2: refused by audit" in told
-    assert "required:field_4: 3 rows break it" in told
-    assert "required:field_5" not in told
-    assert "and 2 more" in told
-    assert "in the branch run_1772352005000" in told
-    assert "sql/partner.sql:3: no such column" in told
-    assert "5,000 published" not in told
+    text = "\n".join(lines)
+    assert "finance_recognized_sale_v2: refused by audit" in text
+    assert "required:field_4: 3 rows break it" in text
+    assert "required:field_5" not in text
+    assert "and 2 more" in text
+    assert "in the branch run_1772352005000" in text
+    assert "sql/partner.sql:3: no such column" in text
+    assert "5,000 published" not in text
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_refused_run_is_printed_with_reasons_and_branch(
         (replace(GOOD, steps=(SKIPPED,)), "retail: 1 step: 1 skipped, in 12.3 s"),
     ],
 )
-def test_the_verdict_is_one_line(run: RunSummary, says: str) -> None:
+def test_verdict_is_one_line(run: RunSummary, says: str) -> None:
     assert summarize_run(run) == says
 
 
@@ -186,7 +186,7 @@ def test_the_verdict_is_one_line(run: RunSummary, says: str) -> None:
         ((replace(REFUSED, outcome=Outcome.DONE, branch=None),), ["read the published rows"]),
     ],
 )
-def test_the_next_commands_follow_from_what_happened(steps: tuple[StepSummary, ...], begins: list[str]) -> None:
+def test_next_commands_follow_from_what_happened(steps: tuple[StepSummary, ...], begins: list[str]) -> None:
     commands = list(next_commands(replace(GOOD, steps=steps)))
     assert [command for command, start in zip(commands, begins, strict=True) if not command.startswith(start)] == []
 

@@ -160,14 +160,14 @@ def test_parquet_is_split_into_files_with_row_counts(spark: SparkSession, tmp_pa
         assert spark.read.parquet(str(done.folder / file.name)).count() == file.rows > 200
 
 
-def test_the_same_rows_give_the_same_files(spark: SparkSession, tmp_path: Path) -> None:
+def test_same_rows_give_the_same_files(spark: SparkSession, tmp_path: Path) -> None:
     one = deliver_feed(rows(spark), feed(tmp_path / "one", Format.CSV, 2), consigned())
     again = rows(spark).orderBy("text").repartition(5)
     other = deliver_feed(again, feed(tmp_path / "other", Format.CSV, 2), consigned())
     assert one.manifest == other.manifest
 
 
-def test_a_delivery_may_be_empty(spark: SparkSession, tmp_path: Path) -> None:
+def test_delivery_may_be_empty(spark: SparkSession, tmp_path: Path) -> None:
     done = deliver_feed(rows(spark).where("false"), feed(tmp_path, Format.CSV), consigned())
     assert done.manifest.rows == 0
     assert (done.folder / "partner_v1-00001.csv").read_text() == ",".join(
@@ -175,7 +175,7 @@ def test_a_delivery_may_be_empty(spark: SparkSession, tmp_path: Path) -> None:
     ) + "\n"
 
 
-def test_a_run_is_delivered_once_and_refers_to_the_previous_delivery(spark: SparkSession, tmp_path: Path) -> None:
+def test_run_is_delivered_once_and_refers_to_the_previous_delivery(spark: SparkSession, tmp_path: Path) -> None:
     frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
     first = deliver_feed(frame, to, consigned(1))
     before = (first.folder / "manifest.json").read_bytes()
@@ -192,43 +192,43 @@ def test_a_run_is_delivered_once_and_refers_to_the_previous_delivery(spark: Spar
     assert json.loads((tmp_path / "partner_v1" / "latest.json").read_bytes()) == latest
 
 
-def test_an_interrupted_delivery_is_completed_without_duplicates(spark: SparkSession, tmp_path: Path) -> None:
+def test_interrupted_delivery_is_completed_without_duplicates(spark: SparkSession, tmp_path: Path) -> None:
     frame, to = spark.sql("SELECT 1 AS id"), feed(tmp_path)
-    whole = deliver_feed(frame, to, consigned(1))
+    complete = deliver_feed(frame, to, consigned(1))
     folder = FeedFolder.of(to, "partner_v1")
     latest = folder.path / "latest.json"
 
     def interrupted_while_writing() -> None:
-        shutil.move(whole.folder, folder.staging_folder(1))
+        shutil.move(complete.folder, folder.staging_folder(1))
 
     def interrupted_before_latest() -> None:
         latest.unlink()
 
     def without_manifest() -> None:
-        (whole.folder / "manifest.json").unlink()
+        (complete.folder / "manifest.json").unlink()
 
     def with_half_a_manifest() -> None:
-        (whole.folder / "manifest.json").write_bytes(b'{"manifest": 1, "table"')
+        (complete.folder / "manifest.json").write_bytes(b'{"manifest": 1, "table"')
 
     def with_half_a_file() -> None:
-        (whole.folder / "partner_v1-00001.jsonl").write_bytes(b'{"id"')
+        (complete.folder / "partner_v1-00001.jsonl").write_bytes(b'{"id"')
 
     def without_a_file() -> None:
-        (whole.folder / "partner_v1-00001.jsonl").unlink()
+        (complete.folder / "partner_v1-00001.jsonl").unlink()
 
     for damage in (interrupted_while_writing, without_manifest, with_half_a_manifest, with_half_a_file, without_a_file):
         damage()
         assert folder.latest() is None
         assert deliver_feed(frame, to, consigned(1)).is_new
         assert names(folder.path) == ["latest.json", "run=1"]
-        assert folder.latest() == whole.manifest
-        assert list(faults(whole.folder)) == []
+        assert folder.latest() == complete.manifest
+        assert list(faults(complete.folder)) == []
     interrupted_before_latest()
     assert not deliver_feed(frame, to, consigned(1)).is_new
     assert json.loads(latest.read_bytes())["run"] == 1
 
 
-def test_a_manipulated_delivery_is_detected(spark: SparkSession, tmp_path: Path) -> None:
+def test_manipulated_delivery_is_detected(spark: SparkSession, tmp_path: Path) -> None:
     done = deliver_feed(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())
     file = done.folder / "partner_v1-00001.jsonl"
     file.write_bytes(file.read_bytes().replace(b"1", b"2"))
@@ -244,14 +244,14 @@ def test_a_manipulated_delivery_is_detected(spark: SparkSession, tmp_path: Path)
         (Feed("{tmp}", Format.CSV), contract([{"name": "id"}]), "which is an empty line"),
     ],
 )
-def test_an_impossible_feed_is_refused(spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str) -> None:
+def test_impossible_feed_is_refused(spark: SparkSession, tmp_path: Path, to: Feed, held_to: Any, says: str) -> None:
     to = replace(to, folder=to.folder.replace("{tmp}", str(tmp_path)))
     with pytest.raises(InvalidDocument, match=says):
         deliver_feed(spark.sql("SELECT 1 AS id"), to, replace(consigned(), contract=held_to))
     assert FeedFolder(tmp_path / "partner_v1").runs() == []
 
 
-def test_a_feed_folder_that_is_a_file_is_reported(spark: SparkSession, tmp_path: Path) -> None:
+def test_feed_folder_that_is_a_file_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "partner_v1").write_text("in the way")
     with pytest.raises(Unavailable, match="partner_v1"):
         deliver_feed(spark.sql("SELECT 1 AS id"), feed(tmp_path), consigned())

@@ -49,9 +49,7 @@ def test_rows_above_the_highest_value_are_new(
     assert {row["headers"]["encoding"] for row in rows} == {"json"}
 
 
-def test_the_increasing_column_may_be_a_text(
-    spark: SparkSession, request: pytest.FixtureRequest, database: Path
-) -> None:
+def test_increasing_column_may_be_a_text(spark: SparkSession, request: pytest.FixtureRequest, database: Path) -> None:
     tables = Tables(spark, place_of(request))
     assert _run(tables, 1, database, "CODE").extra == {"highest": "k3"}
     _insert(database, "INSERT INTO orders VALUES (1, 'd', 4, 'k4')")

@@ -68,12 +68,12 @@ def test_statements(spark: SparkSession, case: str) -> None:
         ("a int", "a struct<x: int>"),
     ],
 )
-def test_a_type_change_that_would_lose_values_is_refused(spark: SparkSession, have: str, want: str) -> None:
+def test_type_change_that_would_lose_values_is_refused(spark: SparkSession, have: str, want: str) -> None:
     with pytest.raises(Conflict, match=r"a of t is .* and cannot become .*; publish the change as a new MAJOR version"):
         list(evolve_statements("t", _columns(have), _columns(want)))
 
 
-def test_a_table_evolves_with_its_contract(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_table_evolves_with_its_contract(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = Tables(any_spark, place_of(request))
     before = _columns("id string not null comment 'Who', at struct<day: date, n: int>, _outcome string, _run bigint")
     after = _columns(
@@ -81,8 +81,8 @@ def test_a_table_evolves_with_its_contract(any_spark: SparkSession, request: pyt
         "_outcome string, _run bigint"
     )
     after["id"].metadata["comment"] = "Which ' ${one}"
-    said = {"treaty.meaning": "It's ${here}\n\\n", "treaty.owner": "Orders"}
-    tables.ensure("products.orders", before, said, ["_outcome"])
+    given = {"treaty.meaning": "It's ${here}\n\\n", "treaty.owner": "Orders"}
+    tables.ensure("products.orders", before, given, ["_outcome"])
     tables.append("products.orders", _row(any_spark, "1"), NewStamp(1, {}, "", "", {}))
     first = tables.stamp("products.orders")
 

@@ -7,7 +7,7 @@ import pytest
 from treaty.errors import Conflict, InvalidDocument, NotFound, TreatyError, Unavailable
 from treaty.pipeline.tables.spark_errors import error_for
 
-SAID: dict[str, tuple[type[TreatyError], str]] = {
+MESSAGES: dict[str, tuple[type[TreatyError], str]] = {
     "An error occurred while calling o1.append.\n: org.apache.spark.SparkException: Job aborted\nCaused by: "
     "java.io.IOException: No space left on device\n\tat java.base/java.io": (
         Unavailable,
@@ -45,8 +45,8 @@ SAID: dict[str, tuple[type[TreatyError], str]] = {
 }
 
 
-@pytest.mark.parametrize("message", SAID)
+@pytest.mark.parametrize("message", MESSAGES)
 def test_spark_errors_are_translated(message: str) -> None:
-    kind, words = SAID[message]
-    told = error_for(message, "products.orders")
-    assert (type(told), str(told)) == (kind, words)
+    kind, words = MESSAGES[message]
+    error = error_for(message, "products.orders")
+    assert (type(error), str(error)) == (kind, words)

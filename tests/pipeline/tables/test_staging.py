@@ -38,9 +38,7 @@ def test_readers_see_a_run_only_after_it_is_published(any_spark: SparkSession, r
     assert tables.stamps("products.orders") == (newest, published)
 
 
-def test_an_empty_run_is_stamped_and_all_rows_can_be_deleted(
-    spark: SparkSession, request: pytest.FixtureRequest
-) -> None:
+def test_empty_run_is_stamped_and_all_rows_can_be_deleted(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
 
@@ -92,7 +90,7 @@ def test_branches_of_interrupted_runs_are_dropped_and_the_last_failed_one_is_kep
         dead.append(orders(spark, 4, ("dead", 2, "dead")), stamp(4))
 
 
-def test_a_branch_without_a_stamp_is_not_published(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_branch_without_a_stamp_is_not_published(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
     staged = tables.stage("products.orders", 2)
@@ -104,7 +102,7 @@ def test_a_branch_without_a_stamp_is_not_published(spark: SparkSession, request:
     assert states(tables.read("products.orders")) == {("a", 1): "new"}
 
 
-def test_a_table_that_another_process_wrote_to_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_table_that_another_process_wrote_to_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(spark, request)
     published = _publish(tables, orders(spark, 1, ("a", 1, "new")), stamp(1))
     name = tables.namespace.full_name("products.orders")
@@ -117,7 +115,7 @@ def test_a_table_that_another_process_wrote_to_is_refused(spark: SparkSession, r
     assert tables.stage("products.orders", 2).base == published
 
 
-def test_a_run_appends_its_rows_only_once(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
+def test_run_appends_its_rows_only_once(any_spark: SparkSession, request: pytest.FixtureRequest) -> None:
     tables = made(any_spark, request)
     rows = orders(any_spark, 7, ("a", 1, "new"), ("b", 1, "new"))
     first = tables.append("products.orders", rows, stamp(7))
@@ -155,7 +153,7 @@ def test_compaction_rewrites_files_and_keeps_rows_and_stamps(
     assert _publish(tables, orders(spark, 9, ("new", 1, "new")), stamp(9)).run == 9
 
 
-def test_a_missing_table_is_reported(spark: SparkSession) -> None:
+def test_missing_table_is_reported(spark: SparkSession) -> None:
     tables = Tables(spark, "lake.nobody")
     assert tables.stamp("products.orders") is None
     assert tables.list_tables("products") == ()

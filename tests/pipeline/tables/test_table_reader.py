@@ -37,13 +37,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("asked", MEANT)
-def test_a_run_or_a_time_selects_a_snapshot(asked: tuple[int | None, str | None]) -> None:
+def test_run_or_a_time_selects_a_snapshot(asked: tuple[int | None, str | None]) -> None:
     major, as_of = asked
     assert stamp_as_of(TableReference("products.orders", major), STAMPS, as_of).run == MEANT[asked]
 
 
 @pytest.mark.parametrize("asked", REFUSED)
-def test_an_unknown_snapshot_is_refused_with_alternatives(asked: tuple[int | None, str]) -> None:
+def test_unknown_snapshot_is_refused_with_alternatives(asked: tuple[int | None, str]) -> None:
     kind, words = REFUSED[asked]
     major, as_of = asked
     with pytest.raises(kind, match=words):

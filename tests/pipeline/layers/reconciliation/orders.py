@@ -105,7 +105,7 @@ _COLUMNS = {
 }
 _AT = "timestamp'2026-03-01 10:00:00Z'"
 _SHIPPED = f"{_AT}, timestamp'2026-03-02 10:00:00Z'"
-SAID: Mapping[str, tuple[str, ...]] = {
+CLAIM_ROWS: Mapping[str, tuple[str, ...]] = {
     "order": (
         f"'O1', 'EUR', 10.00, 'a@x.example', {_AT}, 1.0",
         f"'O2', 'EUR', 10.00, null, {_AT}, null",
@@ -138,9 +138,9 @@ SAID: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def claims(spark: SparkSession, said: Mapping[str, tuple[str, ...]] = SAID) -> dict[str, DataFrame]:
+def claims(spark: SparkSession, rows_by_claim: Mapping[str, tuple[str, ...]] = CLAIM_ROWS) -> dict[str, DataFrame]:
     """Return the rows of each claim's product."""
-    return {name: frame(spark, _COLUMNS[name], rows) for name, rows in said.items()}
+    return {name: frame(spark, _COLUMNS[name], rows) for name, rows in rows_by_claim.items()}
 
 
 def frame(spark: SparkSession, columns: str, rows: tuple[str, ...]) -> DataFrame:

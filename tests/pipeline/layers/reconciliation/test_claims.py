@@ -30,7 +30,7 @@ def _known(product: str, sql: str | None) -> ClaimFacts:
 
 
 @pytest.mark.parametrize(
-    ("product", "sql", "speaks_once"),
+    ("product", "sql", "is_unique"),
     [
         ("orders", None, True),
         ("payments", None, False),
@@ -50,8 +50,8 @@ def _known(product: str, sql: str | None) -> ClaimFacts:
         ("payments", "SELECT order_id FROM nothing GROUP BY order_id", False),
     ],
 )
-def test_a_claim_is_unique_by_its_key_or_grouping(product: str, sql: str | None, speaks_once: bool) -> None:
-    assert ("claim" in _known(product, sql).unique) is speaks_once
+def test_claim_is_unique_by_its_key_or_grouping(product: str, sql: str | None, is_unique: bool) -> None:
+    assert ("claim" in _known(product, sql).unique) is is_unique
 
 
 @pytest.mark.parametrize(

@@ -9,24 +9,26 @@ from datetime import UTC, datetime
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from tests.pipeline.layers.reconciliation.orders import CONTRACT, DECLARED, FIELDS, SAID, claims, contract_of
+from tests.pipeline.layers.reconciliation.orders import CLAIM_ROWS, CONTRACT, DECLARED, FIELDS, claims, contract_of
 from treaty.pipeline.layers.reconciliation import Reconciled, acceptance_columns, reconcile, update_exceptions
 
 
-def _accepted(spark: SparkSession, found: DataFrame, *given: tuple[str, datetime]) -> DataFrame:
+def _accepted(spark: SparkSession, exceptions: DataFrame, *given: tuple[str, datetime]) -> DataFrame:
     """Let people accept every exception that is found."""
     rows = [
         (row["order_id"], row["assertion"], row["claims_digest"], f"{actor} knows", actor, at, 1)
-        for row in found.collect()
+        for row in exceptions.collect()
         for actor, at in given
     ]
     return spark.createDataFrame(rows, acceptance_columns(CONTRACT))
 
 
-def _with(said: Mapping[str, tuple[str, ...]], claim: str, before: str, after: str) -> dict[str, tuple[str, ...]]:
+def _with(
+    rows_by_claim: Mapping[str, tuple[str, ...]], claim: str, before: str, after: str
+) -> dict[str, tuple[str, ...]]:
     """Let a claim say something else in one row."""
-    assert before in said[claim]
-    return {**said, claim: tuple(after if row == before else row for row in said[claim])}
+    assert before in rows_by_claim[claim]
+    return {**rows_by_claim, claim: tuple(after if row == before else row for row in rows_by_claim[claim])}
 
 
 def _judged(reconciled: Reconciled) -> dict[str, Row]:
@@ -35,13 +37,13 @@ def _judged(reconciled: Reconciled) -> dict[str, Row]:
 
 def _states(judged: dict[str, Row]) -> dict[tuple[str, str], tuple[str, str | None, str | None]]:
     return {
-        (key, one["assertion"]): (one["state"], one["accepted_by"], one["accepted_reason"])
+        (key, exception["assertion"]): (exception["state"], exception["accepted_by"], exception["accepted_reason"])
         for key, row in judged.items()
-        for one in row["_exceptions"] or ()
+        for exception in row["_exceptions"] or ()
     }
 
 
-def test_an_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSession) -> None:
+def test_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSession) -> None:
     before = reconcile(claims(spark), None, DECLARED, CONTRACT).exceptions
     days = [datetime(2026, 3, day, tzinfo=UTC) for day in (2, 3)]
     acceptances = _accepted(spark, before, ("bo", days[1]), ("ada", days[0]))
@@ -64,8 +66,8 @@ def test_an_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSessio
     assert {key for key, row in after.items() if row["_outcome"] == "held"} == {"O3", "O4", "X8"}
     assert [(after[key]["currency"], after[key]["weight"]) for key in ("O2", "O6")] == [("EUR", None), ("EUR", 1.0)]
 
-    other_rate = _with(SAID, "payment", "'O2', 'USD', 10.00, null", "'O2', 'GBP', 10.00, null")
-    third_shipment = {**other_rate, "shipment": (*other_rate["shipment"], SAID["shipment"][2])}
+    other_rate = _with(CLAIM_ROWS, "payment", "'O2', 'USD', 10.00, null", "'O2', 'GBP', 10.00, null")
+    third_shipment = {**other_rate, "shipment": (*other_rate["shipment"], CLAIM_ROWS["shipment"][2])}
     states = _states(_judged(reconcile(claims(spark, third_shipment), acceptances, DECLARED, CONTRACT)))
 
     assert states["O2", "currency"] == still_open
@@ -73,17 +75,17 @@ def test_an_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSessio
     assert states["O9", "placed_at"] == by_ada
 
 
-def test_a_changed_masked_claim_ends_an_acceptance(spark: SparkSession) -> None:
+def test_changed_masked_claim_ends_an_acceptance(spark: SparkSession) -> None:
     only_email = replace(DECLARED, assertions=(), attributes=tuple(a for a in DECLARED.attributes if a.name != "state"))
     contract = contract_of([field for field in FIELDS if field["name"] != "state"])
 
-    def digest(said: dict[str, tuple[str, ...]]) -> tuple[str, str]:
-        found = reconcile(claims(spark, said), None, only_email, contract).exceptions
-        row = found.where("order_id = 'O4' AND assertion = 'email'").collect()[0]
+    def digest(rows_by_claim: dict[str, tuple[str, ...]]) -> tuple[str, str]:
+        exceptions = reconcile(claims(spark, rows_by_claim), None, only_email, contract).exceptions
+        row = exceptions.where("order_id = 'O4' AND assertion = 'email'").collect()[0]
         return row["claims"], row["claims_digest"]
 
-    before = digest(dict(SAID))
-    after = digest(_with(SAID, "payment", "'O4', 'EUR', 9.94, 'b@x.example'", "'O4', 'EUR', 9.94, 'c@x.example'"))
+    before = digest(dict(CLAIM_ROWS))
+    after = digest(_with(CLAIM_ROWS, "payment", "'O4', 'EUR', 9.94, 'b@x.example'", "'O4', 'EUR', 9.94, 'c@x.example'"))
 
     assert before[0] == after[0]
     assert before[1] != after[1]
@@ -109,7 +111,7 @@ def test_first_seen_is_kept_and_missing_exceptions_are_resolved_once(any_spark: 
           ('elsewhere', 'x', 'open', null, '2026-03-01', '2026-03-02', 2L)
           AS t(k, assertion, state, by, f, l, run)"""
     )
-    found = spark.sql(
+    exceptions = spark.sql(
         """SELECT k, assertion, 'late' reason_class, 'new' statement, '{}' claims, 'd1' claims_digest, 'b' owner,
         'open' state, cast(null as string) accepted_by, cast(null as string) accepted_reason
         FROM VALUES ('stays', 'x'), ('stays', 'y'), ('returns', 'x'), ('lapses', 'x'), ('comes', 'x')
@@ -119,7 +121,7 @@ def test_first_seen_is_kept_and_missing_exceptions_are_resolved_once(any_spark: 
         "SELECT * FROM VALUES ('stays'), ('goes'), ('went'), ('returns'), ('lapses'), ('vanishes'), ('comes') AS t(k)"
     )
 
-    rows = update_exceptions(found, before, keys, F.lit("2026-03-09").cast("timestamp"), 9)
+    rows = update_exceptions(exceptions, before, keys, F.lit("2026-03-09").cast("timestamp"), 9)
 
     assert rows.columns == before.columns
     assert {

@@ -48,53 +48,64 @@ _rows = st.lists(
     ),
     max_size=16,
 )
-_said = st.fixed_dictionaries({"till": _rows, "bank": _rows, "book": _rows})
+_claims = st.fixed_dictionaries({"till": _rows, "bank": _rows, "book": _rows})
 _some = st.sets(st.tuples(st.integers(1, 5), st.sampled_from(["mon", "tue", "wed"])), min_size=5)
 FEW = settings(LAWS, max_examples=3)
 """Keys do not touch each other, so a few examples with many keys say as much as many with few."""
-Said = dict[str, list[tuple[Any, ...]]]
+ClaimRowsByName = dict[str, list[tuple[Any, ...]]]
 
 
-def _frames(spark: SparkSession, said: Said) -> dict[str, DataFrame]:
-    return {name: spark.createDataFrame(rows, SCHEMA) for name, rows in said.items()}
+def _frames(spark: SparkSession, rows_by_claim: ClaimRowsByName) -> dict[str, DataFrame]:
+    return {name: spark.createDataFrame(rows, SCHEMA) for name, rows in rows_by_claim.items()}
 
 
 def _judged(claims: dict[str, DataFrame]) -> list[Any]:
     return reconcile(claims, None, DECLARED, CONTRACT).checked.collect()
 
 
-def _keys(said: Said) -> set[tuple[int, str]]:
-    return {(row[0], row[1]) for rows in said.values() for row in rows if row[0] is not None and row[1] is not None}
+def _keys(rows_by_claim: ClaimRowsByName) -> set[tuple[int, str]]:
+    return {
+        (row[0], row[1]) for rows in rows_by_claim.values() for row in rows if row[0] is not None and row[1] is not None
+    }
 
 
-@given(said=_said)
+@given(rows_by_claim=_claims)
 @FEW
-def test_each_key_has_one_outcome_and_each_assertion_at_most_one_exception(spark: SparkSession, said: Said) -> None:
-    rows = _judged(_frames(spark, said))
-
-    assert Counter((row["shop"], row["day"]) for row in rows) == Counter(_keys(said))
-    for row in rows:
-        doubts = Counter(one["assertion"] for one in row["_exceptions"] or ())
-        assert set(doubts) <= ASSERTIONS
-        assert set(doubts.values()) <= {1}
-        assert row["_outcome"] == ("held" if doubts else "resolved")
-        assert (row["amount"] is not None) == (row["_outcome"] == "resolved")
-        spoken = {name: [one for one in rows if one[:2] == (row["shop"], row["day"])] for name, rows in said.items()}
-        assert {name for name, found in spoken.items() if len(found) > 1} == set(doubts) & set(said)
-        if row["_outcome"] == "resolved":
-            said_of = [found[0][2] for name in ("till", "bank") for found in [spoken[name]] if found]
-            assert row["amount"] == next(value for value in said_of if value is not None) <= 4
-
-
-@given(said=_said, seed=st.randoms(use_true_random=False), some=_some)
-@FEW
-def test_the_result_does_not_depend_on_order_or_other_keys(
-    spark: SparkSession, said: Said, seed: Any, some: set[tuple[int, str]]
+def test_each_key_has_one_outcome_and_each_assertion_at_most_one_exception(
+    spark: SparkSession, rows_by_claim: ClaimRowsByName
 ) -> None:
-    part = {name: [row for row in rows if row[:2] in some] for name, rows in said.items()}
+    rows = _judged(_frames(spark, rows_by_claim))
+
+    assert Counter((row["shop"], row["day"]) for row in rows) == Counter(_keys(rows_by_claim))
+    for row in rows:
+        exceptions = Counter(exception["assertion"] for exception in row["_exceptions"] or ())
+        assert set(exceptions) <= ASSERTIONS
+        assert set(exceptions.values()) <= {1}
+        assert row["_outcome"] == ("held" if exceptions else "resolved")
+        assert (row["amount"] is not None) == (row["_outcome"] == "resolved")
+        rows_of_key = {
+            name: [other for other in rows if other[:2] == (row["shop"], row["day"])]
+            for name, rows in rows_by_claim.items()
+        }
+        assert {name for name, claim_rows in rows_of_key.items() if len(claim_rows) > 1} == set(exceptions) & set(
+            rows_by_claim
+        )
+        if row["_outcome"] == "resolved":
+            claimed = [
+                claim_rows[0][2] for name in ("till", "bank") for claim_rows in [rows_of_key[name]] if claim_rows
+            ]
+            assert row["amount"] == next(value for value in claimed if value is not None) <= 4
+
+
+@given(rows_by_claim=_claims, seed=st.randoms(use_true_random=False), some=_some)
+@FEW
+def test_result_does_not_depend_on_order_or_other_keys(
+    spark: SparkSession, rows_by_claim: ClaimRowsByName, seed: Any, some: set[tuple[int, str]]
+) -> None:
+    part = {name: [row for row in rows if row[:2] in some] for name, rows in rows_by_claim.items()}
     mixed = {name: seed.sample(rows, len(rows)) for name, rows in part.items()}
     moved = {name: frame.repartition(3) for name, frame in _frames(spark, mixed).items()}
 
-    whole = [row for row in _judged(_frames(spark, said)) if (row["shop"], row["day"]) in some]
+    full = [row for row in _judged(_frames(spark, rows_by_claim)) if (row["shop"], row["day"]) in some]
 
-    assert sorted(map(repr, _judged(moved))) == sorted(map(repr, whole))
+    assert sorted(map(repr, _judged(moved))) == sorted(map(repr, full))

@@ -79,7 +79,7 @@ REFUSED: list[tuple[Change, str]] = [
 
 
 @pytest.mark.parametrize(("change", "says"), REFUSED, ids=[says for _, says in REFUSED])
-def test_an_invalid_reconciliation_is_refused_with_its_place(spark: SparkSession, change: Change, says: str) -> None:
+def test_invalid_reconciliation_is_refused_with_its_place(spark: SparkSession, change: Change, says: str) -> None:
     declared = change(DECLARED)
     rows = {one.name: frame for one, frame in zip(declared.claims, claims(spark).values(), strict=True)}
 
@@ -90,14 +90,14 @@ def test_an_invalid_reconciliation_is_refused_with_its_place(spark: SparkSession
     assert str(refused.value).startswith("reconciliations/commercial_order.yaml:1: ")
 
 
-def test_a_contract_without_a_key_is_refused(spark: SparkSession) -> None:
+def test_contract_without_a_key_is_refused(spark: SparkSession) -> None:
     contract = contract_of([{**FIELDS[0], "primaryKey": False}, *FIELDS[1:]])
 
     with pytest.raises(InvalidDocument, match="has no primary key; a reconciliation needs one"):
         reconcile(claims(spark), None, DECLARED, contract)
 
 
-def test_an_attribute_may_use_structs_and_the_key(spark: SparkSession) -> None:
+def test_attribute_may_use_structs_and_the_key(spark: SparkSession) -> None:
     sql = Sql(Path("o.sql"), "SELECT *, named_struct('low', 1, 'high', 2) AS span FROM orders")
     declared = replace(
         DECLARED,
