@@ -1,7 +1,7 @@
-"""A fault that no single event shows: home deliveries that have lost their address.
+"""Generate orders that are valid one by one, but together violate a quality rule of the product.
 
-`python -m examples.retail.breach LANDING` lets such orders arrive. An order may come without an address, so each keeps
-the contract of its event; so many of them break what the product promises.
+`python -m examples.retail.breach LANDING` writes home deliveries without an address. The address of an order is
+optional, so each event conforms to its contract; the share of orders without one violates the contract of the product.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _EVENT = "retail.orders.order_placed"
 _ORDERS = 8
 
 
-def breach(landing: Path) -> Path:
-    """Write the orders beside those that arrived, and return their file."""
+def write_breach(landing: Path) -> Path:
+    """Write the orders into the landing folder, and return their file."""
     folder = landing / _EVENT
-    sent_home = _sent_home(folder)
-    lines = [json.dumps(_again(next(sent_home), number)) for number in range(_ORDERS)]
+    orders = _home_deliveries(folder)
+    lines = [json.dumps(_copy_without_address(next(orders), number)) for number in range(_ORDERS)]
     file = folder / "after-the-release.jsonl"
     file.write_text("\n".join(lines) + "\n")
     return file
 
 
-def _sent_home(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield orders of the shop that go to an address; what cannot be read was broken on purpose."""
+def _home_deliveries(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield orders of the web shop with an address; invalid lines, which the history contains, are skipped."""
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_bytes().splitlines():
             try:
@@ -39,12 +39,12 @@ def _sent_home(folder: Path) -> Iterator[dict[str, Any]]:
                 yield order
 
 
-def _again(order: dict[str, Any], number: int) -> dict[str, Any]:
-    """Return the order as another one, without its address."""
+def _copy_without_address(order: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return a copy of the order with its own ids and without the address."""
     event = str(uuid.uuid5(uuid.NAMESPACE_URL, f"after-the-release/{number}"))
-    own = {"event_id": event, "order_id": f"ORD-RELEASE{number:05d}"}
-    return {key: value for key, value in {**order, **own}.items() if key != "delivery_address"}
+    ids = {"event_id": event, "order_id": f"ORD-RELEASE{number:05d}"}
+    return {key: value for key, value in {**order, **ids}.items() if key != "delivery_address"}
 
 
 if __name__ == "__main__":
-    print(f"{_ORDERS} home deliveries without an address: {breach(Path(sys.argv[1]))}")
+    print(f"{_ORDERS} home deliveries without an address: {write_breach(Path(sys.argv[1]))}")

@@ -75,7 +75,7 @@ def test_duplicates_are_the_events_that_were_told_before(account: Account, told:
 
 def test_exceptions_are_those_that_books_kept_from_the_events_show(account: Account, told: list[Told]) -> None:
     events = list(distinct(_valid(told)))
-    called_back = {event["order_id"] for _, event in events if event.get("payment_id") in account.called_back}
+    called_back = {event["order_id"] for _, event in events if event.get("payment_id") in account.charged_back}
 
     found = {
         (order_id, reason, whose)
@@ -83,7 +83,7 @@ def test_exceptions_are_those_that_books_kept_from_the_events_show(account: Acco
         if order_id not in called_back
     }
 
-    assert account.doubted == found
+    assert account.exception_claims == found
     assert account.exceptions == {(order_id, reason) for order_id, reason, _ in found}
 
 
@@ -123,7 +123,7 @@ def test_an_event_is_out_of_order_where_files_or_waves_tell_that_a_newer_one_cam
 
 
 def test_a_run_that_finds_everything_differs_in_nothing(account: Account) -> None:
-    assert differences(account, replace(account, doubted=frozenset())) == []
+    assert differences(account, replace(account, exception_claims=frozenset())) == []
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_what_a_run_misses_or_makes_up_is_told(part: str, found: object, sentenc
         quarantined={("orders", "enum:channel"): 2},
         out_of_order={},
         gaps=frozenset(),
-        called_back=frozenset(),
+        charged_back=frozenset(),
         exceptions=frozenset({("ORD-1", "missing"), ("ORD-2", "late")}),
-        doubted=frozenset(),
+        exception_claims=frozenset(),
     )
     got = frozenset(found) if isinstance(found, set) else found
 

@@ -15,12 +15,12 @@ SMALL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""What Spark is told where data are few: it would spend longer on compiling and adapting than on the rows."""
+"""Spark settings for small data: code generation and adaptive planning would take longer than the rows."""
 SHOP: dict[str, str] = yaml.safe_load((CASES / "pipeline_projects" / "shop.yaml").read_text())
 
 
 def laid_out(folder: Path, files: Mapping[str, str | None]) -> Path:
-    """Write the files of a project, those that are None left out, and return its folder."""
+    """Write the files of a project, except those that are None, and return its folder."""
     for name, text in files.items():
         if text is not None:
             path = folder / name

@@ -24,7 +24,7 @@ from .random_draws import Draws
 from .returns import received, some_of
 from .shipments import dispatched, parted
 
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 _BETWEEN_INSTALMENTS = 5 * DAY
 
 
@@ -110,7 +110,7 @@ def _give_up(life: Life, draws: Draws, requirement: OrderRequirement) -> None:
     at = order.placed_at + draws.between(10 * MINUTE, 20 * HOUR)
     if reason == UNPAID:
         payment = life.new_payment(any_method(order, draws), order.gross)
-        attempts = requirement.failures or draws.between(1, _MOST_FAILURES)
+        attempts = requirement.failures or draws.between(1, _MAX_FAILURES)
         at = _fail(life, payment, order.placed_at + draws.below(HOUR), attempts, draws, finally_=True)
     life.tell(ORDER_CANCELLED, at, order.order_id, cancelled(order, at, all_pieces(order), reason, 0, draws))
 

@@ -24,7 +24,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Arrival:
-    """Something that arrived: bytes, or what becomes JSON."""
+    """An arrived payload: bytes, or a value that is written as JSON."""
 
     payload: Any
     run: int = 1
@@ -49,7 +49,7 @@ class Arrival:
 
 
 def raw(spark: SparkSession, folder: Path, arrivals: Iterable[Arrival]) -> DataFrame:
-    """Return raw rows; they stand in a file, as the rows of a table do."""
+    """Return raw rows that are read from a file, as the rows of a table are."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"raw-{len(list(folder.iterdir()))}.json"
     file.write_text("\n".join(arrival.as_json() for arrival in arrivals))
@@ -64,7 +64,7 @@ def source(
 
 
 def contract(name: str, fields: Mapping[str, Mapping[str, Any]], **more: Any) -> Contract:
-    """Return a contract with one object; fields are strings unless they say otherwise, and may say None."""
+    """Return a contract with one object; fields are strings unless given otherwise, and a key of None is left out."""
     declared = [{"name": field, "logicalType": "string", **field_keys} for field, field_keys in fields.items()]
     properties = [{key: value for key, value in field_keys.items() if value is not None} for field_keys in declared]
     document = {

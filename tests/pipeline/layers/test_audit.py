@@ -87,7 +87,7 @@ def test_only_table_rules_are_audited(spark: SparkSession, case: str) -> None:
     assert found.passed is not bool(blocking)
     assert found.rows == len(rows)
     assert {item.rule.id for item in found.concerns} == warned | ({"freshness:at"} if rows else set())
-    assert "required:state" not in {item.rule.id for item in found.results}  # rows are judged elsewhere
+    assert "required:state" not in {item.rule.id for item in found.results}  # row rules are checked elsewhere
     assert ("unique:id" in {item.rule.id for item in found.results}) is (keys is Keys.CHECKED)
     assert all("'3'" not in reason and "(3" not in reason for reason in found.reasons)  # codes are confidential
 
@@ -107,7 +107,7 @@ def test_duplicates_are_searched_among_written_rows_where_that_suffices(spark: S
     assert sound.rows == 6
     assert {item.rule.id for item in sound.results} >= {"unique:id", "unique:code"}
     assert broken(audit(double, HELD_TO, NOW, written=Written(double.where("id = 'a'"), ("id",)))) == {"unique:id": 2}
-    # a code is no part of what rows are replaced by, so that another row may have it
+    # the code is not part of the replaced key, so another row may have the same code
     codes = table(spark, [*SOUND, ("f", "3", "done")])
     assert broken(audit(codes, HELD_TO, NOW, written=Written(codes.where("id = 'f'"), ("id",)))) == {"unique:code": 2}
 

@@ -53,7 +53,7 @@ _POISON = (b"", b'{"id"', b'[{"id":"a"}]', b"\xff")
 
 
 def _history(seed: int) -> list[Arrival]:
-    """Make up what arrives in some runs: some of it twice, some of it broken, none of it in order."""
+    """Generate the arrivals of several runs: some repeated, some invalid, out of order."""
     dice = Random(seed)  # noqa: S311
     payloads: list[object] = [_event(dice) for _ in range(dice.randint(20, 40))]
     payloads += [dice.choice(payloads) for _ in range(10)] + list(_POISON)
@@ -75,7 +75,7 @@ def _event(dice: Random) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Tables in files, replaced by each run: what the runner does, without Iceberg."""
+    """Tables in files, replaced by each run, as the runner does with Iceberg."""
 
     spark: SparkSession
     folder: Path
@@ -107,7 +107,7 @@ class _Tables:
 
 
 def _content(frame: DataFrame) -> Counter[str]:
-    """Return the rows, whichever run wrote them."""
+    """Return the rows without their run numbers."""
     return Counter(str(sorted(row.asDict(recursive=True).items())) for row in frame.drop("_run").collect())
 
 

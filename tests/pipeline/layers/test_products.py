@@ -32,7 +32,7 @@ _PRODUCT = contract(
 
 
 def _events(spark: SparkSession, columns: str, rows: str) -> DataFrame:
-    """Return standing events: fields, then run, file and position."""
+    """Return accepted events: fields, then run, file and position."""
     given = spark.sql(f"SELECT * FROM VALUES {rows} AS t({columns}, _raw_run, _source_file, _position)")  # noqa: S608
     return given.selectExpr(
         "*", "'accepted' AS _outcome", "timestamp'2026-01-05 00:00:00Z' AS _arrived_at", "'' AS _digest", "1L AS _run"

@@ -108,7 +108,7 @@ def test_rows_are_selected_delayed_redacted_and_have_the_contract_columns(any_sp
     assert rows.columns == judged.valid.columns == names
     assert judged.valid.schema["gross"].dataType.simpleString() == "decimal(12,2)"
     found = by_order(judged.valid)
-    assert sorted(found) == ["a", "c"]  # b is a microsecond too young, d has no moment
+    assert sorted(found) == ["a", "c"]  # b is one microsecond too recent, d has no timestamp
 
     def hashed(value: str) -> str:
         return sha256(f"{salt}\x1f{value}".encode()).hexdigest()
@@ -232,7 +232,7 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
     assert "3 rules of orders 1.0.0 failed: nothing is published" in report
     assert "type:gross: 1 row breaks it" in report
     assert "1.505 in the row of order_id b" in report
-    assert "dan" not in report  # what is classified is not shown
+    assert "dan" not in report  # classified values are not shown
     assert "*** in the row of order_id d" in report
     assert broken.as_data()["passed"] is False
 

@@ -56,7 +56,7 @@ AS t(order_id, gross, city, settled_at, _outcome)"""
 
 
 def orders(spark: SparkSession, place: TableNamespace) -> PinnedInput:
-    """Make a table with three rows, of which two stand and one may be seen, and pin it as it is."""
+    """Create a table with three rows, two of them current and one visible, and return its stamp."""
     table = place.full_name("products.orders")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {place.name}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {place.layer_namespace('products')}")

@@ -152,7 +152,7 @@ SHOP = Project(
 
 
 def contracts(**changed: Any) -> dict[Line, Contract]:
-    """Return the contracts by their lines, some of them with other fields or other terms."""
+    """Return the contracts by line, some of them with other fields or terms."""
     contracts = {}
     for name, fields in CONTRACTS.items():
         changes = changed.get(name, {})

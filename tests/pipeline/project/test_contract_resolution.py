@@ -136,7 +136,7 @@ def opening(registry: ContractRegistry) -> Opening:
 
 
 def closed_door() -> AbstractContextManager[RegistryClient]:
-    """Lead to a server that is not there."""
+    """Return the URL of a server that does not exist."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -144,7 +144,7 @@ def closed_door() -> AbstractContextManager[RegistryClient]:
 
 
 class Leaving:
-    """A registry that can be reached for one contract, and then no more."""
+    """A registry that answers for one contract and is unreachable afterwards."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry

@@ -10,7 +10,7 @@ from tests.pipeline.retail.retailer import Retailer, open_retailer
 
 @pytest.fixture(scope="session")
 def retailer(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Retailer:
-    """A first wave, and a second one with what was late, each read by a run."""
+    """Two waves, the second with late events, each processed by one run."""
     opened = open_retailer(spark, tmp_path_factory.mktemp("retail"), "retail")
     opened.hear()
     opened.hear()

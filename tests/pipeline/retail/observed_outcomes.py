@@ -104,9 +104,9 @@ def observe_outcomes(tables: Tables, landing: Path, assertions: Collection[str])
         quarantined=Counter((line.source, " and ".join(line.rules)) for line in lines.values() if line.rules),
         out_of_order=Counter({name: sum(late for _, late, _ in keys) for name, keys in sequences.items()}),
         gaps=frozenset((name, key) for name, keys in sequences.items() for key, _, missing in keys if missing),
-        called_back=frozenset(row["payment_id"] for row in called_back.collect()),
+        charged_back=frozenset(row["payment_id"] for row in called_back.collect()),
         exceptions=frozenset((row["order_id"], row["reason_class"]) for row in exceptions),
-        doubted=frozenset(
+        exception_claims=frozenset(
             (row["order_id"], row["reason_class"], _CLAIM_OF_OWNER[row["owner"]])
             for row in exceptions
             if row["assertion"] in assertions

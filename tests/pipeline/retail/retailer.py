@@ -19,14 +19,14 @@ from treaty.pipeline.tables import Stamp, Tables
 
 RETAIL = Path(__file__).parents[3] / "examples" / "retail"
 HISTORY = Options(orders=1_000, seed=7, days=30, batch="week")
-"""The history of the example's own page; a thousand orders have every kind of defect."""
+"""The history of the README; a thousand orders have every kind of defect."""
 SECRET = "known to the retailer only"  # noqa: S105
 _NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 @dataclass
 class Retailer:
-    """The project in a folder with tables of its own, and what was found after each wave."""
+    """A copy of the project with its own tables, and the outcomes after each wave."""
 
     folder: Path
     tables: Tables
@@ -35,11 +35,11 @@ class Retailer:
 
     @property
     def landing(self) -> Path:
-        """Where events arrive, with the ledgers beside them."""
+        """The folder with the events and the ledgers."""
         return self.folder / "landing"
 
     def hear(self) -> None:
-        """Let the next wave arrive, run, and note what the tables tell."""
+        """Generate the next wave, run the project, and record the outcomes."""
         wave = len(self.summaries) + 1
         write(replace(HISTORY, wave=wave), self.landing)
         opened = open_project(self.folder, None)
@@ -56,18 +56,18 @@ class Retailer:
         self.observed.append(observe_outcomes(self.tables, self.landing, assertions))
 
     def stamp(self, table: str, wave: int) -> Stamp:
-        """Return the stamp of what a wave's run published."""
+        """Return the stamp that the run of a wave published."""
         run = self.summaries[wave - 1].run
         return next(stamp for stamp in self.tables.stamps(table) if stamp.run == run)
 
     def rows(self, table: str, wave: int = 2) -> list[dict[str, Any]]:
-        """Return what readers saw of a table after a wave."""
+        """Return the rows of a table that readers saw after a wave."""
         found = self.tables.read(table, self.stamp(table, wave)).collect()
         return [plain(row.asDict(recursive=True)) for row in found]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as any reader gives it: moments in UTC, which Spark gives in the zone of this machine."""
+    """Return a comparable value: timestamps in UTC, which Spark returns in the local time zone."""
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     if isinstance(value, dict):
@@ -76,7 +76,7 @@ def plain(value: Any) -> Any:
 
 
 def open_retailer(spark: SparkSession, folder: Path, name: str) -> Retailer:
-    """Copy the example's project and its contracts, with tables in a namespace of their own."""
+    """Copy the project of the example and its contracts, with tables in a separate namespace."""
     for part in ("pipeline", "contracts"):
         shutil.copytree(RETAIL / part, folder / part, ignore=shutil.ignore_patterns(".treaty", "landing", "feeds"))
     session = spark.newSession()

@@ -50,7 +50,7 @@ def test_books_have_resolved_orders_only(retailer: Retailer) -> None:
     assert held
     assert not held & {row["order_id"] for row in after}
     entries = {row[_ENTRY]: row for row in after}
-    # money that a bank called back, and goods that came back, are entries of their own
+    # chargebacks and returns are separate entries
     assert {row[_ENTRY]: row for row in before} == {row[_ENTRY]: entries[row[_ENTRY]] for row in before}
     assert {row["recognition_movement"] for row in after} == {"sale", "return_reversal", "chargeback_reversal"}
 
@@ -105,7 +105,7 @@ def _named() -> str:
 
 
 def _hashed(table: str, who: str) -> str:
-    """Return the pseudonym of a buyer as the documents say it is made."""
+    """Return the pseudonym of a buyer, computed as documented."""
     salt = hashlib.sha256("\x1f".join((_EXPORT, table, SECRET)).encode()).hexdigest()
     return hashlib.sha256(f"{salt}\x1f{who}".encode()).hexdigest()
 
@@ -115,7 +115,7 @@ def _folder(retailer: Retailer) -> Path:
 
 
 def _delivered(retailer: Retailer) -> tuple[dict[str, Any], Path]:
-    """Return the newest manifest and its file, found as a partner finds them."""
+    """Return the newest manifest and its file, located as a partner would."""
     latest = json.loads((_folder(retailer) / "latest.json").read_bytes())
     path = _folder(retailer) / latest["manifest"]
     assert latest["manifest_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -16,14 +16,14 @@ _TABLES = {
     "products.order_capture": "order_id",
     "publications.finance_recognized_sale_v2": "recognition_entry_id",
 }
-"""A product and a publication with nested fields, deletes and two published states, and what names their rows."""
+"""A product and a publication with nested fields, deletes and two published states, and their keys."""
 
 _LISTS = ("_violations",)
 
 
 @pytest.fixture
 def catalog(spark: SparkSession) -> Iterator[SqlCatalog]:
-    """The catalog of the session, as pyiceberg opens it."""
+    """The catalog of the session, opened with PyIceberg."""
     uri = spark.conf.get("spark.sql.catalog.lake.uri")
     assert uri is not None
     warehouse = spark.conf.get("spark.sql.catalog.lake.warehouse")
@@ -57,7 +57,7 @@ def _read(scan: DataScan) -> list[dict[str, Any]]:
 
 
 def _without_no_lists(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as pyiceberg gives it: a list that is null is an empty one there."""
+    """Return a row as PyIceberg does: null lists are empty lists."""
     return {name: [] if value is None and name in _LISTS else value for name, value in row.items()}
 
 

@@ -1,4 +1,4 @@
-"""One undisturbed run of the kiosk, shared by the tests that compare with it."""
+"""One uninterrupted run of the kiosk project, shared by the tests that compare with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.pipeline.run.processes import WAVES, Premises, open_premises
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Premises:
-    """A kiosk that read all waves in one run, on one machine, with nothing in its way."""
+    """The project after one uninterrupted local run over all waves."""
     opened = open_premises(tmp_path_factory.mktemp("undisturbed"), WAVES)
     code, _, complaint = opened.run()
     assert (code, complaint) == (0, "")

@@ -69,7 +69,7 @@ def _contract(name: str, fields: Mapping[str, Mapping[str, Any]], key: str | Non
 
 
 def contracts(**changed: Contract) -> dict[Line, Contract]:
-    """Return the kiosk's contracts, some of them changed."""
+    """Return the contracts of the project, some of them changed."""
     by_name = {
         "ordered": _contract(
             "ordered",
@@ -107,7 +107,7 @@ def contracts(**changed: Contract) -> dict[Line, Contract]:
 
 
 def books(most: int = 500, **more: Any) -> Contract:
-    """Return the contract of the publication; amounts above `most` break it."""
+    """Return the contract of the publication; amounts above `most` violate it."""
     amount = {**_AMOUNT, "logicalTypeOptions": {"minimum": 0, "maximum": most}}
     fields: dict[str, dict[str, Any]] = {"order_id": _TEXT, "amount": amount, "is_paid": {"logicalType": "boolean"}}
     return _contract("books", fields, "order_id", **more)
@@ -120,12 +120,12 @@ def ordered(event: int, order: str, number: int, amount: Any, withdrawn: bool | 
 
 
 def paid(event: int, order: str, amount: Any) -> dict[str, Any]:
-    """Return the event of a payment; the receipts of one till are numbered whatever order they are for."""
+    """Return the event of a payment; receipts of a till are numbered across orders."""
     return {"event": f"p{event}", "order_id": order, "amount": amount, "till": f"t{event % 2}", "receipt": event}
 
 
 def deliver(folder: Path, source: str, number: int, events: Iterable[dict[str, Any] | str]) -> None:
-    """Let a file arrive at a project."""
+    """Write a file of events into the landing folder of a project."""
     path = folder / "landing" / source / f"{number:04}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in events))
@@ -133,7 +133,7 @@ def deliver(folder: Path, source: str, number: int, events: Iterable[dict[str, A
 
 @dataclass
 class Kiosk:
-    """The project in a folder, with tables of its own."""
+    """The project in a folder, with its own tables."""
 
     folder: Path
     tables: Tables
@@ -142,12 +142,12 @@ class Kiosk:
     files: int = 0
 
     def deliver(self, source: str, events: Iterable[dict[str, Any] | str]) -> None:
-        """Let a file arrive."""
+        """Write a file of events."""
         self.files += 1
         deliver(self.folder, source, self.files, events)
 
     def run(self, wish: RunOptions | None = None, stop_at: int | None = None) -> RunSummary:
-        """Run once; `stop_at` dies at the boundary of that number, as a killed process would."""
+        """Run once; `stop_at` aborts the run at the phase with that number, as if the process were killed."""
         self.runs += 1
         seen = 0
 
@@ -163,18 +163,18 @@ class Kiosk:
         return run_project(self.tables, project, self.contracts, asked, RunEnvironment(tell), now)
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
-        """Return what readers see of a table, in order."""
+        """Return the published rows of a table, in order."""
         frame = self.tables.read(table)
         return sorted(tuple(map(str, row)) for row in frame.select(*(columns or frame.columns)).collect())
 
     def current_rows(self, table: str) -> list[tuple[Any, ...]]:
-        """Return what the next step sees of a table, without what only tells of runs."""
+        """Return the rows that the next step reads, without columns that depend on the run."""
         frame = self.tables.current_rows(table)
         kept = [name for name in frame.columns if name not in ("_run", "first_seen", "last_seen")]
         return sorted(tuple(map(str, row)) for row in frame.select(*kept).collect())
 
     def everything(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Return the state of every derived table that a replay must give again."""
+        """Return the rows of every derived table, which a replay must reproduce."""
         derived = [f"events.{name}" for name in ("ordered", "paid")] + ["products.orders", "products.payments"]
         state = {
             table: self.current_rows(table) for table in (*derived, "reconciliation.sales", "publications.books_v1")
@@ -187,11 +187,11 @@ class Kiosk:
 
 
 class Killed(BaseException):
-    """What stands for kill -9: nothing may catch it."""
+    """Simulates kill -9: must not be caught."""
 
 
 def open_kiosk(spark: SparkSession, folder: Path, name: str) -> Kiosk:
-    """Lay the project out, with tables in a namespace of their own."""
+    """Write the project, with tables in a separate namespace."""
     laid_out(folder, FILES)
     (folder / "treaty.yaml").write_text(yaml.safe_dump({"name": "kiosk"}))
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{name}")

@@ -1,4 +1,4 @@
-"""The kiosk run by `treaty run` in a process of its own, and its tables read with PyIceberg."""
+"""The kiosk project run by `treaty run` in a separate process; its tables are read with PyIceberg."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _TABLES = (
     "publications.books_v1",
 )
 _ORDERS = "ABCDEFGH"
-_PATIENCE = 240.0
+_RUN_TIMEOUT_S = 240.0
 """Seconds after which a run counts as hung."""
 _LOOK_AGAIN = 0.005
 _OF_THIS_RUN = {
     *("_run", "_raw_run", "_arrived_at", "arrived_at", "file_modified", "first_seen", "last_seen"),
     *("position", "_position"),
 }
-"""Columns that tell when something was done, and with which other files, not what."""
+"""Columns that depend on the time and the files of a run."""
 _PATHS = ("file", "_source_file")
 
 
 def feed(folder: Path, wave: int) -> None:
-    """Let a wave arrive: orders that change, one twice, a torn line, and payments of which some do not fit."""
+    """Write a wave of events: changed orders, a duplicate, a truncated line, and payments that partly do not match."""
     orders = [ordered(10 * wave + n, name, wave, 10 * wave + n % 2) for n, name in enumerate(_ORDERS)]
     deliver(folder, "ordered", wave, [*orders, orders[0], "{torn"])
     deliver(folder, "paid", wave, [paid(10 * wave + n, name, 10) for n, name in enumerate(_ORDERS[1:])])
@@ -49,20 +49,20 @@ def feed(folder: Path, wave: int) -> None:
 
 @dataclass(frozen=True)
 class Premises:
-    """A kiosk in a folder, and the file that is the catalog of its tables."""
+    """The project in a folder, and the file with the catalog of its tables."""
 
     folder: Path
     catalog: Path
 
     @property
     def warehouse(self) -> Path:
-        """Where the files of its tables are."""
+        """The folder with the files of the tables."""
         return self.folder / ".treaty" / "tables"
 
     def start(
         self, *arguments: str, largest_file: int | None = None, spark_home: Path | None = None
     ) -> subprocess.Popen[str]:
-        """Start a run as a session of its own, so that it can be ended with all its processes."""
+        """Start a run in its own process group, so that all its processes can be killed."""
 
         def limited() -> None:
             if largest_file is not None:
@@ -87,19 +87,19 @@ class Premises:
     def run(
         self, *arguments: str, largest_file: int | None = None, spark_home: Path | None = None
     ) -> tuple[int, str, str]:
-        """Run to the end, and return the exit code with what was said on both channels."""
+        """Run to the end, and return the exit code, the output and the errors."""
         started = self.start(*arguments, largest_file=largest_file, spark_home=spark_home)
         try:
-            output, errors = started.communicate(timeout=_PATIENCE)
+            output, errors = started.communicate(timeout=_RUN_TIMEOUT_S)
         finally:
             end(started)
         return started.returncode, output, errors
 
     def run_until_it_wrote(self, files: int) -> int:
-        """Run until so many files more are there, kill everything at once, and return the exit code."""
+        """Run until a number of new files exist, kill all processes, and return the exit code."""
         enough = self.files() + files
         started = self.start()
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _RUN_TIMEOUT_S
         try:
             while started.poll() is None and self.files() < enough:
                 assert time.monotonic() < deadline, "the run neither came there nor ended"
@@ -109,11 +109,11 @@ class Premises:
         return started.returncode
 
     def files(self) -> int:
-        """Count the files of all tables: how far a run has come."""
+        """Count the files of all tables, which shows the progress of a run."""
         return sum(len(names) for _, _, names in os.walk(self.warehouse))
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables that there are, by name."""
+        """Return the existing tables by name."""
         catalog = SqlCatalog(CATALOG, uri=f"sqlite:///{self.catalog}", init_catalog_tables="false")
         try:
             return {name: catalog.load_table(name) for name in _TABLES if catalog.table_exists(name)}
@@ -121,7 +121,7 @@ class Premises:
             catalog.close()
 
     def unpublished(self) -> list[str]:
-        """Return the branches that hold anything that readers do not see."""
+        """Return the branches with rows that are not published."""
         found = []
         for name, table in self.tables().items():
             seen = {one.snapshot_id for one in table.history()}
@@ -129,12 +129,12 @@ class Premises:
         return found
 
     def rows(self) -> dict[str, list[tuple[str, ...]]]:
-        """Return what readers see of every table, without what only tells of runs."""
+        """Return the published rows of every table, without columns that depend on the run."""
         return {name: sorted(_read(table)) for name, table in self.tables().items()}
 
 
 def open_premises(folder: Path, waves: int = 0) -> Premises:
-    """Lay the kiosk out with its contracts and settings; some waves have arrived already."""
+    """Write the project with its contracts, settings and some waves of events."""
     opened = Premises(folder, folder / ".treaty" / "catalog.db")
     laid_out(folder, FILES)
     for line, contract in contracts().items():
@@ -160,7 +160,7 @@ def open_premises(folder: Path, waves: int = 0) -> Premises:
 
 
 def end(started: subprocess.Popen[str]) -> None:
-    """Kill a run with all its processes, and take its exit code."""
+    """Kill a run with all its processes, and return its exit code."""
     if started.poll() is None:
         os.killpg(started.pid, signal.SIGKILL)
         started.communicate()

@@ -19,7 +19,7 @@ def test_cluster_computes_the_same_tables(undisturbed: Premises, tmp_path: Path)
 
 
 def _spark_home(folder: Path) -> Path:
-    """Return a home for Spark that workers may write to: they keep their logs beside what they run."""
+    """Return a Spark home that workers can write their logs to."""
     folder.mkdir()
     for part in Path(pyspark.__file__).parent.iterdir():
         (folder / part.name).symlink_to(part)

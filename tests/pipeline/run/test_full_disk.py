@@ -16,7 +16,7 @@ _LARGE = WAVES + 1
 
 def test_write_error_is_reported_and_the_next_run_completes(undisturbed: Premises, tmp_path: Path) -> None:
     kiosk = open_premises(tmp_path / "kiosk", WAVES)
-    # no codec makes it smaller, so the file of its rows is larger than this process may write one
+    # the data cannot be compressed, so the file is larger than this process may write
     noise = base64.b64encode(random.Random(1).randbytes(2 * _LARGEST_FILE)).decode()  # noqa: S311
     deliver(kiosk.folder, "ordered", _LARGE, [noise])
 

@@ -31,7 +31,7 @@ def test_run_interrupted_at_any_phase_is_completed_by_the_next(spark: SparkSessi
             kiosk.run(RunOptions(_STEPS, max_parallel_steps=1), stop_at=boundary)
             break
         except Killed:
-            boundary += 19  # every wave dies at another boundary, and the next one finds the ruins of the last
+            boundary += 19  # each wave is interrupted at another phase, after the leftovers of the wave before
     survived = kiosk.everything()
     assert boundary > 20, "no run died after its first steps"
 

@@ -10,7 +10,7 @@ from tests.pipeline.run.processes import WAVES, Premises, feed, open_premises
 
 _SEED = 6
 _STRETCHES = ((0.05, 0.5), (0.5, 0.9))
-"""How far runs come, as shares of the files that an undisturbed one writes; each dies somewhere in its stretch."""
+"""Ranges of progress, as shares of the files of an uninterrupted run; one run is killed in each."""
 
 
 def test_killed_runs_are_completed_by_the_next(undisturbed: Premises, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_two_lines_of_a_contract_are_measured_together() -> None:
 
 
 class Kept:
-    """Keeps measures in place of a registry."""
+    """Stores measures instead of a registry."""
 
     def __init__(self) -> None:
         self.found: list[Measure] = []

@@ -33,7 +33,7 @@ with hold_run_lock(Path(sys.argv[1]), current_holder(4711, datetime(2026, 3, 1, 
 
 @contextmanager
 def another_process(project: Path) -> Iterator[subprocess.Popen[str]]:
-    """Let another process hold the lock until it is told or killed."""
+    """Start a process that holds the lock until it is stopped or killed."""
     command = [sys.executable, "-c", _HOLDER, str(project)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -47,7 +47,7 @@ def test_runs_process_new_rows_and_change_affected_keys(any_spark: SparkSession,
     kiosk.deliver("ordered", [ordered(7, "D", 1, 40)])
     third = kiosk.run()
 
-    # a later number arrived before an earlier one, and stays; a withdrawn order is gone
+    # the highest number wins although it arrived first; a withdrawn order is deleted
     assert kiosk.rows("publications.books_v1") == [("B", "25.00", "True"), ("D", "40.00", "False")]
     assert next(step for step in third.steps if step.table == "products.orders").mode == "incremental"
     assert _outcomes(third)["products.payments"] is Outcome.NOTHING_NEW

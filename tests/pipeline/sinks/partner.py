@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def faults(folder: Path) -> Iterator[str]:
-    """Yield what differs between a folder and its manifest; nothing where it arrived whole."""
+    """Yield the differences between a folder and its manifest; none if the delivery is complete."""
     for file in json.loads((folder / "manifest.json").read_bytes())["files"]:
         path = folder / file["name"]
         if not path.is_file():

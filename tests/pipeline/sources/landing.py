@@ -17,16 +17,16 @@ NOON = datetime(2026, 11, 16, 12, 0, 0, 123456, tzinfo=UTC)
 
 
 def files(pattern: Path | str, kind: Format = Format.JSONL, options: Mapping[str, str] = EMPTY) -> Source:
-    """Return a source of files."""
+    """Return a source that reads files."""
     return Source("order_placed", Line("retail.orders.order_placed", 1), Files(str(pattern), kind, options))
 
 
 def table(database: Path, column: str = "id") -> Source:
-    """Return a source of a table in SQLite."""
+    """Return a source that reads a SQLite table."""
     origin = Jdbc(f"jdbc:sqlite:{database}", "orders", column)
     return Source("order_placed", Line("retail.orders.order_placed", 1), origin)
 
 
 def asking(known: DataFrame | None = None) -> ArrivalRequest:
-    """Return the question of run 5 at noon."""
+    """Return the request of run 5 at noon."""
     return ArrivalRequest(5, NOON, known)

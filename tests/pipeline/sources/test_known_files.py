@@ -35,7 +35,7 @@ def test_only_new_files_are_read(any_spark: SparkSession, request: pytest.Fixtur
     assert found.new == 1
     assert [note.partition(" ")[0].rpartition("/")[2] for note in found.notes] == ["1.jsonl", "2.jsonl"]
     assert all("changed after it was read, and is not read again" in note for note in found.notes)
-    # run 4 died before it brought the list of files up to date
+    # run 4 was interrupted before it updated the list of files
     assert _run(tables, 5, pattern).rows is None
     remember_files(tables, "order_placed", 5)
     assert _run(tables, 6, pattern).rows is None
@@ -67,7 +67,7 @@ def test_files_are_read_again_after_a_rollback(
 
 
 def _run(tables: Tables, run: int, pattern: Path) -> Arrivals:
-    """Read what is new into raw, as a run does."""
+    """Append new files to the raw table, as a run does."""
     tables.ensure(RAW_TABLE, RAW, {})
     found = read_arrivals(tables.spark, files(pattern), ArrivalRequest(run, NOON, known_files(tables, "order_placed")))
     if found.rows is not None:

@@ -22,19 +22,19 @@ COLUMNS = StructType(
 
 
 def place_of(request: pytest.FixtureRequest) -> str:
-    """Return a namespace of the test's own."""
+    """Return a namespace that only this test uses."""
     return "lake." + re.sub(r"\W", "_", request.node.name)
 
 
 def made(spark: SparkSession, request: pytest.FixtureRequest) -> Tables:
-    """Return tables with one, empty, for orders."""
+    """Return the tables, with an empty one for orders."""
     tables = Tables(spark, place_of(request))
     tables.ensure("products.orders", COLUMNS, {})
     return tables
 
 
 def orders(spark: SparkSession, run: int, *rows: tuple[str, int | None, str]) -> DataFrame:
-    """Return orders that a run writes."""
+    """Return the orders that a run writes."""
     listed = ", ".join(
         f"('{key}', CAST({'NULL' if part is None else part} AS BIGINT), '{state}')" for key, part, state in rows
     )
@@ -43,7 +43,7 @@ def orders(spark: SparkSession, run: int, *rows: tuple[str, int | None, str]) ->
 
 
 def stamp(run: int) -> NewStamp:
-    """Return what a run says of itself."""
+    """Return the stamp of a run."""
     return NewStamp(run, {"events.order_placed": run - 1}, "orders 1.2.0", f"d{run}", {"written": 3}, {"highest": "7"})
 
 

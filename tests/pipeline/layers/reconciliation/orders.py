@@ -139,12 +139,12 @@ CLAIM_ROWS: Mapping[str, tuple[str, ...]] = {
 
 
 def claims(spark: SparkSession, rows_by_claim: Mapping[str, tuple[str, ...]] = CLAIM_ROWS) -> dict[str, DataFrame]:
-    """Return the rows of each claim's product."""
+    """Return the rows of the product of each claim."""
     return {name: frame(spark, _COLUMNS[name], rows) for name, rows in rows_by_claim.items()}
 
 
 def frame(spark: SparkSession, columns: str, rows: tuple[str, ...]) -> DataFrame:
-    """Return rows that are written in SQL."""
+    """Return rows given as SQL values."""
     parts = [
         part.strip().split(" ", 1) for part in columns.replace(", ", "\n").replace("(12\n2)", "(12,2)").split("\n")
     ]

@@ -23,7 +23,7 @@ CASES: list[tuple[str, str, str, Agreement, bool]] = [
     ("tinyint", "127", "-128", Agreement(254), False),
     ("bigint", "9223372036854775807", "9223372036854775806", Agreement(1), True),
     ("bigint", "9223372036854775807", "9223372036854775805", Agreement(1), False),
-    ("double", "1.0", "1.1", Agreement(0.1, True), True),  # as written, not as a computer rounds
+    ("double", "1.0", "1.1", Agreement(0.1, True), True),  # compared as written, without binary rounding
     ("double", "0.3", "0.1", Agreement(0.2), True),
     ("double", "1e300", "1e299", Agreement(0.5, True), False),
     ("double", "1e300", "1.001e300", Agreement(0.5, True), True),
@@ -47,7 +47,7 @@ def test_agreement_by_type_and_tolerance(any_spark: SparkSession) -> None:
     columns = []
     for number, (kind, first, other, _, _) in enumerate(CASES):
         columns += [F.lit(text).cast(kind).alias(f"{side}{number}") for side, text in (("a", first), ("b", other))]
-    # values come from rows, so that nothing is worked out while the query is planned
+    # values come from rows, so that Spark does not fold them as constants
     given = any_spark.range(1).select(*columns).where(F.rand() >= 0)
     answers = []
     for number, (_, _, _, agreement, _) in enumerate(CASES):

@@ -21,7 +21,7 @@ RESOLVED: dict[str, dict[str, Any]] = {
         "weight": 1.0,
         "state": "paid",
     },
-    "O5": {  # nobody paid, and weights differ by more than a tenth
+    "O5": {  # no payment, and weights differ by more than a tenth
         "currency": "EUR",
         "gross": Decimal("10.00"),
         "paid": Decimal("0.00"),

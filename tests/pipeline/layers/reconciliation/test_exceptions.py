@@ -14,7 +14,7 @@ from treaty.pipeline.layers.reconciliation import Reconciled, acceptance_columns
 
 
 def _accepted(spark: SparkSession, exceptions: DataFrame, *given: tuple[str, datetime]) -> DataFrame:
-    """Let people accept every exception that is found."""
+    """Return acceptances of every exception."""
     rows = [
         (row["order_id"], row["assertion"], row["claims_digest"], f"{actor} knows", actor, at, 1)
         for row in exceptions.collect()
@@ -26,7 +26,7 @@ def _accepted(spark: SparkSession, exceptions: DataFrame, *given: tuple[str, dat
 def _with(
     rows_by_claim: Mapping[str, tuple[str, ...]], claim: str, before: str, after: str
 ) -> dict[str, tuple[str, ...]]:
-    """Let a claim say something else in one row."""
+    """Replace one row of a claim."""
     assert before in rows_by_claim[claim]
     return {**rows_by_claim, claim: tuple(after if row == before else row for row in rows_by_claim[claim])}
 
@@ -53,15 +53,15 @@ def test_acceptance_resolves_a_key_until_the_claims_change(spark: SparkSession) 
     by_ada, still_open = ("accepted", "ada", "ada knows"), ("open", None, None)
     assert _states(after) == {
         ("O2", "currency"): by_ada,
-        ("O3", "gross"): still_open,  # nobody can accept that a required value is missing
+        ("O3", "gross"): still_open,  # a missing required value cannot be accepted
         ("O3", "variance"): still_open,
         ("O4", "email"): by_ada,
         ("O4", "money_matches"): by_ada,
-        ("O4", "contract"): still_open,  # with that accepted, its state is odd, which the contract does not know
+        ("O4", "contract"): still_open,  # after acceptance, its state is not in the enum of the contract
         ("O6", "shipment"): by_ada,
         ("O7", "shipped_after_order"): by_ada,
         ("O9", "placed_at"): by_ada,
-        ("X8", "contract"): still_open,  # nor can anybody accept that a row breaks its contract
+        ("X8", "contract"): still_open,  # a violation of the contract cannot be accepted
     }
     assert {key for key, row in after.items() if row["_outcome"] == "held"} == {"O3", "O4", "X8"}
     assert [(after[key]["currency"], after[key]["weight"]) for key in ("O2", "O6")] == [("EUR", None), ("EUR", 1.0)]

@@ -51,7 +51,7 @@ _rows = st.lists(
 _claims = st.fixed_dictionaries({"till": _rows, "bank": _rows, "book": _rows})
 _some = st.sets(st.tuples(st.integers(1, 5), st.sampled_from(["mon", "tue", "wed"])), min_size=5)
 FEW = settings(LAWS, max_examples=3)
-"""Keys do not touch each other, so a few examples with many keys say as much as many with few."""
+"""Keys are independent, so a few examples with many keys test as much as many examples with few."""
 ClaimRowsByName = dict[str, list[tuple[Any, ...]]]
 
 
