@@ -22,13 +22,13 @@ def registered(entry: ActivityEntry) -> str:
     if not entry.follows:
         return f"{text}, the first version"
     before = entry.details.get("before")
-    hits = _affected_text(entry.details.get("hits"), "hits")
+    hits = _affected_text(entry.details.get("hits"), "affects")
     if entry.details.get("opens_line"):
-        beside = f"a new line beside {str(before).partition('.')[0]}" if before else "a new line"
-        return f"{text}: {beside}{hits or '; no consumer has to move'}"
+        beside = f"a new line next to line {str(before).partition('.')[0]}" if before else "a new line"
+        return f"{text}: {beside}{hits or '; no consumer has to migrate'}"
     if before is None:
         return f"{text}: {'compatible' if entry.details.get('compatible') else 'breaking'}"
-    kind = "compatible with" if entry.details.get("compatible") else "breaks readers of"
+    kind = "compatible with" if entry.details.get("compatible") else "breaks consumers of"
     return f"{text}: {kind} {before}{hits}"
 
 
@@ -36,15 +36,15 @@ def refused(entry: ActivityEntry) -> str:
     """Describe a refused registration, with the kinds of its issues."""
     issues = [kind for kind in entry.details.get("issues", ()) if kind != _BUMP_TOO_SMALL] or [_BUMP_TOO_SMALL]
     kinds = [str(kind).replace("_", " ") for kind in issues]
-    text = f"{entry.who} was refused {entry.subject.version}: {format_names(kinds)}"
-    text += _affected_text(entry.details.get("hits"), "would hit")
+    text = f"{entry.who} tried to register {entry.subject.version}, which was refused: {format_names(kinds)}"
+    text += _affected_text(entry.details.get("hits"), "would affect")
     needs = entry.details.get("required_version")
-    return text + (f"; the change needs {needs}" if needs and needs != entry.subject.version else "")
+    return text + (f"; the change requires {needs}" if needs and needs != entry.subject.version else "")
 
 
 def proposed(entry: ActivityEntry) -> str:
     """Describe a proposal."""
-    return f"{entry.who} proposed {entry.subject.version}: it breaks consumers and waits for approval"
+    return f"{entry.who} proposed {entry.subject.version}: it breaks consumers and needs approval"
 
 
 def approved(entry: ActivityEntry) -> str:
@@ -56,20 +56,20 @@ def approved(entry: ActivityEntry) -> str:
 
 def overridden(entry: ActivityEntry) -> str:
     """Describe an override: a proposal registered without the missing acknowledgements."""
-    return f"{entry.who} let {entry.subject.version} in by an override{entry.because()}"
+    return f"{entry.who} registered {entry.subject.version} without all acknowledgements{entry.because()}"
 
 
 def declined(entry: ActivityEntry) -> str:
     """Describe a proposal that was declined, or withdrawn by its proposer."""
-    verb = "took back" if entry.actor == entry.details.get("proposed_by") else "declined"
+    verb = "withdrew" if entry.actor == entry.details.get("proposed_by") else "declined"
     return f"{entry.who} {verb} {entry.subject.version}{entry.because()}"
 
 
 def activated(entry: ActivityEntry) -> str:
     """Describe an activation, or a deprecation that was withdrawn."""
     if entry.details.get("from") == "deprecated":
-        return f"{entry.who} took back the deprecation of {entry.subject.version}"
-    return f"{entry.who} activated {entry.subject.version}: it may be read now"
+        return f"{entry.who} withdrew the deprecation of {entry.subject.version}"
+    return f"{entry.who} activated {entry.subject.version}: consumers can use it now"
 
 
 def deprecated(entry: ActivityEntry) -> str:
@@ -83,7 +83,7 @@ def deprecated(entry: ActivityEntry) -> str:
 
 def in_sunset(entry: ActivityEntry) -> str:
     """Describe the start of a sunset."""
-    return f"{entry.who} put {entry.subject.version} into sunset: it takes no new consumers"
+    return f"{entry.who} put {entry.subject.version} into sunset: no new consumers can subscribe"
 
 
 def retired(entry: ActivityEntry) -> str:
@@ -98,16 +98,16 @@ def archived(entry: ActivityEntry) -> str:
 
 def breached(entry: ActivityEntry) -> str:
     """Describe an SLA breach or an exception."""
-    return f"{entry.who} reported a broken promise{entry.because('message')}"
+    return f"{entry.who} reported a breach{entry.because('message')}"
 
 
 def subscribed(entry: ActivityEntry) -> str:
     """Describe a new or changed subscription."""
     fields = entry.details.get("fields") or ()
-    reads = f"{len(fields)} field{'' if len(fields) == 1 else 's'}" if fields else "which fields is unknown"
+    reads = f"{len(fields)} field{'' if len(fields) == 1 else 's'}" if fields else "no fields specified"
     line = entry.subject.line.major if entry.subject.line else "?"
     if entry.details.get("new") is False:
-        return f"{entry.who} changed what {entry.subject.consumer} reads of line {line}: {reads}"
+        return f"{entry.who} changed the fields that {entry.subject.consumer} uses from line {line}: {reads}"
     return f"{entry.who} subscribed {entry.subject.consumer} to line {line}: {reads}"
 
 
@@ -142,12 +142,13 @@ def _reason_unless(entry: ActivityEntry, plain: str) -> str:
 def move_proposed(entry: ActivityEntry) -> str:
     """Describe a migration that waits for acknowledgements."""
     consumers = _consumer_names(entry.details.get("consumers"))
-    return f"{entry.who} proposed {_migration_text(entry)}, which concerns {consumers}"
+    return f"{entry.who} proposed {_migration_text(entry)}, which affects {consumers}"
 
 
 def move_opened(entry: ActivityEntry) -> str:
     """Describe the start of a migration."""
-    return f"{entry.who} opened {_migration_text(entry)}: {_consumer_names(entry.details.get('consumers'))} to move"
+    consumers = _consumer_names(entry.details.get("consumers"))
+    return f"{entry.who} opened {_migration_text(entry)}; consumers to move: {consumers}"
 
 
 def acknowledged(entry: ActivityEntry) -> str:
@@ -163,19 +164,19 @@ def moved(entry: ActivityEntry) -> str:
 def waived(entry: ActivityEntry) -> str:
     """Describe a consumer that a migration waives."""
     until = f" until {format_day(entry.details['until'])}" if entry.details.get("until") else ""
-    return f"{entry.who} let {_migration_text(entry)} go on without {entry.subject.consumer}{until}{entry.because()}"
+    return f"{entry.who} waived {entry.subject.consumer} in {_migration_text(entry)}{until}{entry.because()}"
 
 
 def move_closed(entry: ActivityEntry) -> str:
     """Describe the end of a migration."""
     left = entry.subject.line.major if entry.subject.line else "left"
-    return f"{entry.who} closed {_migration_text(entry)}: line {left} is no longer served"
+    return f"{entry.who} closed {_migration_text(entry)}: line {left} is no longer available"
 
 
 def proven(entry: ActivityEntry) -> str:
     """Describe the result of a proof."""
-    result = "held on rows" if entry.details.get("holds") else "failed on rows"
-    return f"{entry.who} tried {_migration_text(entry)}: the shims {result}"
+    result = "passed" if entry.details.get("holds") else "failed"
+    return f"{entry.who} tested {_migration_text(entry)} on data: the shims {result}"
 
 
 def reminded(entry: ActivityEntry) -> str:
@@ -189,7 +190,7 @@ def _consumer_names(consumers: object) -> str:
 
 
 def _migration_text(entry: ActivityEntry) -> str:
-    return f"the move {_line_change(entry)}"
+    return f"the migration {_line_change(entry)}"
 
 
 def _line_change(entry: ActivityEntry) -> str:

@@ -40,12 +40,12 @@ def test_registrations_say_what_they_mean_for_readers(registry: AnyRegistry) -> 
     registry.register(NEXT_LINE)
 
     assert told(registry, kind="registration") == [
-        ("registered", "local registered 2.0.0: a new line beside 1; hits 1 consumer"),
+        ("registered", "local registered 2.0.0: a new line next to line 1; affects 1 consumer"),
         ("registered", "local registered 1.0.1: compatible with 1.0.0"),
         ("registered", "local registered 1.0.0, the first version"),
     ]
     assert told(registry, kind="migration") == [
-        ("opened", "local opened the move from line 1 to line 2: board to move")
+        ("opened", "local opened the migration from line 1 to line 2; consumers to move: board")
     ]
     assert told(registry, kind="subscription") == [("subscribed", "local subscribed board to line 1: 1 field")]
 
@@ -61,8 +61,8 @@ def test_a_move_is_told_step_by_step(registry: AnyRegistry) -> None:
 
     steps = registry.activity(kind="migration").items
     assert [one.headline for one in steps[:2]] == [
-        "local let the move from line 1 to line 2 go on without ledger until 31 Jan 2030: switched off",
-        "local acknowledged the move from line 1 to line 2 for board: in March",
+        "local waived ledger in the migration from line 1 to line 2 until 31 Jan 2030: switched off",
+        "local acknowledged the migration from line 1 to line 2 for board: in March",
     ]
     assert {(one.contract, one.line, one.migration) for one in steps} == {("orders", "orders@1", migration.id)}
 
@@ -74,7 +74,7 @@ def test_the_life_of_a_version_is_told_with_its_days(registry: AnyRegistry, cloc
     registry.tick()
 
     sunset, deprecated = told(registry, kind="lifecycle")
-    assert sunset == ("sunset", "The calendar put 1.0.0 into sunset: it takes no new consumers")
+    assert sunset == ("sunset", "The calendar put 1.0.0 into sunset: no new consumers can subscribe")
     assert deprecated[1].startswith("local deprecated 1.0.0: sunset on ")
 
 
@@ -169,8 +169,11 @@ def test_a_refused_version_is_told_with_its_reasons(backend: Backend, registry: 
 
     (one,) = registry.activity(kind="refusal").items
     assert (one.actor, one.contract, one.version) == ("local", "orders", "1.0.1")
-    said = "local was refused 1.0.1: field removed; would hit 1 consumer; the change needs 2.0.0"
-    assert one.headline == said
+    headline = (
+        "local tried to register 1.0.1, which was refused: field removed; "
+        "would affect 1 consumer; the change requires 2.0.0"
+    )
+    assert one.headline == headline
     assert registry.access.verify_audit().whole
 
 

@@ -47,7 +47,7 @@ class UpcomingAnswer(Answer):
 
     on: date = Field(examples=["2027-03-31"])
     kind: UpcomingKind = Field(examples=["sunset"])
-    headline: str = Field(examples=["users.daily_active@1 goes into sunset: no new consumers"])
+    headline: str = Field(examples=["users.daily_active@1 enters sunset: no new consumers can subscribe"])
     contract: str = Field(examples=["users.daily_active"])
     line: str = Field(examples=["users.daily_active@1"])
     versions: list[str] = Field(

@@ -30,11 +30,11 @@ _AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
 """The dates that a version still has before it, by status; a retirement that is overdue still counts."""
 
 _WORDS: dict[UpcomingKind, str] = {
-    "deprecation": "is deprecated: readers are warned",
-    "sunset": "goes into sunset: it takes no new consumers",
-    "retirement": "may be retired: it can no longer be read then",
+    "deprecation": "is deprecated: consumers are warned",
+    "sunset": "enters sunset: no new consumers can subscribe",
+    "retirement": "can be retired; it is no longer available afterwards",
     "expiry": "expires, and is deprecated unless it is renewed",
-    "migration": "should have no readers left: the window of the move ends",
+    "migration": "should have no consumers left: its migration window ends",
 }
 
 
