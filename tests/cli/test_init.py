@@ -28,3 +28,12 @@ def test_nothing_is_overwritten(treaty: Treaty, tmp_path: Path) -> None:
 def test_a_folder_with_an_odd_name_becomes_a_valid_project(treaty: Treaty) -> None:
     assert treaty("init", "a: {b} 'c'").code == 0
     assert treaty("lint", "a: {b} 'c'", "--config", "a: {b} 'c'/treaty.yaml").code == 0
+
+
+def test_file_is_refused_as_project_folder(treaty: Treaty, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+
+    result = treaty("init", "notes.txt")
+
+    assert result.code == 1
+    assert result.errors == "error: notes.txt is a file; give a folder\n"

@@ -64,3 +64,21 @@ def test_output_that_cannot_be_written_is_one_clear_error() -> None:
 
     assert ran.returncode == 1
     assert ran.stderr == "error: cannot write the output: No space left on device\n"
+
+
+def test_folder_is_refused_where_a_contract_is_expected(treaty: Treaty, tmp_path: Path) -> None:
+    (tmp_path / "contracts").mkdir()
+
+    result = treaty("migrate", "plan", "contracts", "contracts")
+
+    assert result.code == 1
+    assert result.errors == "error: contracts is a folder; give a contract file\n"
+
+
+def test_check_outside_of_a_repository_says_what_to_do(treaty: Treaty, tmp_path: Path) -> None:
+    result = treaty("check")
+
+    assert result.code == 1
+    assert "is not in a git repository; run the command in one, or compare two files with: treaty diff OLD NEW" in (
+        result.errors
+    )

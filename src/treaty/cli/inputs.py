@@ -26,6 +26,7 @@ from treaty.contracts.loader import (
 )
 from treaty.contracts.text import Limits, read_document
 from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.versions import try_parse_line
 from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -286,8 +287,13 @@ def resolve_contract(reference: str, registry: str | None, token_file: Path | No
         return load_source(reference, settings.limits).contract
     from treaty.contracts import contract_from
 
-    with open_registry(registry, token_file, settings) as opened:
-        answer = _find_in_registry(opened, reference)
+    try:
+        with open_registry(registry, token_file, settings) as opened:
+            answer = _find_in_registry(opened, reference)
+    except (NotFound, Unavailable) as error:
+        if not _is_folder(reference):
+            raise
+        raise InvalidDocument(f"{reference} is a folder; give a contract file") from error
     return contract_from(answer.document, f"{answer.contract} {answer.version} in the registry")
 
 
@@ -305,14 +311,14 @@ def _is_file(reference: str) -> bool:
 
 
 def _find_in_registry(registry: AnyRegistry, reference: str) -> DocumentAnswer:
+    line = try_parse_line(reference)
     contract, separator, version = reference.rpartition("@")
-    if not separator:
-        contract, version = reference, ""
-    if version and not version.isdecimal():
+    if separator and line is None:
         return registry.get(contract, version)
-    known = registry.lines(contract)
-    lines = [one for one in known if not version or one.line == reference]
+    known = registry.lines(line.contract if line else reference)
+    lines = [answer for answer in known if line is None or answer.line == str(line)]
     if not lines:
-        raise NotFound(f"no line {reference} is registered; the lines are: {', '.join(one.line for one in known)}")
-    active = next((one.latest_active for one in lines if one.latest_active), None)
-    return registry.get(contract, active or lines[0].latest)
+        names = ", ".join(answer.line for answer in known)
+        raise NotFound(f"no line {reference} is registered; the lines are: {names}")
+    active = next((answer.latest_active for answer in lines if answer.latest_active), None)
+    return registry.get(line.contract if line else reference, active or lines[0].latest)

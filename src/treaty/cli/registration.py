@@ -11,6 +11,7 @@ from treaty.cli.inputs import Source, Submission, prepare_submission
 from treaty.compatibility import Plan, plan_of
 from treaty.contracts.loader import contract_from
 from treaty.contracts.text import Limits
+from treaty.contracts.versions import try_parse_line
 from treaty.errors import Conflict, InvalidDocument, NotAllowed, NotFound, Refused, TreatyError
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def order_by_dependency(documents: Sequence[Submission]) -> list[Submission]:
 
 def contract_of_line(name: str) -> str:
     """Return the contract of a line; any other name is itself a contract."""
-    contract, separator, major = name.rpartition("@")
-    return contract if separator and major.isdecimal() else name
+    line = try_parse_line(name)
+    return line.contract if line else name
 
 
 def register_all(registry: AnyRegistry, documents: Sequence[Submission], mode: str | None) -> Iterator[Outcome]:

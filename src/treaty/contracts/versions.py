@@ -163,7 +163,13 @@ class Line:
 
 def parse_line(text: str) -> Line:
     """Parse a line such as ``orders@1``."""
-    found = _LINE.fullmatch(text)
-    if found is None:
+    line = try_parse_line(text)
+    if line is None:
         raise InvalidDocument(f"{text!r} is not a line; write it like orders@1")
-    return Line(found["contract"], int(found["major"]))
+    return line
+
+
+def try_parse_line(text: str) -> Line | None:
+    """Parse a line such as ``orders@1``, or return None if the text is not one."""
+    match = _LINE.fullmatch(text)
+    return Line(match["contract"], int(match["major"])) if match else None

@@ -13,6 +13,7 @@ from treaty.catalog.pages.changes import DAYS_AHEAD, upcoming_dates
 from treaty.catalog.pages.migrations import MigrationSummary, known_teams, summarize_migration
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
+from treaty.contracts.versions import parse_line
 from treaty.errors import NotFound
 from treaty.registry.model import (
     ContractAnswer,
@@ -122,7 +123,7 @@ def team_page(source: Source, name: str, today: date) -> Page:
 
 def _team_subscription(one: SubscriptionAnswer) -> TeamSubscription:
     more = max(0, len(one.fields) - _MAX_FIELDS)
-    return TeamSubscription(one, one.line.rpartition("@")[0], tuple(one.fields[:_MAX_FIELDS]), more)
+    return TeamSubscription(one, parse_line(one.line).contract, tuple(one.fields[:_MAX_FIELDS]), more)
 
 
 def _sources(source: Source, owned: tuple[ContractAnswer, ...]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from treaty.catalog.pages.migrations import migration_page
 from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
+from treaty.contracts.versions import try_parse_line
 from treaty.registry.model.page import LARGEST_PAGE
 
 
@@ -130,9 +131,8 @@ def names_in(value: Any) -> Iterable[str]:
         one = pending.pop()
         if isinstance(one, str):
             yield one
-            contract, mark, _ = one.rpartition("@")
-            if mark:
-                yield contract
+            if line := try_parse_line(one):
+                yield line.contract
         elif isinstance(one, BaseModel):
             pending += one.__dict__.values()
         elif isinstance(one, Mapping):

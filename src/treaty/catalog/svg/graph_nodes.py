@@ -12,6 +12,7 @@ from treaty.catalog.formatting import pluralize
 from treaty.catalog.links import Link
 from treaty.catalog.source import Source
 from treaty.catalog.svg.graph_figure import Edge, Figure, Node, Row, compose
+from treaty.contracts.versions import parse_line
 from treaty.registry.model import (
     DomainAnswer,
     DomainEdgeAnswer,
@@ -144,7 +145,7 @@ def expand_fields(
 
 def _line_node(node: MapNodeAnswer, is_origin: bool) -> Node:
     what = TIERS.get(node.tier or "", "contract") if node.status else "not registered"
-    version = node.version or f"line {node.name.rpartition('@')[2]}"
+    version = node.version or f"line {parse_line(node.name).major}"
     status = [node.status] if node.status and node.status != "active" else []
     title = f"{node.title}, {node.name}" if node.title else node.name
     details = [

@@ -84,6 +84,8 @@ def init(
     from treaty.errors import Conflict, Unavailable
     from treaty.settings import PROJECT_FILE
 
+    if folder.is_file():
+        raise Conflict(f"{folder} is a file; give a folder")
     name = folder.resolve().name or "project"
     quoted = write_json(name).strip()
     files = {folder / PROJECT_FILE: _PROJECT.format(name=quoted), folder / "contracts" / "orders.yaml": _CONTRACT}

@@ -103,7 +103,10 @@ def find_repository(folder: Path) -> Git:
         )
     if "work tree" in result.errors:
         raise NotFound(f"{folder.resolve()} is in a repository without a working tree; run the check in a clone")
-    raise NotFound(f"{folder.resolve()} is not in a git repository")
+    raise NotFound(
+        f"{folder.resolve()} is not in a git repository; run the command in one, "
+        "or compare two files with: treaty diff OLD NEW"
+    )
 
 
 def run_git(folder: Path, arguments: Sequence[str], given: bytes = b"") -> GitResult:

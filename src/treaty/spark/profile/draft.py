@@ -204,7 +204,8 @@ def _freshness(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 def _remaining_work(contract: Contract, profile: Profile) -> Iterator[Advice]:
     fields = [field for _, field, _ in locate_fields(contract) if field.name]
-    yield Advice("to do", f"describe the purpose, the owner and the meaning of {len(fields):,} fields")
+    count = "1 field" if len(fields) == 1 else f"{len(fields):,} fields"
+    yield Advice("to do", f"describe the purpose, the owner and the meaning of {count}")
 
 
 def _names(contract: Contract, chosen: Callable[[Field], bool]) -> str:

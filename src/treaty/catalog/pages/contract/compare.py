@@ -69,6 +69,7 @@ def compare_page(source: Source, name: str, before: str, after: str, *, data: Co
         {
             "heading": heading_of(data, new, "versions"),
             "before": old,
+            "before_major": parse_line(old.line).major,
             "after": new,
             "answer": answer,
             "is_reversed": is_reversed,

@@ -16,6 +16,7 @@ from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source
 from treaty.consumers.subscriptions import ConsumerClass
 from treaty.contracts.paths import parse_path
+from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.model import LineAnswer, SubscriptionAnswer
 
@@ -81,7 +82,7 @@ def _line(data: ContractData, line: LineAnswer) -> LineConsumers:
     first = next(iter(known), None)
     command = _command(line.line, first) if line.status in _ACCEPTS_SUBSCRIPTIONS else None
     warnings = dict.fromkeys(warning for one in consumers for warning in one.subscription.warnings)
-    return LineConsumers(line, line.line.rpartition("@")[2], latest.version, consumers, tuple(warnings), command)
+    return LineConsumers(line, str(parse_line(line.line).major), latest.version, consumers, tuple(warnings), command)
 
 
 def _command(line: str, field: str | None) -> str:

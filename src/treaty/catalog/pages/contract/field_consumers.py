@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from treaty.catalog.source import Source
 from treaty.contracts.paths import FieldPath, Step, parse_path
+from treaty.contracts.versions import parse_line
 from treaty.errors import InvalidDocument
 from treaty.registry.model import SubscriptionAnswer
 
@@ -87,7 +88,12 @@ class LineConsumer:
     @property
     def label(self) -> str:
         """Name to show."""
-        return self.name if self.title is None else f"{self.title} @{self.name.rpartition('@')[2]}"
+        return self.name if self.title is None else f"{self.title} @{parse_line(self.name).major}"
+
+    @property
+    def contract(self) -> str:
+        """The contract of a downstream line."""
+        return parse_line(self.name).contract
 
 
 def subscribers(subscriptions: tuple[SubscriptionAnswer, ...]) -> tuple[LineConsumer, ...]:

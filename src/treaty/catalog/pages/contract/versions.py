@@ -42,7 +42,6 @@ class LineRow:
     """A line in the table, with its consumers."""
 
     line: LineAnswer
-    label: str
     consumers: tuple[str, ...]
 
 
@@ -66,7 +65,7 @@ def versions_page(source: Source, name: str, *, data: ContractData | None = None
 
 def _line(data: ContractData, line: LineAnswer) -> LineRow:
     consumers = sorted({one.consumer for one in data.subscriptions_of(line.line)})
-    return LineRow(line, line.line.rpartition("@")[2], tuple(consumers))
+    return LineRow(line, tuple(consumers))
 
 
 def _entry(source: Source, data: ContractData, position: int, one: DocumentAnswer) -> VersionRow:
