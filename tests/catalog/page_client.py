@@ -57,6 +57,6 @@ class Browser:
 
 
 def words(answer: httpx2.Response) -> str:
-    """Return what a page says, without its marks."""
-    main = answer.text.partition("<main")[2] or answer.text
+    """Return the text of a page, without its markup."""
+    main = (answer.text.partition("<main")[2] or answer.text).replace("<wbr>", "")
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", main)).split())

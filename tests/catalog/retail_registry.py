@@ -52,7 +52,7 @@ def open_retailer(path: Path) -> Registry:
             fields=fields,
             team=team,
             contact=f"#{consumer}",
-            purpose="Tell the business how it stands",
+            purpose="Monthly reporting of revenue",
         )
     clock.now = NOW - timedelta(days=10)
     with suppress(Refused):

@@ -49,8 +49,8 @@ def test_open_migrations_show_consumers_and_time_left(browser: Browser) -> None:
 def test_upcoming_dates_are_listed(browser: Browser) -> None:
     text = words(browser.get("/catalog/changes"))
 
-    assert "orders@1 may be retired: it can no longer be read then (since 8 Apr 2026)" in text
-    assert "orders@1 should have no readers left" in text
+    assert "orders@1 can be retired; it is no longer available afterwards (since 8 Apr 2026)" in text
+    assert "orders@1 should have no consumers left" in text
     assert "edge@1 expires, and is deprecated unless it is renewed" in text
 
 
@@ -64,9 +64,12 @@ def test_activity_is_listed_by_day_with_reasons(browser: Browser) -> None:
     text = words(browser.get("/catalog/changes"))
 
     assert "2 Mar 2026 50 days ago" in text
-    refused = "orders local was refused 1.0.1: field removed; would hit 3 consumers; the change needs 2.0.0"
+    refused = (
+        "orders local tried to register 1.0.1, which was refused: field removed; "
+        "would affect 3 consumers; the change requires 2.0.0"
+    )
     assert refused in text
-    assert "orders local registered 2.0.0: a new line beside 1; hits 2 consumers" in text
+    assert "orders local registered 2.0.0: a new line next to line 1; affects 2 consumers" in text
 
 
 def test_refused_contract_has_no_link(browser: Browser) -> None:

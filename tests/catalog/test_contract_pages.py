@@ -119,7 +119,7 @@ def test_versions_page_lists_lines_and_changes(browser: Browser) -> None:
     text = words(browser.get(f"{ORDERS}/versions"))
 
     assert "orders@1 deprecated" in text
-    assert "1.2.0 of 3 versions 3 consumers ledger notebook picker" in text
+    assert "1.2.0 3 versions 3 consumers ledger notebook picker" in text
     assert "optional field 'coupon' added compared with 1.0.0 minor" in text
     assert "field 'total' was removed; old data will fail validation" in text
     assert "major warning breaking" not in text

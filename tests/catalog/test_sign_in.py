@@ -233,7 +233,7 @@ def test_open_server_needs_no_sign_in(tmp_path: Path) -> None:
         place = town(stack, tmp_path, AccessSettings())
         browser = stack.enter_context(Browser(place.address))
 
-        assert "No sign-in is required" in words(browser.get("/catalog/sign-in"))
+        assert "You do not have to sign in" in words(browser.get("/catalog/sign-in"))
         assert "Sign out" not in browser.get("/").text
 
 

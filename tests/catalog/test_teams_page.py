@@ -39,7 +39,7 @@ def test_consuming_team_sees_upcoming_changes(browser: Browser) -> None:
 
     assert "stock@1 → to stock@2 proposed waiting shop acknowledgement required" in text
     assert "waiting board waived ledger" in text
-    assert "orders@1 may be retired" in text
+    assert "orders@1 can be retired" in text
     assert "orders@1 is sunset" in text
     assert "This team owns no contracts." in text
     assert "bi@example.org for board" in text
@@ -58,7 +58,7 @@ def test_team_sees_sources_of_its_contracts(browser: Browser) -> None:
     text = words(browser.get("/catalog/teams/press"))
 
     assert "Sources of owned contracts Source line Used by Fields orders@1 digest@1 ltv" in text
-    assert "orders@1 may be retired" in text
+    assert "orders@1 can be retired" in text
 
 
 def test_owners_see_open_proposals(browser: Browser) -> None:

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from treaty.compatibility import Breaks
 
 _HIDDEN_CHARACTERS = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
+_BREAK = re.compile(r"(?<=[._@])(?=.)")
+_CODE_SPAN = re.compile(r"`([^`]+)`")
 BROKEN_PARTIES: Mapping[str, str] = {
     Breaks.EXISTING_DATA: "existing data",
     Breaks.EXISTING_READERS: "existing consumers",
@@ -28,6 +30,18 @@ def show_hidden_characters(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return _HIDDEN_CHARACTERS.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", value)
+
+
+def allow_breaks(name: str) -> Markup:
+    """Return an identifier as HTML that browsers break after its dots and underscores, not within its words."""
+    return Markup("<wbr>").join(_BREAK.split(show_hidden_characters(name)))
+
+
+def format_code_spans(text: str) -> Markup:
+    """Return a text as HTML in which `code` in backticks is set as code."""
+    plain, *spans = _CODE_SPAN.split(show_hidden_characters(text))
+    pairs = zip(spans[::2], spans[1::2], strict=True)
+    return escape(plain) + Markup("").join(Markup("<code>{}</code>{}").format(code, after) for code, after in pairs)
 
 
 def text_or_none(value: Any) -> str | None:

@@ -165,6 +165,11 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"date": formatting.format_date, "datetime": formatting.format_datetime}
+    environment.filters |= {
+        "allow_breaks": formatting.allow_breaks,
+        "code_spans": formatting.format_code_spans,
+        "date": formatting.format_date,
+        "datetime": formatting.format_datetime,
+    }
     environment.globals |= {"pluralize": formatting.pluralize, "is_stale": is_stale}
     return environment
