@@ -126,7 +126,7 @@ def test_search_index_has_fields_and_descriptions(site: Path) -> None:
 
 @pytest.mark.usefixtures("few_pages")
 def test_long_list_is_split_into_pages(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 2)
+    monkeypatch.setattr("treaty.catalog.site.builder.PAGE_ROWS", 2)
 
     build(shop, folder)
 
@@ -179,10 +179,10 @@ def test_modified_page_is_restored(shop: Registry, folder: Path) -> None:
 
 @pytest.mark.usefixtures("few_pages")
 def test_obsolete_pages_are_removed(shop: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 1)
+    monkeypatch.setattr("treaty.catalog.site.builder.PAGE_ROWS", 1)
     build(shop, folder)
     (folder / "search" / "mine.txt").write_text("mine")
-    monkeypatch.setattr("treaty.catalog.site.search_index.PAGE_ROWS", 250)
+    monkeypatch.setattr("treaty.catalog.site.builder.PAGE_ROWS", 250)
 
     built = build(shop, folder)
 

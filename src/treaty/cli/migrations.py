@@ -1,27 +1,35 @@
-"""Inputs of the migration commands: two versions, the path between them, and the consumers of the old line."""
+"""Work of the migration commands: load versions, path and consumers of the old line; prove the path on Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from treaty.cli.data_tests import DataInput, parse_data
 from treaty.cli.inputs import STANDARD_INPUT, is_document_reference, load_source, resolve_contract
 from treaty.cli.registry_connection import is_server_address, open_registry, requires_extra
-from treaty.compatibility.migration import MigrationPath, migration_path
+from treaty.cli.spark_session import command_session
+from treaty.compatibility.migration import MigrationDirection, MigrationPath, migration_path
 from treaty.consumers.migration_guides import build_guides, line_of
 from treaty.consumers.subscriptions import ConsumerClass, Subscription, parse_fields
 from treaty.contracts.versions import Line, parse_line
 from treaty.errors import InvalidDocument, NotFound
+from treaty.spark.migration.proof import GivenRows, prove
+from treaty.spark.readers import explain_errors, open_data, options_for
+from treaty.spark.session_options import SparkOptions
 
 if TYPE_CHECKING:
-    from treaty.cli.render.migration_plan import Plan
+    from pyspark.sql import SparkSession
+
+    from treaty.cli.render.migrations import Plan
     from treaty.compatibility.migration.proof import Proof
     from treaty.contracts import Contract
     from treaty.registry.model import Page, SubscriptionAnswer
     from treaty.settings import Settings
+
 
 T = TypeVar("T")
 PAGE_SIZE = 1_000
@@ -152,7 +160,7 @@ def build_plan(
     old: Contract, new: Contract, location: RegistryLocation, file: Path | None, consumer: str | None
 ) -> Plan:
     """Compute the migration path, its views, and the guides for the consumers of the old line."""
-    from treaty.cli.render.migration_plan import Plan, views_of
+    from treaty.cli.render.migrations import Plan, views_of
 
     path = path_between(old, new)
     readers = find_readers(old, new, location, file)
@@ -182,3 +190,41 @@ def record_proof(proof: Proof, location: RegistryLocation) -> str:
             )
         registry.migrations.record_proof(matches[-1].id, proof.as_data())
     return f"stored with migration {matches[-1].id}"
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """The parameters of a proof."""
+
+    data: str | None
+    old_data: str | None
+    rows: int
+    spark: SparkOptions
+    settings: Settings
+
+    @property
+    def inputs(self) -> dict[MigrationDirection, DataInput]:
+        """The given rows, by the direction in which they are converted."""
+        references = {MigrationDirection.BACK: self.data, MigrationDirection.FORWARD: self.old_data}
+        password = self.settings.secrets.jdbc_password
+        return {way: parse_data(text, None, {}, password) for way, text in references.items() if text is not None}
+
+
+def run_proof(path: MigrationPath, request: ProofRequest) -> Proof:
+    """Convert rows along a migration path and back, on Spark."""
+    inputs = request.inputs
+    if not path.objects:
+        raise InvalidDocument("the two versions have no object in common; there is nothing to prove")
+    if inputs and len(path.objects) != 1:
+        raise InvalidDocument("--data and --old-data are for contracts with one object; omit them")
+    sources = [data.source for data in inputs.values()]
+    with command_session(options_for(request.spark, sources)) as (session, progress):
+        given = {way: _open(session, path, way, data) for way, data in inputs.items()}
+        return prove(session, path, datetime.now(UTC), given=given, rows=request.rows, report=progress.start)
+
+
+def _open(session: SparkSession, path: MigrationPath, way: MigrationDirection, data: DataInput) -> GivenRows:
+    declared = path.objects[0].after if way is MigrationDirection.BACK else path.objects[0].before
+    with explain_errors(data.source):
+        opened = open_data(session, data.source, declared=declared, options=data.options)
+        return GivenRows(opened.frame, str(data.source))

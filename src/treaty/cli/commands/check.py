@@ -112,7 +112,7 @@ def check(
     checkout = check_out(request, settings)
     review = checkout.review()
     if fix:
-        from treaty.cli.version_fixes import fix_all
+        from treaty.cli.branch_review import fix_all
 
         fixes = list(fix_all(review, checkout.git.root, settings.limits))
         for fix_result in fixes:
@@ -139,7 +139,7 @@ def _comment(review: Review, output: CheckFormat) -> None:
     except TreatyError as error:
         problem = f"cannot comment on the pull request: {error}"
         if output is CheckFormat.GITHUB:
-            from treaty.cli.render.review.github import warning_command
+            from treaty.cli.render.review.code_hosts import warning_command
 
             typer.echo(warning_command(problem))
         else:

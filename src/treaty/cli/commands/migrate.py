@@ -128,7 +128,7 @@ def prove(
     from treaty.settings import load_settings
 
     with requires_extra("spark"):
-        from treaty.cli.migration_proofs import ProofRequest, run_proof
+        from treaty.cli.migrations import ProofRequest, run_proof
         from treaty.cli.spark_session import spark_options
     settings = load_settings(config)
     location = RegistryLocation(registry, token_file, settings)
@@ -160,7 +160,7 @@ def status(
     ] = None,
 ) -> None:
     """List migrations, or show the progress of one."""
-    from treaty.cli.render.migration_status import render_migration, render_migrations
+    from treaty.cli.render.migrations import render_migration, render_migrations
 
     with call.open() as registry:
         if migration is not None:
@@ -186,7 +186,7 @@ def acknowledge(
 
     A breaking change waits for the critical consumers that it affects; the last acknowledgement registers it.
     """
-    from treaty.cli.render.migration_status import render_migration
+    from treaty.cli.render.migrations import render_migration
 
     with call.open() as registry:
         answer = registry.migrations.acknowledge(migration, consumer, note=note)
@@ -209,7 +209,7 @@ def move(
     ] = None,
 ) -> None:
     """Move a consumer from the old line to the new one."""
-    from treaty.cli.render.migration_status import render_migration
+    from treaty.cli.render.migrations import render_migration
 
     with call.open() as registry:
         answer = registry.migrations.move(migration, consumer, fields=field or None)
@@ -228,7 +228,7 @@ def waive(
     """Continue without waiting for a consumer, for a reason, until a date."""
     from datetime import date
 
-    from treaty.cli.render.migration_status import render_migration
+    from treaty.cli.render.migrations import render_migration
 
     last_day = parse_date(until, "--until") or date.max
     with call.open() as registry:

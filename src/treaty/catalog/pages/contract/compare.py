@@ -9,9 +9,8 @@ from typing import Any
 
 from treaty.catalog import links
 from treaty.catalog.formatting import BROKEN_PARTIES
-from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract
+from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, parse_contract
 from treaty.catalog.pages.contract.field_consumers import parse_paths
-from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.schema_comparison import compare_schemas
 from treaty.catalog.rendering import Page

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, make_contact
-from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract
+from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, parse_contract
 from treaty.catalog.pages.contract.field_consumers import downstream_contracts
-from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.pages.contract.schema_tree import field_anchor, field_paths
 from treaty.catalog.rendering import Page

@@ -1,4 +1,4 @@
-"""Everything the registry stores about one contract, loaded once for all of its pages."""
+"""Everything the registry stores about one contract, loaded once for all of its pages, and their heading."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+from treaty.catalog import links
+from treaty.catalog.formatting import text_or_none
+from treaty.catalog.links import Link
 from treaty.catalog.source import Source, iterate_pages
 from treaty.contracts.loader import contract_from
 from treaty.contracts.model import Contract
+from treaty.contracts.values import EMPTY
 from treaty.contracts.versions import try_parse_version
 from treaty.errors import NotFound
 from treaty.registry.model import DocumentAnswer, LineAnswer, Page, SubscriptionAnswer
@@ -124,3 +128,70 @@ def version_pairs(data: ContractData) -> list[tuple[str, str]]:
     ]
     with_highest = [(one, numbers[0]) for one in numbers[1 : _MAX_TO_HIGHEST + 1]]
     return list(dict.fromkeys((*with_previous, *with_highest)))
+
+
+DEFAULT_FORMAT = "odcs"
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab: one page of a contract."""
+
+    key: str
+    label: str
+    link: Link
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Values of the heading."""
+
+    id: str
+    name: str
+    purpose: str | None
+    version: str
+    status: str
+    line: LineAnswer
+    lines: tuple[LineAnswer, ...]
+    highest: str
+    consumers: int
+    teams: tuple[str, ...]
+    current: str
+    tabs: tuple[Tab, ...]
+
+    @property
+    def is_highest(self) -> bool:
+        """Whether the page shows the highest version."""
+        return self.version == self.highest
+
+    @property
+    def other_lines(self) -> tuple[LineAnswer, ...]:
+        """Other lines that have consumers."""
+        return tuple(one for one in self.lines if one.line != self.line.line and one.consumers)
+
+
+def heading_of(data: ContractData, shown: DocumentAnswer, current: str) -> Heading:
+    """Return the heading of a page."""
+    contract = parse_contract(shown)
+    purpose = (contract.description or EMPTY).get("purpose")
+    consumers = len({one.consumer for one in data.subscriptions})
+    return Heading(
+        data.id,
+        contract.name or data.id,
+        text_or_none(purpose),
+        shown.version,
+        shown.status,
+        data.line_of(shown),
+        data.lines,
+        data.highest.version,
+        consumers,
+        tuple(one.team for one in data.highest.owners),
+        current,
+        (
+            Tab("overview", "Overview", links.contract(data.id)),
+            Tab("versions", "Versions", links.versions(data.id), len(data.versions)),
+            Tab("consumers", "Consumers", links.consumers(data.id), consumers),
+            Tab("document", "Document", links.document(data.id, DEFAULT_FORMAT)),
+        ),
+    )

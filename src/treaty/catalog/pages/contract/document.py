@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from treaty.catalog import links
-from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract
-from treaty.catalog.pages.contract.heading import heading_of
+from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, parse_contract
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source

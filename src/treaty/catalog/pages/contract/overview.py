@@ -10,10 +10,15 @@ from typing import Any
 from treaty.catalog import links
 from treaty.catalog.contacts import Contact, definition_links, make_contact, owner_contacts, support_contacts
 from treaty.catalog.formatting import text_or_none
-from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, parse_contract, version_pairs
+from treaty.catalog.pages.contract.contract_data import (
+    ContractData,
+    heading_of,
+    load_contract_data,
+    parse_contract,
+    version_pairs,
+)
 from treaty.catalog.pages.contract.field_consumers import FieldUsage, downstream_contracts, subscribers
 from treaty.catalog.pages.contract.field_history import field_history
-from treaty.catalog.pages.contract.heading import heading_of
 from treaty.catalog.pages.contract.schema_tree import FieldContext, schema_trees
 from treaty.catalog.pages.contract.service_levels import contract_promises, measure_charts
 from treaty.catalog.rendering import Page

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treaty.catalog import links
-from treaty.catalog.pages.contract.contract_data import ContractData, load_contract_data, version_pairs
-from treaty.catalog.pages.contract.heading import heading_of
+from treaty.catalog.pages.contract.contract_data import ContractData, heading_of, load_contract_data, version_pairs
 from treaty.catalog.pages.contract.overview import ASSETS
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source

@@ -23,19 +23,28 @@ class CheckFormat(StrEnum):
     JUNIT = "junit"
 
 
-_MODULES = {
-    CheckFormat.TEXT: "text",
-    CheckFormat.JSON: "json_text",
-    CheckFormat.MARKDOWN: "markdown",
-    CheckFormat.GITHUB: "github",
-    CheckFormat.GITLAB: "gitlab",
-    CheckFormat.SARIF: "sarif_log",
-    CheckFormat.JUNIT: "junit",
+_RENDERERS = {
+    CheckFormat.TEXT: ("text", "render"),
+    CheckFormat.MARKDOWN: ("markdown", "render"),
+    CheckFormat.GITHUB: ("code_hosts", "render_github"),
+    CheckFormat.GITLAB: ("code_hosts", "render_gitlab"),
+    CheckFormat.SARIF: ("code_hosts", "render_sarif"),
+    CheckFormat.JUNIT: ("junit", "render"),
 }
-"""Each format has a module in this package with a function `render`."""
+"""Module of this package and function of every format except JSON. Only the one that is used is imported."""
 
 
 def render_review(review: Review, output: CheckFormat) -> str:
     """Return a review as text that ends with a line break; file names that are not Unicode are escaped."""
-    render: Callable[[Review], str] = import_module(f"{__name__}.{_MODULES[output]}").render
-    return render(review).encode("utf-8", "backslashreplace").decode()
+    if output is CheckFormat.JSON:
+        from treaty.contracts.text.writer import write_json
+        from treaty.review.report import review_as_data
+
+        return _escape_surrogates(write_json(review_as_data(review)))
+    module, function = _RENDERERS[output]
+    render: Callable[[Review], str] = getattr(import_module(f"{__name__}.{module}"), function)
+    return _escape_surrogates(render(review))
+
+
+def _escape_surrogates(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

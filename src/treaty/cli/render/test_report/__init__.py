@@ -29,13 +29,17 @@ class HeldRules(StrEnum):
 
 _MODULES = {
     ReportFormat.TEXT: "text",
-    ReportFormat.JSON: "json_text",
     ReportFormat.JUNIT: "junit",
     ReportFormat.HTML: "html_page",
     ReportFormat.MARKDOWN: "markdown",
 }
+"""Module of every format except JSON, with a function `render`. Only the one that is used is imported."""
 
 
 def render_report(report: TestReport, output: ReportFormat, held_rules: HeldRules = HeldRules.COUNTED) -> str:
-    """Return a report in a format."""
+    """Return a report in a format; JSON always contains the rules that hold."""
+    if output is ReportFormat.JSON:
+        from treaty.contracts.text.writer import write_json
+
+        return write_json(report.as_data())
     return cast("str", import_module(f"{__name__}.{_MODULES[output]}").render(report, held_rules))

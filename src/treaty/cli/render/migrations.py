@@ -1,14 +1,16 @@
-"""Migration plans: the path between two versions, views of the old schema, and guides for consumers."""
+"""Migrations on the console: plans with views and guides, and the progress of migrations in a registry."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from treaty.cli.render.console import text
-from treaty.cli.render.tables import facts, listing
+from treaty.cli.render.tables import facts, format_date, listing
 from treaty.compatibility.migration import (
     Fidelity,
     MigrationDirection,
@@ -20,12 +22,7 @@ from treaty.compatibility.migration import (
 )
 from treaty.consumers.impact import Effect
 from treaty.consumers.migration_guides import Guide, line_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console
-
+from treaty.registry.model import BoardAnswer, MigrationAnswer
 
 MARKS = {Fidelity.EXACT: ("✓", "good"), Fidelity.LOSSY: ("!", "warning"), Fidelity.IMPOSSIBLE: ("✗", "error")}
 
@@ -162,14 +159,14 @@ def render_guides(console: Console, guides: Sequence[Guide]) -> None:
         render_guide(console, guide)
 
 
-_STYLES = {Effect.HIT: "error", Effect.UNKNOWN: "warning", Effect.SAFE: "good"}
+_EFFECT_STYLES = {Effect.HIT: "error", Effect.UNKNOWN: "warning", Effect.SAFE: "good"}
 
 
 def render_guide(console: Console, guide: Guide) -> None:
     """Render what one consumer has to do: its fields before and after, and an example query."""
     title = text(f"Guide for {guide.consumer}", style="path")
     title.append_text(text(f"  {guide.before} → {guide.after or 'the new version'}", style="accent"))
-    title.append_text(text(f"  {guide_verdict(guide)}", style=_STYLES[guide.effect]))
+    title.append_text(text(f"  {guide_verdict(guide)}", style=_EFFECT_STYLES[guide.effect]))
     console.print(title)
     console.print(facts(guide_facts(guide)))
     if guide.fields:
@@ -212,3 +209,64 @@ def guide_facts(guide: Guide) -> Iterator[tuple[str, str]]:
         yield "unknown", f"{', '.join(guide.not_there)}: the old line has no such field"
     for remark in guide.also:
         yield "also", remark
+
+
+_STATE_STYLES = {"waiting": "warning", "acknowledged": "accent", "moved": "good", "waived": "quiet"}
+_STATES = {"proposed": "warning", "open": "accent", "closed": "good", "withdrawn": "quiet"}
+
+
+def render_migrations(console: Console, migrations: Sequence[MigrationAnswer]) -> None:
+    """Render migrations with the number of consumers in each state."""
+    rows = [
+        (
+            str(one.id),
+            f"{one.before} → {one.after}",
+            text(one.state, style=_STATES[one.state]),
+            format_date(one.ends_on),
+            ", ".join(f"{number} {state}" for state, number in one.counts.items()),
+            "" if one.proven is None else "proven" if one.proven else "not proven",
+            one.owner or "",
+        )
+        for one in migrations
+    ]
+    console.print(listing(("id", "lines", "state", "ends", "consumers", "proof", "owner"), rows))
+
+
+def render_migration(console: Console, board: BoardAnswer) -> None:
+    """Render one migration with its dates and the state of each consumer."""
+    title = text(f"migration {board.id}", style="path")
+    title.append_text(text(f"  {board.before} → {board.after}", style="accent"))
+    title.append_text(text(f"  {board.state}", style=_STATES[board.state]))
+    console.print(title)
+    console.print(facts(list(_facts(board))))
+    rows = [
+        (
+            text(one.state, style=_STATE_STYLES[one.state]),
+            one.consumer,
+            one.consumer_class + (" · critical" if one.critical else ""),
+            one.effect,
+            " · ".join(part for part in (one.reason or "", f"until {one.until}" if one.until else "") if part),
+        )
+        for one in board.consumers
+    ]
+    if rows:
+        console.print(listing(("", "consumer", "class", "effect", ""), rows))
+    else:
+        console.print(text("  the old line has no consumers", style="quiet"))
+
+
+def _facts(board: BoardAnswer) -> Iterator[tuple[str, str]]:
+    yield "versions", f"{board.before_version} → {board.after_version}"
+    if board.window:
+        ends = f", until {board.ends_on}" if board.ends_on else ""
+        yield "window", f"{board.window}{ends}"
+    if board.owner:
+        yield "owner", board.owner
+    if board.guide:
+        yield "guide", board.guide
+    if board.proof is not None:
+        yield "proof", f"{'proven' if board.proven else 'not proven'} on {str(board.proof.get('at', ''))[:10]}"
+    if board.state == "proposed":
+        yield "waiting for", ", ".join(board.missing) or f"approval: treaty proposal approve {board.proposal}"
+    if board.missing:
+        yield "next", f"treaty migrate acknowledge {board.id} {board.missing[0]}"
