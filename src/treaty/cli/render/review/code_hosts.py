@@ -62,7 +62,7 @@ def _escape(text: str, replacements: dict[str, str]) -> str:
 
 
 def render_gitlab(review: Review) -> str:
-    """Return a code quality report, which merge requests show next to the changed lines; the fingerprint identifies a finding across runs."""
+    """Return a code quality report; the fingerprint identifies a finding across runs."""
     return write_json(
         [_entry(contract, finding) for contract in review.contracts for finding in locate_findings(contract)]
     )
