@@ -24,6 +24,10 @@ class InvalidDocument(WithFindings):
     """A document, version, path or setting is invalid."""
 
 
+class NoContract(InvalidDocument):
+    """A schema file is valid, but describes no rows or events; commands that read folders skip it."""
+
+
 class NotFound(TreatyError):
     """Something requested by name does not exist; `instead` adds where to look."""
 

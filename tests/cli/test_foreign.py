@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Treaty, Write
+from tests.cli.repositories import made
 from treaty.cli.commands import convert
 from treaty.contracts.text import read_document
 from treaty.formats import FORMATS
@@ -97,6 +99,63 @@ def test_a_rename_in_avro_is_told_by_its_alias(treaty: Treaty, write: Write) -> 
     assert result.code == 3
     assert "field_renamed" in result.output
     assert "field_removed" not in result.output
+
+
+MONEY = '{"type": "record", "name": "Money", "namespace": "shop", "fields": [{"name": "%s", "type": "long"}]}'
+ORDER = '{"type": "record", "name": "Order", "namespace": "shop", "fields": [{"name": "total", "type": "Money"}]}'
+
+
+@pytest.mark.parametrize("name", ["Money.avsc", "types.avsc", "shop.Money.avsc"])
+def test_an_avro_type_is_found_in_a_file_beside(treaty: Treaty, write: Write, name: str) -> None:
+    write(f"a/{name}", MONEY % "cents")
+    write(f"b/{name}", MONEY % "units")
+
+    result = treaty("diff", write("a/order.avsc", ORDER), write("b/order.avsc", ORDER))
+
+    assert result.code == 3
+    assert "field 'total.cents' was removed" in result.output
+
+
+def test_an_avro_type_is_found_at_a_git_revision(treaty: Treaty, tmp_path: Path) -> None:
+    repository = made(tmp_path, {"events/Money.avsc": MONEY % "cents", "events/order.avsc": ORDER})
+    repository.write({"events/Money.avsc": MONEY % "units"})
+
+    result = treaty("diff", "git:HEAD:events/order.avsc", "events/order.avsc")
+
+    assert "field 'total.cents' was removed" in result.output
+
+
+def test_check_finds_the_types_of_a_changed_schema_on_both_sides(treaty: Treaty, tmp_path: Path) -> None:
+    repository = made(
+        tmp_path, {"events/Money.avsc": MONEY % "cents", "events/order.avsc": ORDER, "e.avsc": '{"type": "enum"}'}
+    )
+    repository.branch("change")
+    wider = ORDER.replace('"Money"}', '"Money"}, {"name": "tip", "type": ["null", "Money"], "default": null}')
+    repository.commit({"events/order.avsc": wider, "e.avsc": '{"type": "enum", "name": "E", "symbols": ["A"]}'})
+
+    result = treaty("check", "--base", "main", "--format", "json")
+
+    (contract,) = json.loads(result.output)["contracts"]
+    (change,) = contract["changes"]
+    assert contract["losses"] == []
+    assert (change["kind"], change["field"]) == ("field_added", "tip")
+    assert "e.avsc" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("colors.avsc", '{"type": "enum", "name": "Color", "symbols": ["RED"]}', "defines no record, only enum Color"),
+        ("colors.proto", 'syntax = "proto3";\n// no message\nenum Color { RED = 0; }', "the file defines no message"),
+    ],
+)
+def test_a_file_without_rows_is_a_wrong_argument(
+    treaty: Treaty, write: Write, name: str, text: str, message: str
+) -> None:
+    result = treaty("convert", write(name, text), "--to", "odcs")
+
+    assert result.code == 2
+    assert message in result.errors
 
 
 def test_foreign_schemas_are_linted(treaty: Treaty, write: Write) -> None:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from treaty.cli.exit_codes import MEANINGS, ExitCode
 from treaty.cli.render.plain_text import printable_lines
-from treaty.errors import Refused, TreatyError
+from treaty.errors import NoContract, Refused, TreatyError
 
 PANELS = {
     "Contracts": ("init", "infer", "lint", "diff", "check", "convert", "explain", "test"),
@@ -22,6 +22,9 @@ PANELS = {
     "Operations": ("catalog", "serve", "spark", "admin"),
 }
 """Commands in the order in which `treaty --help` lists them."""
+
+EXIT_CODES: dict[type[TreatyError], ExitCode] = {Refused: ExitCode.FINDINGS, NoContract: ExitCode.USAGE}
+"""Exit codes of errors; any other error is a failure."""
 
 COMMANDS = tuple(name for names in PANELS.values() for name in names)
 
@@ -108,7 +111,7 @@ def main() -> None:
         build_app()()
     except TreatyError as error:
         typer.echo(f"error: {printable_lines(str(error))}", err=True)
-        sys.exit(ExitCode.FINDINGS if isinstance(error, Refused) else ExitCode.FAILURE)
+        sys.exit(next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), ExitCode.FAILURE))
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         _discard_output()
         sys.exit(ExitCode.FINE)

@@ -32,6 +32,7 @@ from treaty.errors import InvalidDocument, NotFound, Refused, Unavailable
 if TYPE_CHECKING:
     from treaty.cli.registration import AnyRegistry
     from treaty.formats import Format, Loss
+    from treaty.formats.nearby_files import NearbyFiles
     from treaty.formats.results import FileReader
     from treaty.registry.documents import PreparedDocument
     from treaty.registry.model import DocumentAnswer
@@ -223,8 +224,49 @@ def read_foreign(
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text at byte {error.start}"
         raise invalid_document(message, Place(source.name), "save the file as UTF-8") from None
-    read = form.read(text, name=source.name, dialect=dialect, files=read_beside(source.name, limits))
+    read = form.read(text, name=source.name, dialect=dialect, files=_nearby_files(source.name, limits))
     return read.contracts, read.losses
+
+
+def _nearby_files(reference: str, limits: Limits) -> NearbyFiles:
+    """Return the files around a document, in its folder or at its git revision."""
+    from treaty.formats.nearby_files import NO_FILES, NearbyFiles
+
+    if reference.startswith(GIT_PREFIX):
+        revision, _, path = reference.removeprefix(GIT_PREFIX).partition(":")
+        place = f"{GIT_PREFIX}{revision}:"
+        return NearbyFiles(
+            path,
+            lambda other: _read_nearby(place + other, limits),
+            lambda folder: _list_git(revision, folder),
+            read_beside(reference, limits),
+        )
+    if reference in (STANDARD_INPUT, "<stdin>"):
+        return NO_FILES
+    path = Path(reference).absolute().as_posix()
+    return NearbyFiles(path, lambda other: _read_nearby(other, limits), _list_folder, read_beside(reference, limits))
+
+
+def _read_nearby(reference: str, limits: Limits) -> str | None:
+    """Return the text of a file; None if it cannot be read, so that what it defines is known by name only."""
+    try:
+        source = read_source(reference, limits)
+    except (InvalidDocument, NotFound):
+        return None
+    return source.content.decode("utf-8-sig", "replace") if len(source.content) <= limits.bytes else None
+
+
+def _list_folder(folder: str) -> list[str]:
+    try:
+        return [entry.name for entry in Path(folder or ".").iterdir() if entry.is_file()]
+    except OSError:
+        return []
+
+
+def _list_git(revision: str, folder: str) -> list[str]:
+    spec = revision if folder.startswith("/") else f"{revision}:./{folder}"
+    result = subprocess.run(["git", "ls-tree", "--name-only", "-z", spec], capture_output=True, check=False)  # noqa: S603, S607
+    return [os.fsdecode(name) for name in result.stdout.split(b"\0") if name] if result.returncode == 0 else []
 
 
 def read_beside(name: str, limits: Limits) -> FileReader:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract
+from treaty.contracts.text.limits import invalid_document
+from treaty.errors import NoContract
 
 UNVERSIONED = "0.0.0"
 """The version of a contract whose schema does not state one."""
@@ -52,3 +55,9 @@ class WriteResult:
 
     text: str
     losses: tuple[Loss, ...] = ()
+
+
+def no_contract(message: str, source: str, hint: str) -> NoContract:
+    """Return the error for a file that describes no rows or events."""
+    error = invalid_document(message, Place(source), hint)
+    return NoContract(str(error), error.findings)

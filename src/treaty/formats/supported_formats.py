@@ -19,7 +19,8 @@ from treaty.formats.detection import (
     is_sql_ddl,
     never,
 )
-from treaty.formats.results import FileReader, ReadResult, WriteResult, read_no_files
+from treaty.formats.nearby_files import NO_FILES, NearbyFiles
+from treaty.formats.results import ReadResult, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,10 @@ class Format:
     writes: bool = True
     reads_files: bool = False
 
-    def read(
-        self, text: str, *, name: str, dialect: str | None = None, files: FileReader = read_no_files
-    ) -> ReadResult:
+    def read(self, text: str, *, name: str, dialect: str | None = None, files: NearbyFiles = NO_FILES) -> ReadResult:
         """Read the contracts in a text; the file name supplies what the text does not state.
 
-        `files` reads the files beside it that the text refers to, if the format has such references.
+        `files` are the files near it, which the text may refer to, if the format has such references.
         """
         arguments: dict[str, Any] = self._dialect_argument(dialect) if self.reads_dialects else {}
         arguments |= {"files": files} if self.reads_files else {}
@@ -76,7 +75,7 @@ _DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 _WAREHOUSES = ("spark", "databricks", "postgres", "snowflake", "bigquery", "duckdb")
 
 FORMATS: tuple[Format, ...] = (
-    Format("avro", "Avro schema", (".avsc",), ".avsc", contains_text('"')),
+    Format("avro", "Avro schema", (".avsc", ".avpr"), ".avsc", contains_text('"'), reads_files=True),
     Format(
         "json-schema",
         "JSON Schema",
@@ -86,7 +85,15 @@ FORMATS: tuple[Format, ...] = (
         ("2020-12", "draft-07"),
         reads_files=True,
     ),
-    Format("protobuf", "Protobuf", (".proto",), ".proto", contains_text("message"), ("proto3", "proto2")),
+    Format(
+        "protobuf",
+        "Protobuf",
+        (".proto",),
+        ".proto",
+        contains_text("message"),
+        ("proto3", "proto2"),
+        reads_files=True,
+    ),
     Format(
         "sql",
         "SQL DDL",

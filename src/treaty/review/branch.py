@@ -24,18 +24,20 @@ from treaty.contracts.model import Contract, locate_fields
 from treaty.contracts.paths import parse_path
 from treaty.contracts.text import Limits, read_document
 from treaty.contracts.text.limits import INVALID_DOCUMENT, truncate_message
-from treaty.errors import InvalidDocument, Unavailable
+from treaty.errors import InvalidDocument, NoContract, Unavailable
+from treaty.formats.nearby_files import NO_FILES, NearbyFiles
 from treaty.governance.lint import LintSettings
 from treaty.review.report import RegistryAnswer
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of the repository; `revision` is set if it is not from the branch."""
+    """A file of the repository; `revision` is set if it is not from the branch. `nearby` are the files around it."""
 
     path: str
     content: bytes = field(repr=False)
     revision: str | None = None
+    nearby: NearbyFiles = field(default=NO_FILES, repr=False, compare=False)
 
     @property
     def source(self) -> str:
@@ -110,7 +112,9 @@ def _schema(file: File, limits: Limits, name: str | None) -> Contents:
     if found is None:
         return EMPTY_CONTENTS
     try:
-        read = found.read(text, name=name or stem(file.path))
+        read = found.read(text, name=name or stem(file.path), files=file.nearby)
+    except NoContract:  # such as a file with enums only, which others refer to
+        return EMPTY_CONTENTS
     except (InvalidDocument, Unavailable) as error:  # it only looks like one, or its reader is not installed
         return Contents(problems=(_problem(file, Severity.WARNING, f"not reviewed as {found.title}: {error}"),))
     place = Place(file.source, 1)

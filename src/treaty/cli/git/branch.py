@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
 from treaty.cli.git.base import Base, Fetching, find_commit
@@ -25,6 +26,7 @@ from treaty.contracts.loader import CONTRACT_SUFFIXES, looks_like_contract_file
 from treaty.errors import Unavailable
 from treaty.formats import FORMATS
 from treaty.formats.detection import never
+from treaty.formats.nearby_files import NearbyFiles
 from treaty.review.branch import Branch, File, FileChange
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
         if blob is None:
             return None
         content = contents[blob.id] if blob.id else read_work_tree_file(git.root, blob.path, files.max_bytes)
-        return None if content is None else File(blob.path, content, at)
+        return None if content is None else File(blob.path, content, at, _files_around(git, blob.path, at, files))
 
     touched = [FileChange(file(one.before, revision), file(one.after)) for one in found]
     touched = [one for one in touched if one.before or one.after]
@@ -74,6 +76,37 @@ def read_branch(git: Git, base: Base, files: FileFilter) -> Branch:
         tuple(sorted(touched, key=lambda one: one.path)),
         lambda words: _files_mentioning(git, words, files, here),
     )
+
+
+def _files_around(git: Git, path: str, revision: str | None, files: FileFilter) -> NearbyFiles:
+    """Return the files around a file of the repository, at a revision or in the state that is reviewed."""
+    is_working = revision is None and files.state is State.WORKING
+    tree = revision or ("HEAD" if files.state is State.COMMITTED else "")
+
+    def read_text(other: str) -> str | None:
+        if is_working:
+            return _decode(read_work_tree_file(git.root, other, files.max_bytes), files.max_bytes)
+        result = git.run("cat-file", "blob", f"{tree}:{other}")
+        return _decode(result.output, files.max_bytes) if result.code == 0 else None
+
+    def read_relative(reference: str) -> str | None:
+        other = normpath(join(dirname(path), reference))
+        return None if other.startswith(("/", "..")) or "\0" in other else read_text(other)
+
+    def list_folder(folder: str) -> list[str]:
+        if is_working:
+            return [one.name for one in (git.root / folder).iterdir() if one.is_file()]
+        if tree:
+            result = git.run("ls-tree", "-z", "--name-only", f"{tree}:{folder}")
+        else:
+            result = git.run("ls-files", "-z", "--cached", "--", f":(glob){folder}/*" if folder else ":(glob)*")
+        return [os.fsdecode(name).rpartition("/")[2] for name in result.output.split(b"\0") if name]
+
+    return NearbyFiles(path, read_text, list_folder, read_relative)
+
+
+def _decode(content: bytes | None, max_bytes: int) -> str | None:
+    return None if content is None or len(content) > max_bytes else content.decode("utf-8-sig", "replace")
 
 
 def paths_in_repository(git: Git, paths: Iterable[str]) -> tuple[str, ...]:

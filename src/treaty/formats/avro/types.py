@@ -1,15 +1,9 @@
-"""Avro types and their contract types; named types by their full names."""
+"""Avro types and their contract types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 from treaty.contracts.model import Field
-from treaty.contracts.values import FrozenMap, Json
-from treaty.errors import InvalidDocument
-from treaty.formats.naming import make_type_name
+from treaty.contracts.values import FrozenMap, Json, freeze
 
 BINARY = Field(physical_type="binary")
 
@@ -51,61 +45,28 @@ WIDE_INTEGER_DIGITS = {"u64": 20, "i128": 39, "u128": 39}
 DEFAULT_DECIMAL = (38, 18)
 """Precision and scale of a decimal that states none."""
 
+FORMAT_NAME = "avro"
+"""The format of foreign constructs."""
+NAMED_TYPE = "named type"
+"""Foreign construct: the kind and name of a record, enum or fixed type; readers resolve types by name."""
+FIXED_SIZE = "fixed size"
+"""Foreign construct: the size of a fixed type in bytes."""
+UNION = "union"
+"""Physical type of an object that is a union: exactly one of its fields has a value."""
 
-_NAMED_KINDS = ("record", "error", "enum", "fixed")
-
-
-@dataclass(frozen=True)
-class NamedType:
-    """A record, enum or fixed type with its full name."""
-
-    name: str
-    schema: Mapping[str, Any]
-
-    @property
-    def short(self) -> str:
-        """The name without its namespace."""
-        return self.name.rpartition(".")[2]
-
-    @classmethod
-    def of(cls, schema: Mapping[str, Any], namespace: str = "") -> NamedType:
-        """Return the type with its full name; without a namespace of its own it inherits the enclosing one."""
-        name, own = str(schema.get("name", "")), schema.get("namespace", namespace)
-        return cls(name if "." in name or not own else f"{own}.{name}", schema)
+DEFAULT_PROPERTY = "avro.default"
+"""Custom property of a nullable field: `none` if it has no default."""
+NULL_PROPERTY = "avro.null"
+"""Custom property of a nullable field: `last` if null is not the first branch."""
+ORDER_PROPERTY = "avro.order"
+ALIASES_PROPERTY = "avro.aliases"
+"""Custom property: the aliases of a record or field after the first one, which is its stable id."""
+TYPE_ALIASES_PROPERTY = "avro.typeAliases"
+ENUM_DEFAULT_PROPERTY = "avro.enumDefault"
 
 
-def default_type_name(parent: str, field: str) -> str:
-    """Return the name of a type that the contract does not name: record and field joined."""
-    return make_type_name(parent.rpartition(".")[2], field)
-
-
-def collect_named_types(
-    data: Json, refuse: Callable[[str, str], InvalidDocument]
-) -> tuple[dict[str, NamedType], set[str]]:
-    """Return the named types by full name, and the full names that other records refer to."""
-    found: dict[str, NamedType] = {}
-    references: list[tuple[str, str, str]] = []
-    pending: list[tuple[Json, str, str]] = [(data, "", "")]
-    while pending:
-        schema, namespace, home = pending.pop()
-        if isinstance(schema, str):
-            references.append((schema, namespace, home))
-        elif isinstance(schema, list):
-            pending += [(one, namespace, home) for one in reversed(schema)]
-        elif isinstance(schema, Mapping):
-            if schema.get("type") in _NAMED_KINDS:
-                named = NamedType.of(schema, namespace)
-                if not named.short:
-                    raise refuse(f"a {schema['type']} has no name", "give it one")
-                if named.name in found:
-                    raise refuse(f"the type {named.name!r} is defined twice", "define it once and refer to it by name")
-                found[named.name] = named
-                namespace, home = named.name.rpartition(".")[0], home or named.name
-                fields = schema.get("fields")
-                fields = fields if isinstance(fields, list) else []
-                kinds = [one.get("type") for one in fields if isinstance(one, Mapping)]
-                pending += [(kind, namespace, home) for kind in reversed(kinds)]
-            else:
-                pending += [(schema[key], namespace, home) for key in ("values", "items", "type") if key in schema]
-    named_so = ((name, home) for text, space, home in references for name in (text, f"{space}.{text}"))
-    return found, {name for name, home in named_so if name in found and name != home}
+def make_properties(entries: dict[str, Json]) -> tuple[FrozenMap, ...]:
+    """Return custom properties for the entries that have a value."""
+    return tuple(
+        FrozenMap({"property": name, "value": freeze(value)}) for name, value in entries.items() if value is not None
+    )

@@ -14,11 +14,27 @@ from treaty.contracts.paths import FieldPath
 from treaty.contracts.text.writer import write_json
 from treaty.contracts.types import DataType
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
-from treaty.formats.avro.reader import Reader, read
-from treaty.formats.avro.types import DEFAULT_DECIMAL, INTEGERS, LOGICAL, WIDE_INTEGER_DIGITS, default_type_name
+from treaty.formats.avro.named_types import default_type_name
+from treaty.formats.avro.reader import Reader, name_branches, read
+from treaty.formats.avro.types import (
+    ALIASES_PROPERTY,
+    DEFAULT_DECIMAL,
+    DEFAULT_PROPERTY,
+    ENUM_DEFAULT_PROPERTY,
+    FIXED_SIZE,
+    FORMAT_NAME,
+    INTEGERS,
+    LOGICAL,
+    NAMED_TYPE,
+    NULL_PROPERTY,
+    ORDER_PROPERTY,
+    TYPE_ALIASES_PROPERTY,
+    UNION,
+    WIDE_INTEGER_DIGITS,
+)
 from treaty.formats.losses import find_losses
 from treaty.formats.naming import is_identifier, make_field_names, make_identifier
-from treaty.formats.notes import make_note, make_object_note, note_entry, require_objects
+from treaty.formats.notes import NOTE_KEY, make_note, make_object_note, note_entry, require_objects
 from treaty.formats.results import WriteResult
 
 TITLE = "Avro"
@@ -53,13 +69,16 @@ class _Writer:
             record["namespace"] = namespace
         if item.description:
             record["doc"] = item.description
-        if item.id and is_identifier(item.id) and item.id not in self.names:
-            record["aliases"] = [item.id]
+        aliases = list_aliases(item, self.names)
+        if aliases:
+            record["aliases"] = aliases
         self.reader.home = record.get("namespace", "")
         self.definitions.enter(self.reader.home)
+        self.reader.begin(self.definitions.full(name), record)
         record["fields"] = self._fields(item.fields, name)
         native = self.reader.contract({**record, "fields": []})
-        return record | note_entry(make_object_note(self.contract, index, native))
+        note = make_object_note(self.contract, index, native)
+        return record | ({NOTE_KEY: note} if note or self.definitions.has_default_names else {})
 
     def _fields(self, fields: tuple[Field, ...], parent: str) -> list[Json]:
         names = make_field_names([field.name for field in fields])
@@ -68,15 +87,18 @@ class _Writer:
     def _field(self, field: Field, name: str, parent: str, siblings: list[str]) -> dict[str, Json]:
         kind = self._type(field, default_type_name(parent, name))
         node: dict[str, Json] = {"name": name, "type": kind}
-        default = thaw(field.treaty.get("default"))
-        if not field.is_required:
-            node |= {"type": ["null", kind], "default": None}
+        default, custom = thaw(field.treaty.get("default")), custom_values(field)
         if is_valid_default(default, kind):
-            node |= {"type": kind if field.is_required else [kind, "null"], "default": default}
+            node |= {"type": kind if field.is_required else add_null(kind, last=True), "default": default}
+        elif not field.is_required:
+            node["type"] = add_null(kind, last=custom.get(NULL_PROPERTY) == "last")
+            node |= {} if custom.get(DEFAULT_PROPERTY) == "none" else {"default": None}
         if field.description:
             node["doc"] = field.description
-        if field.id and is_identifier(field.id) and field.id not in siblings:
-            node["aliases"] = [field.id]
+        if aliases := list_aliases(field, siblings):
+            node["aliases"] = aliases
+        if custom.get(ORDER_PROPERTY) in ("descending", "ignore"):
+            node["order"] = custom[ORDER_PROPERTY]
         return node | note_entry(make_note(field, self.reader.field(node, FieldPath(), parent)))
 
     def _element(self, field: Field | None, name: str) -> Json:
@@ -84,16 +106,27 @@ class _Writer:
         if field is None:
             return "string"
         kind = self._type(field, name)
-        note = make_note(replace(field, name=None), self.reader.element(kind, FieldPath(), name))
-        return {**(kind if isinstance(kind, dict) else {"type": kind}), **note_entry(note)} if note else kind
+        written = kind if field.is_required else add_null(kind)
+        note = make_note(replace(field, name=None), self.reader.element(written, FieldPath(), name))
+        if not note or isinstance(kind, list):
+            return written
+        kind = add_note(kind, note)
+        return kind if field.is_required else add_null(kind)
 
     def _type(self, field: Field, name: str) -> Json:
         kind = field.type.name if field.type else "string"
+        size = find_construct(field, FIXED_SIZE)
+        if size is not None and size.isdecimal() and len(size) < 10:
+            return self._named(field, name, {"type": "fixed", "size": int(size), **fixed_logical_type(field)})
         if field.enum and kind == "string" and are_symbols(field.enum):
             return self._named(field, name, {"type": "enum", "symbols": [item["value"] for item in field.enum]})
         match kind:
+            case "object" if field.physical_type == UNION and (branches := self._union(field)) is not None:
+                return branches
             case "object" if field.properties is not None:
                 return self._named(field, name, {"type": "record"})
+            case "object" if (reference := self.definitions.find_reference(field)) is not None:
+                return reference
             case "array":
                 return {"type": "array", "items": self._element(field.items, name)}
             case "map":
@@ -101,20 +134,39 @@ class _Writer:
             case _:
                 return scalar_type(field)
 
+    def _union(self, field: Field) -> list[Json] | None:
+        """Write an object with one field for each branch as a union; None if it is not one."""
+        children = field.properties or ()
+        if any(child.is_required or child.physical_type == UNION or child.type is None for child in children):
+            return None
+        branches: list[Json] = []
+        for child in children:
+            kind = self._type(child, child.name or "")
+            note = make_note(child, self.reader.branch(kind, child.name or ""))
+            branches.append(add_note(kind, note) if note else kind)
+        same = len(branches) > 1 and name_branches(branches) == [child.name for child in children]
+        return branches if same else None
+
     def _named(self, field: Field, default: str, node: dict[str, Json]) -> Json:
         """Define a named type, or refer to an identical definition."""
         wanted, reference = self.definitions.place(field, default)
         if reference is not None:
             return reference
+        custom = custom_values(field)
         node = {"type": node["type"], **self.definitions.named(wanted), **node}
+        if isinstance(aliases := custom.get(TYPE_ALIASES_PROPERTY), tuple) and all(map(is_full_name, aliases)):
+            node["aliases"] = list(aliases)
+        if custom.get(ENUM_DEFAULT_PROPERTY) in node.get("symbols", ()):
+            node["default"] = custom[ENUM_DEFAULT_PROPERTY]
         if node["type"] == "record":
+            self.reader.begin(self.definitions.full(wanted), node)
             with self.definitions.inside(wanted):
                 node["fields"] = self._fields(field.properties or (), wanted)
         self.reader.register(self.definitions.full(wanted), node)
         return node
 
 
-_STORED = re.compile(r"(?:record|enum) (\S+)")
+_STORED = re.compile(r"(?:record|error|enum|fixed) (\S+)")
 
 
 class TypeDefinitions:
@@ -123,6 +175,7 @@ class TypeDefinitions:
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken: dict[str, Field | None] = dict.fromkeys(taken)
         self._spaces = [""]
+        self.has_default_names = False
 
     def enter(self, namespace: str) -> None:
         """Start a top-level record in a namespace."""
@@ -130,15 +183,20 @@ class TypeDefinitions:
 
     def place(self, field: Field, default: str) -> tuple[str, str | None]:
         """Return the name of a type, and a reference if an identical type is already defined."""
-        stored = _STORED.fullmatch(field.physical_type or "")
-        wanted = stored[1] if stored and all(map(is_identifier, stored[1].split("."))) else default
+        wanted = stated_type_name(field) or default
         known = self._taken.get(wanted)
-        if known is not None and (known.properties, known.enum) == (field.properties, field.enum):
+        if known is not None and is_same_definition(known, field):
             return wanted, self.full(wanted)
-        if wanted in self._taken:
+        if wanted in self._taken or self.full(wanted) in self._taken:
             wanted = make_identifier(default, self._taken)
         self._taken[wanted] = field
+        self.has_default_names |= stated_type_name(field) is None
         return wanted, None
+
+    def find_reference(self, field: Field) -> str | None:
+        """Return the reference to a type that is already defined, for a recursive field."""
+        name = stated_type_name(field)
+        return self.full(name) if name is not None and name in self._taken else None
 
     def full(self, name: str) -> str:
         """Return the full name of a type."""
@@ -155,6 +213,70 @@ class TypeDefinitions:
         self._spaces.append(self.full(name).rpartition(".")[0])
         yield
         self._spaces.pop()
+
+
+def stated_type_name(field: Field) -> str | None:
+    """Return the name that a contract gives to the Avro type of a field."""
+    stored = _STORED.fullmatch(find_construct(field, NAMED_TYPE) or field.physical_type or "")
+    return stored[1] if stored and is_full_name(stored[1]) else None
+
+
+def is_same_definition(one: Field, other: Field) -> bool:
+    """Whether two fields have the same named type."""
+    return (one.properties, one.enum, one.type, find_construct(one, FIXED_SIZE)) == (
+        other.properties,
+        other.enum,
+        other.type,
+        find_construct(other, FIXED_SIZE),
+    )
+
+
+def is_full_name(name: object) -> bool:
+    """Whether a name is a valid Avro name, with or without a namespace."""
+    return isinstance(name, str) and all(map(is_identifier, name.split(".")))
+
+
+def find_construct(field: Field, name: str) -> str | None:
+    """Return the text of an Avro construct of a field."""
+    return next((one.text for one in field.foreign if (one.format, one.name) == (FORMAT_NAME, name)), None)
+
+
+def custom_values(part: Field | SchemaObject) -> dict[str, Any]:
+    """Return the values of custom properties by name."""
+    return {str(entry.get("property")): entry.get("value") for entry in part.custom_properties or ()}
+
+
+def list_aliases(part: Field | SchemaObject, siblings: list[str]) -> list[Json]:
+    """Return the aliases of a record or field: its stable id and those that were read with it."""
+    if not part.id or not is_identifier(part.id) or part.id in siblings:
+        return []
+    more = custom_values(part).get(ALIASES_PROPERTY)
+    others = list(more) if isinstance(more, tuple) else []
+    is_valid = all(map(is_full_name, others)) and not {part.id, *siblings} & set(others)
+    return [part.id, *(others if is_valid else [])]
+
+
+def add_null(kind: Json, *, last: bool = False) -> list[Json]:
+    """Return the union of a type, or of the branches of a union, with null."""
+    branches = kind if isinstance(kind, list) else [kind]
+    return [*branches, "null"] if last else ["null", *branches]
+
+
+def add_note(kind: Json, note: dict[str, Json]) -> dict[str, Json]:
+    """Return a type with a note inside; a reference by name becomes a mapping."""
+    return {**(kind if isinstance(kind, dict) else {"type": kind}), **note_entry(note)}
+
+
+def fixed_logical_type(field: Field) -> dict[str, Json]:
+    """Return the logical type of a fixed type."""
+    if field.physical_type == "duration":
+        return {"logicalType": "duration"}
+    if field.logical_type == "string":
+        return {"logicalType": "uuid"}
+    stated = field.type
+    if stated is not None and stated.detail == "decimal" and stated.precision:
+        return {"logicalType": "decimal", "precision": stated.precision, "scale": stated.scale or 0}
+    return {}
 
 
 _PLAIN: dict[str, Json] = {
@@ -204,6 +326,8 @@ def are_symbols(values: tuple[FrozenMap, ...]) -> bool:
 
 def is_valid_default(default: Json, kind: Json) -> bool:
     """Whether a value can be the default of an Avro type."""
+    if isinstance(kind, list):
+        return bool(kind) and is_valid_default(default, kind[0])
     if isinstance(kind, Mapping) and kind.get("type") == "enum":
         return bool(default in kind["symbols"])
     if isinstance(kind, Mapping) and kind.get("type") in _EMPTY:

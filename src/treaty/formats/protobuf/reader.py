@@ -15,6 +15,7 @@ from treaty.contracts.text.limits import invalid_document
 from treaty.contracts.values import EMPTY, FrozenMap, freeze
 from treaty.errors import InvalidDocument
 from treaty.formats.naming import make_type_name
+from treaty.formats.nearby_files import NO_FILES, NearbyFiles
 from treaty.formats.notes import make_contract, validate_contracts
 from treaty.formats.protobuf.parser import (
     RESERVED,
@@ -26,12 +27,12 @@ from treaty.formats.protobuf.parser import (
     with_comments,
 )
 from treaty.formats.protobuf.types import SCALARS, WELL_KNOWN_TYPES, WRAPPERS
-from treaty.formats.results import Loss, ReadResult
+from treaty.formats.results import Loss, ReadResult, no_contract
 
 UNSPECIFIED_SUFFIX = "_UNSPECIFIED"
 
 
-def read(text: str, name: str) -> ReadResult:
+def read(text: str, name: str, files: NearbyFiles = NO_FILES) -> ReadResult:
     """Read every message that is not part of another message in the file."""
     file = parse(text, name)
     reader = _Reader(file.file_elements, name)
@@ -76,7 +77,7 @@ class _Reader:
         used = {found.name for one in self.known.values() for found in self._uses(one) if found.name != one.name}
         roots = [one for one in self.known.values() if any(one.node is top for top in tops) and one.name not in used]
         if not tops:
-            raise self._refuse("the file defines no message", "a contract describes rows or events")
+            raise no_contract("the file defines no message", self.source, "a contract describes rows or events")
         if not roots:
             names = ", ".join(top.name for top in tops)
             raise self._refuse(
