@@ -19,12 +19,15 @@ from treaty.contracts.values import EMPTY, Json
 from treaty.contracts.versions import Line
 from treaty.errors import InvalidDocument
 from treaty.governance.lifecycle import Status, parse_status
-from treaty.registry.validation import LARGEST_PART
 
 JSON = "application/json"
 YAML = "application/yaml"
-_LONGEST_ID = 256
-_LONGEST_SUMMARY = 500
+_MAX_ID_LENGTH = 256
+_MAX_SUMMARY_LENGTH = 500
+_MAX_NAME_LENGTH = 200
+MAX_VERSION_PART = 999_999_999
+"""The largest MAJOR, MINOR or PATCH."""
+
 _NO_WORDS = "\n"
 
 
@@ -103,9 +106,9 @@ def prepare_reading(reading: ParsedDocument, media: str, content: bytes) -> Prep
     prepared = PreparedDocument(contract, _status(contract, reading), media, content, reading.data)
     if "\\u0000" in prepared.parsed and "\x00" in "".join(_texts(reading.data)):
         raise invalid_document("a text has a NUL character, which cannot be stored", reading.place(), "remove it")
-    if contract.semantic_version and max(prepared.parts) > LARGEST_PART:
+    if contract.semantic_version and max(prepared.parts) > MAX_VERSION_PART:
         raise invalid_document(
-            f"version {contract.version} has a part above {LARGEST_PART:,}", reading.place(("version",))
+            f"version {contract.version} has a part above {MAX_VERSION_PART:,}", reading.place(("version",))
         )
     return prepared
 
@@ -160,7 +163,7 @@ def summary_of(contract: Contract) -> str | None:
     purpose = (contract.description or EMPTY).get("purpose") or next(
         (table.description for table in contract.schema if table.description), None
     )
-    return str(purpose)[:_LONGEST_SUMMARY] if purpose else None
+    return str(purpose)[:_MAX_SUMMARY_LENGTH] if purpose else None
 
 
 def folded(text: str) -> str:
@@ -199,8 +202,8 @@ def _check_names(contract: Contract, reading: ParsedDocument) -> None:
 
 
 def _problem_with(name: str) -> str | None:
-    if len(name) > _LONGEST_ID:
-        return f"the id has {len(name)} characters; at most {_LONGEST_ID} are allowed"
+    if len(name) > _MAX_ID_LENGTH:
+        return f"the id has {len(name)} characters; at most {_MAX_ID_LENGTH} are allowed"
     if not name.strip() or name != name.strip() or not name.isprintable():
         return f"the id {name!r} is blank, has blanks around it, or has characters that do not print"
     if any(part in (".", "..", "") for part in name.split("/")):
@@ -248,3 +251,13 @@ def canonical_json(data: Json) -> bytes:
 def as_json(data: Json) -> bytes:
     """Write a document as UTF-8; halves of surrogate pairs pass, so that checks of names and texts can refuse them."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def check_name(text: str, what: str) -> str:
+    """Return a name, or refuse one that is blank, too long or cannot be printed."""
+    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > _MAX_NAME_LENGTH:
+        raise InvalidDocument(
+            f"{text[:60]!r} is not a valid name of a {what}; "
+            f"use 1 to {_MAX_NAME_LENGTH} printable characters, without blanks around them"
+        )
+    return text

@@ -25,9 +25,9 @@ from treaty.errors import (
 )
 from treaty.registry.access.actors import NotAuthenticated
 from treaty.registry.access.tokens import redact
-from treaty.registry.decision_card import BadCard
 from treaty.registry.model.page import BadCursor
 from treaty.registry.report import VersionRefused
+from treaty.server.request_documents import BadCard
 
 API = "/api/v1"
 

@@ -1,21 +1,25 @@
-"""Declaring routes: every route names its action and its error responses, and gets the registry of its caller."""
+"""Declaring routes: the action and error responses of each, the registry of its caller, and pages of lists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action
 from treaty.registry.api import RegistryApi
+from treaty.registry.model.page import MAX_PAGE_SIZE
 from treaty.registry.service import Registry
 from treaty.server.authenticator import Authenticator, check_permission
 from treaty.server.openapi import error_responses
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+Cursor = Annotated[str | None, Query(description="The `next` value of the previous page.", max_length=2_000)]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="The maximum number of items.")]
 
 _ACTION = "treaty_action"
 
@@ -91,3 +95,11 @@ def _acting_as(request: Request, actor: Actor) -> Registry:
 
 
 CallerRegistry = Annotated[RegistryApi, Depends(caller_registry)]
+
+
+def next_page_link(request: Request, cursor: str | None) -> dict[str, str]:
+    """Return the Link header to the next page, with the path escaped as the client sent it."""
+    if cursor is None:
+        return {}
+    url = request.url.replace(path=request.scope["raw_path"].decode("ascii"))
+    return {"Link": f'<{url.include_query_params(cursor=cursor)}>; rel="next"'}

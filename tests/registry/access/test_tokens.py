@@ -14,7 +14,7 @@ from treaty.errors import InvalidDocument, NotAllowed
 from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.tokens import (
     DEFAULT_LIFETIME,
-    LONGEST_LIFETIME,
+    MAX_LIFETIME,
     Minted,
     actor_of,
     check_unknown,
@@ -126,12 +126,12 @@ def test_a_token_lives_for_90_days_unless_told() -> None:
 def test_a_lifetime_is_bounded(lifetime: timedelta) -> None:
     with pytest.raises(InvalidDocument, match="at most 366 days"):
         minted(lifetime)
-    assert minted(LONGEST_LIFETIME).record.expires_at == NOW + timedelta(days=366)
+    assert minted(MAX_LIFETIME).record.expires_at == NOW + timedelta(days=366)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a" * 201])
 def test_a_token_needs_a_name(name: str) -> None:
-    with pytest.raises(InvalidDocument, match="a token needs the name it acts under"):
+    with pytest.raises(InvalidDocument, match="a token needs a name of at most 200"):
         minted(name=name)
 
 

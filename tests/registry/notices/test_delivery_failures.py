@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.registry.notices.stores import NOON
-from treaty.registry.notices.delivery_failures import MOST_ATTEMPTS, next_attempt
+from treaty.registry.notices.delivery_failures import MAX_ATTEMPTS, next_attempt
 
 
 def test_the_first_waits_double_from_five_seconds_to_an_hour() -> None:
@@ -21,10 +21,10 @@ def test_all_attempts_together_take_about_a_day() -> None:
     while later := next_attempt(attempts, moment, 0.5):
         moment, attempts = later, attempts + 1
     assert timedelta(hours=20) < moment - NOON < timedelta(hours=28)
-    assert attempts == MOST_ATTEMPTS
+    assert attempts == MAX_ATTEMPTS
 
 
-@given(st.integers(1, MOST_ATTEMPTS - 1), st.floats(0, 1))
+@given(st.integers(1, MAX_ATTEMPTS - 1), st.floats(0, 1))
 def test_jitter_only_shortens_a_wait_and_by_a_quarter_at_most(attempts: int, jitter: float) -> None:
     longest, moment = next_attempt(attempts, NOON, 0), next_attempt(attempts, NOON, jitter)
     assert longest

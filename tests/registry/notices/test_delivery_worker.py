@@ -18,7 +18,7 @@ from tests.registry.notices.stores import NOON, SECRET, Clock, Store, T, a_chann
 from treaty.errors import Unavailable
 from treaty.registry.notices.addresses import AddressRule
 from treaty.registry.notices.channels import Channel
-from treaty.registry.notices.delivery_failures import MOST_ATTEMPTS, DeliveryFailed, NoAnswer
+from treaty.registry.notices.delivery_failures import MAX_ATTEMPTS, DeliveryFailed, NoAnswer
 from treaty.registry.notices.messages import Notice
 from treaty.registry.notices.senders import Outlet, Sender
 from treaty.registry.service.delivery_worker import MAX_CONCURRENT_CHANNELS, DeliveryWorker, Tally
@@ -229,10 +229,10 @@ def test_gone_is_given_up_at_once(store: Store, clock: Clock) -> None:
 def test_after_the_last_attempt_it_is_given_up(store: Store, clock: Clock) -> None:
     store.add_channel(a_channel())
     store.add_notice(a_notice(1), 1)
-    last = update(deliveries).values(attempts=MOST_ATTEMPTS - 1)
+    last = update(deliveries).values(attempts=MAX_ATTEMPTS - 1)
     store.change(lambda connection: connection.execute(last))
     assert _courier(store, clock, _raising(DeliveryFailed("it answered 500"))).run_once() == Tally(dead=1)
-    assert store.delivery(1, 1).attempts == MOST_ATTEMPTS
+    assert store.delivery(1, 1).attempts == MAX_ATTEMPTS
 
 
 def test_a_receiver_that_asks_for_time_gets_it_for_all_its_notices(store: Store, clock: Clock) -> None:

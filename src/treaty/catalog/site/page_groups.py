@@ -19,7 +19,7 @@ from treaty.catalog.pages.teams import team_page, teams_page
 from treaty.catalog.rendering import Page
 from treaty.catalog.source import Source, iterate_pages
 from treaty.contracts.versions import try_parse_line
-from treaty.registry.model.page import LARGEST_PAGE
+from treaty.registry.model.page import MAX_PAGE_SIZE
 
 
 class Renewal(StrEnum):
@@ -73,7 +73,7 @@ def _overview_pages(inputs: PageInputs, _: str) -> Iterator[Page]:
     yield from static_graph_pages(inputs.source)
     yield static_changes_page(inputs.source, inputs.now.date())
     yield health_page(inputs.source, now=inputs.now)
-    yield teams_page(inputs.source, limit=LARGEST_PAGE)
+    yield teams_page(inputs.source, limit=MAX_PAGE_SIZE)
 
 
 PAGE_GROUPS: tuple[PageGroup, ...] = (

@@ -178,7 +178,7 @@ def fetch_document(url: str) -> bytes:
     return bytes(body)
 
 
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 _WHY = {
     "bad_signature": "its signature does not match",
     "expired_token": "it has expired",
@@ -247,7 +247,7 @@ class OidcVerifier:
     def _name(self, claims: Mapping[str, Any]) -> str:
         claim = self._settings.name_claim
         name = claims.get(claim)
-        if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _MAX_NAME_LENGTH:
             raise NotAuthenticated(
                 f"the bearer token has no user name: its claim {claim!r} is no name; set another name claim"
             )

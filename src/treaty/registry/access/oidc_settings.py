@@ -22,7 +22,7 @@ ALGORITHMS: dict[str, str] = {
 }
 """The signatures that may be accepted, and the kind of key of each: no `none`, and nothing with a shared secret."""
 
-_LONGEST_LEEWAY = 300
+_MAX_LEEWAY = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class OidcSettings:
         if unknown or not self.algorithms:
             named = repr(unknown[0]) if unknown else "none"
             raise InvalidDocument(f"OIDC algorithm {named} is not accepted; use one of: {', '.join(ALGORITHMS)}")
-        if not 0 <= self.leeway <= _LONGEST_LEEWAY:
-            raise InvalidDocument(f"the OIDC leeway is from 0 to {_LONGEST_LEEWAY} seconds, not {self.leeway}")
+        if not 0 <= self.leeway <= _MAX_LEEWAY:
+            raise InvalidDocument(f"the OIDC leeway is from 0 to {_MAX_LEEWAY} seconds, not {self.leeway}")
 
 
 def check_address(url: str, what: str) -> None:

@@ -14,9 +14,9 @@ from treaty.errors import InvalidDocument
 from treaty.registry.access.actors import Actor, Grant, NotAuthenticated, Role, Scope
 
 DEFAULT_LIFETIME = timedelta(days=90)
-LONGEST_LIFETIME = timedelta(days=366)
+MAX_LIFETIME = timedelta(days=366)
 
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 _ID_BYTES = 6
 _SECRET_BYTES = 32
 _TOKEN = re.compile(r"treaty_([0-9a-f]{12})_([0-9a-f]{64})")
@@ -68,8 +68,8 @@ def mint(
     _check_name(name)
     if not within:
         raise InvalidDocument(f"a token needs a scope; use one or more of: {', '.join(Scope)}")
-    if not timedelta(0) < lifetime <= LONGEST_LIFETIME:
-        raise InvalidDocument(f"a token lives for more than 0 and at most {LONGEST_LIFETIME.days} days, not {lifetime}")
+    if not timedelta(0) < lifetime <= MAX_LIFETIME:
+        raise InvalidDocument(f"a token lives for more than 0 and at most {MAX_LIFETIME.days} days, not {lifetime}")
     identity, secret = randomness(_ID_BYTES).hex(), randomness(_SECRET_BYTES).hex()
     record = TokenRecord(
         id=identity,
@@ -135,9 +135,9 @@ def _digest(secret: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+    if not name.strip() or not name.isprintable() or len(name) > _MAX_NAME_LENGTH:
         raise InvalidDocument(
-            f"a token needs the name it acts under, in at most {_LONGEST_NAME} printable characters, not {name[:40]!r}"
+            f"a token needs a name of at most {_MAX_NAME_LENGTH} printable characters, not {name[:40]!r}"
         )
 
 

@@ -37,7 +37,7 @@ from treaty.registry.model import (
     TokenAnswer,
     WaiverAnswer,
 )
-from treaty.registry.model.page import LARGEST_PAGE, PAGE, check_limit
+from treaty.registry.model.page import MAX_PAGE_SIZE, PAGE, check_limit
 
 if TYPE_CHECKING:
     from treaty.registry.documents import Document
@@ -101,7 +101,7 @@ class Consumers(ConsumersApi):
         names: set[str] = set()
         cursor: str | None = None
         while True:
-            page = self.subscriptions(cursor=cursor, limit=LARGEST_PAGE)
+            page = self.subscriptions(cursor=cursor, limit=MAX_PAGE_SIZE)
             names |= {subscription.consumer for subscription in page.items}
             cursor = page.next
             if cursor is None:

@@ -39,7 +39,7 @@ class BadCursor(InvalidDocument):
 
 
 PAGE = 100
-LARGEST_PAGE = 1_000
+MAX_PAGE_SIZE = 1_000
 
 
 def page_of(rows: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) -> Page[T]:
@@ -50,8 +50,8 @@ def page_of(rows: Sequence[T], limit: int, key: Callable[[T], Sequence[Key]]) ->
 
 def check_limit(limit: int) -> int:
     """Return the limit, or refuse one that is out of range."""
-    if not 1 <= limit <= LARGEST_PAGE:
-        raise InvalidDocument(f"limit must be 1 to {LARGEST_PAGE:,}, not {limit}")
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise InvalidDocument(f"limit must be 1 to {MAX_PAGE_SIZE:,}, not {limit}")
     return limit
 
 

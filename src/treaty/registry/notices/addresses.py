@@ -75,7 +75,7 @@ _PUBLIC_IPV6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_LONGEST_NAME = 253
+_MAX_HOST_LENGTH = 253
 
 
 def parse_host(text: str) -> str:
@@ -86,7 +86,7 @@ def parse_host(text: str) -> str:
     labels = name.split(".")
     if _NUMBER.fullmatch(labels[-1]):  # 2130706433, 0x7f.1 and 0177.0.0.1 all mean 127.0.0.1 to some resolver
         return str(_parse_ipv4(name))
-    if len(name) > _LONGEST_NAME or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(name) > _MAX_HOST_LENGTH or not all(_LABEL.fullmatch(label) for label in labels):
         raise InvalidDocument(f"{text[:80]!r} is not a host name; use one like hooks.example.org")
     return name
 

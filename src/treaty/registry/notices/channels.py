@@ -63,10 +63,10 @@ def check_channel(
 
 
 _LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
-_LONGEST_LOCAL_PART = 64
-_LONGEST_EMAIL = 254
+_MAX_LOCAL_PART_LENGTH = 64
+_MAX_EMAIL_LENGTH = 254
 _LOGGER = re.compile(r"([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)?")
-_LONGEST_LOGGER = 100
+_MAX_LOGGER_LENGTH = 100
 
 
 def _check_web(target: str, rule: AddressRule, resolve: Resolve) -> None:
@@ -76,14 +76,14 @@ def _check_web(target: str, rule: AddressRule, resolve: Resolve) -> None:
 
 def _check_email(target: str, rule: AddressRule, resolve: Resolve) -> None:
     local, at, domain = target.rpartition("@")
-    fits = len(target) <= _LONGEST_EMAIL and len(local) <= _LONGEST_LOCAL_PART
+    fits = len(target) <= _MAX_EMAIL_LENGTH and len(local) <= _MAX_LOCAL_PART_LENGTH
     if not (at and fits and domain.isascii() and "." in domain and _LOCAL_PART.fullmatch(local)):
         raise InvalidDocument(f"{target[:80]!r} is not an e-mail address; write one like data-team@example.org")
     parse_host(domain)
 
 
 def _check_log(target: str, rule: AddressRule, resolve: Resolve) -> None:
-    if len(target) > _LONGEST_LOGGER or not _LOGGER.fullmatch(target):
+    if len(target) > _MAX_LOGGER_LENGTH or not _LOGGER.fullmatch(target):
         raise InvalidDocument(f"{target[:80]!r} is not a logger name; use letters, digits, _ - and dots, or nothing")
 
 
@@ -96,7 +96,7 @@ _CHECKS: dict[ChannelKind, Callable[[str, AddressRule, Resolve], None]] = {
 
 
 _PORTS = {"http": 80, "https": 443}
-_LONGEST = 2000
+_MAX_TARGET_LENGTH = 2000
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
 _SAFE = "/:@!$&'()*+,;=~-._?%"
 
@@ -124,8 +124,8 @@ class WebTarget:
 
 def parse_web_target(text: str) -> WebTarget:
     """Read an http or https URL; errors never repeat it, since it may hold a secret."""
-    if len(text) > _LONGEST:
-        raise InvalidDocument(f"the URL is longer than {_LONGEST} characters; use a shorter one")
+    if len(text) > _MAX_TARGET_LENGTH:
+        raise InvalidDocument(f"the URL is longer than {_MAX_TARGET_LENGTH} characters; use a shorter one")
     if _UNFIT.search(text):
         raise InvalidDocument("the URL holds a space, a backslash or a control character; percent-encode it")
     try:

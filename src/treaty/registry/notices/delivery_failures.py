@@ -22,14 +22,14 @@ class NoAnswer(DeliveryFailed):
 
 
 FIRST_DELAY = timedelta(seconds=5)
-LONGEST_DELAY = timedelta(hours=1)
-MOST_ATTEMPTS = 36  # ten that double, then one each hour: about a day
+MAX_DELAY = timedelta(hours=1)
+MAX_ATTEMPTS = 36  # ten that double, then one each hour: about a day
 
 
 def next_attempt(attempts: int, now: datetime, jitter: float, retry_after: timedelta | None = None) -> datetime | None:
     """Return the time of the next attempt, or None after the last one; jitter is from 0 to 1."""
-    if attempts >= MOST_ATTEMPTS:
+    if attempts >= MAX_ATTEMPTS:
         return None
-    delay = min(FIRST_DELAY * (1 << max(attempts - 1, 0)), LONGEST_DELAY) * (1 - jitter / 4)
-    requested = min(retry_after or timedelta(), LONGEST_DELAY)
+    delay = min(FIRST_DELAY * (1 << max(attempts - 1, 0)), MAX_DELAY) * (1 - jitter / 4)
+    requested = min(retry_after or timedelta(), MAX_DELAY)
     return now + max(delay, requested)

@@ -105,28 +105,31 @@ def _encodable(text: str) -> str:
 
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_LONGEST_TEXT = 2900  # Slack takes 3000 in a section
-_LONGEST_FIELD = 1900  # and 2000 in a field,
-_MOST_FIELDS = 10  # of which a section has ten at most
+_MAX_TEXT_LENGTH = 2900  # Slack takes 3000 in a section
+_MAX_FIELD_LENGTH = 1900  # and 2000 in a field,
+_MAX_FIELDS = 10  # of which a section has ten at most
 
 
 def slack_body(notice: Notice) -> bytes:
     """Return the message of a notice: a text for notifications, and blocks for the eye."""
     blocks: list[dict[str, Any]] = [
-        {"type": "section", "text": _markdown(f"*{_escaped(notice.headline, _LONGEST_TEXT // 2)}*\n{_about(notice)}")}
+        {
+            "type": "section",
+            "text": _markdown(f"*{_escaped(notice.headline, _MAX_TEXT_LENGTH // 2)}*\n{_about(notice)}"),
+        }
     ]
-    if fields := [_field(name, value) for name, value in shown_details(notice)[:_MOST_FIELDS]]:
+    if fields := [_field(name, value) for name, value in shown_details(notice)[:_MAX_FIELDS]]:
         blocks.append({"type": "section", "fields": fields})
-    blocks.append({"type": "context", "elements": [_markdown(_escaped(notice.id, _LONGEST_FIELD) or "-")]})
-    return json.dumps({"text": _escaped(notice.headline, _LONGEST_TEXT), "blocks": blocks}).encode()
+    blocks.append({"type": "context", "elements": [_markdown(_escaped(notice.id, _MAX_FIELD_LENGTH) or "-")]})
+    return json.dumps({"text": _escaped(notice.headline, _MAX_TEXT_LENGTH), "blocks": blocks}).encode()
 
 
 def _about(notice: Notice) -> str:
-    return _escaped(f"{notice.kind}: {subject(notice)}", _LONGEST_TEXT // 2)
+    return _escaped(f"{notice.kind}: {subject(notice)}", _MAX_TEXT_LENGTH // 2)
 
 
 def _field(name: str, value: str) -> dict[str, Any]:
-    return _markdown(f"*{_escaped(name, _LONGEST_FIELD // 4)}*\n{_escaped(value, _LONGEST_FIELD * 3 // 4)}")
+    return _markdown(f"*{_escaped(name, _MAX_FIELD_LENGTH // 4)}*\n{_escaped(value, _MAX_FIELD_LENGTH * 3 // 4)}")
 
 
 def _markdown(text: str) -> dict[str, Any]:

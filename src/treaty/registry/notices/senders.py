@@ -16,7 +16,7 @@ import httpcore2
 from treaty.errors import InvalidDocument
 from treaty.registry.notices.addresses import AddressRefused, AddressRule, HostUnknown, checked_address
 from treaty.registry.notices.channels import Channel, ChannelKind, WebTarget, parse_web_target
-from treaty.registry.notices.delivery_failures import LONGEST_DELAY, DeliveryFailed, NoAnswer
+from treaty.registry.notices.delivery_failures import MAX_DELAY, DeliveryFailed, NoAnswer
 from treaty.registry.notices.mail import MailSettings, mail
 from treaty.registry.notices.messages import Notice, email_message, log_line, one_line, slack_body, webhook_body
 from treaty.registry.notices.pinned_connection import SYSTEM_WIRE, Deadline, PinnedNetwork, Wire
@@ -130,7 +130,7 @@ def _digest(secret: str, seconds: int, body: bytes) -> str:
 
 _GONE = 410
 _SECONDS = re.compile(r"[0-9]{1,9}")
-_LONGEST_REASON = 200
+_MAX_REASON_LENGTH = 200
 
 
 def post(
@@ -151,7 +151,7 @@ def post(
     except httpcore2.TimeoutException:
         raise NoAnswer(f"{target.origin} did not answer within {wire.answer_within:g} s") from None
     except httpcore2.ConnectError as error:
-        raise NoAnswer(f"cannot connect to {target.origin}: {one_line(str(error))[:_LONGEST_REASON]}") from None
+        raise NoAnswer(f"cannot connect to {target.origin}: {one_line(str(error))[:_MAX_REASON_LENGTH]}") from None
     except (httpcore2.NetworkError, httpcore2.ProtocolError):
         raise NoAnswer(f"{target.origin} broke off or does not speak HTTP") from None
     _judge(target, *answer, now)
@@ -190,10 +190,10 @@ def _delay(text: str | None, now: datetime) -> timedelta | None:
     if text is None:
         return None
     if _SECONDS.fullmatch(text.strip()):
-        return min(timedelta(seconds=int(text)), LONGEST_DELAY)
+        return min(timedelta(seconds=int(text)), MAX_DELAY)
     try:
         moment = parsedate_to_datetime(text)
         delay = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
     except (ValueError, OverflowError):
         return None
-    return min(max(delay, timedelta()), LONGEST_DELAY)
+    return min(max(delay, timedelta()), MAX_DELAY)

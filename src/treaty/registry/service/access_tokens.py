@@ -10,12 +10,12 @@ from treaty.registry.access.actors import Actor, Grant, Role, Scope
 from treaty.registry.access.permissions import Action, Resource, authorize, scopes_for
 from treaty.registry.access.tokens import DEFAULT_LIFETIME, TokenRecord, in_force, mint
 from treaty.registry.api import AccessApi
+from treaty.registry.documents import check_name
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
 from treaty.registry.store import audit_log, tokens
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.validation import check_name
 
 
 class Access(AccessApi):

@@ -15,8 +15,8 @@ from treaty.registry.store import Connection, migration_records, subscriptions, 
 from treaty.registry.store.teams import Realm, realm_of
 from treaty.registry.store.versions import StoredVersion
 
-LONGEST = 3_660
-_MOST_DATED = 5_000
+MAX_DAYS = 3_660
+_MAX_DATES = 5_000
 _AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
     Status.ACTIVE: (
         ("deprecation", "announced_on"),
@@ -29,7 +29,7 @@ _AHEAD: dict[Status, tuple[tuple[UpcomingKind, str], ...]] = {
 }
 """The dates that a version still has before it, by status; a retirement that is overdue still counts."""
 
-_WORDS: dict[UpcomingKind, str] = {
+_HEADLINES: dict[UpcomingKind, str] = {
     "deprecation": "is deprecated: consumers are warned",
     "sunset": "enters sunset: no new consumers can subscribe",
     "retirement": "can be retired; it is no longer available afterwards",
@@ -66,8 +66,8 @@ def upcoming(
     limit: int,
 ) -> list[UpcomingAnswer]:
     """Return the dates within some days, after a sort key, the nearest first."""
-    if not 1 <= days <= LONGEST:
-        raise InvalidDocument(f"days must be 1 to {LONGEST:,}, not {days}")
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidDocument(f"days must be 1 to {MAX_DAYS:,}, not {days}")
     until = today + timedelta(days=days)
     realm = realm_of(connection, team) if team is not None else None
     near = [*_of_versions(connection, until, today), *_of_migrations(connection, until)]
@@ -84,7 +84,7 @@ def _concerns(realm: Realm | None, line: Line) -> bool:
 def _of_versions(connection: Connection, until: date, today: date) -> list[_Day]:
     """Return the dates of lines; versions with the same date are grouped."""
     result: dict[tuple[Line, UpcomingKind, date], _Day] = {}
-    for version in versions.versions_dated_until(connection, until, _MOST_DATED):
+    for version in versions.versions_dated_until(connection, until, _MAX_DATES):
         for kind, on in _days(version, until, today):
             there = result.setdefault((version.line, kind, on), _Day(version.line, kind, on))
             there.versions.append(version.version)
@@ -101,7 +101,7 @@ def _days(version: StoredVersion, until: date, today: date) -> Iterator[tuple[Up
 
 
 def _of_migrations(connection: Connection, until: date) -> Iterator[_Day]:
-    for migration in migration_records.ending(connection, until, _MOST_DATED):
+    for migration in migration_records.ending(connection, until, _MAX_DATES):
         if migration.ends_on is not None:
             owners = frozenset({migration.owner} if migration.owner else ())
             yield _Day(
@@ -119,7 +119,7 @@ def _answer(day: _Day, consumers: int) -> UpcomingAnswer:
     return UpcomingAnswer(
         on=day.on,
         kind=day.kind,
-        headline=f"{day.line} {_WORDS[day.kind]}",
+        headline=f"{day.line} {_HEADLINES[day.kind]}",
         contract=day.line.contract,
         line=str(day.line),
         versions=day.versions,

@@ -14,7 +14,7 @@ from treaty.governance.lifecycle import EXISTING_CONSUMERS, NEW_CONSUMERS, Consu
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import ConsumersApi
-from treaty.registry.documents import Document
+from treaty.registry.documents import Document, check_name
 from treaty.registry.model import (
     DecisionAnswer,
     DomainsAnswer,
@@ -26,7 +26,7 @@ from treaty.registry.model import (
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.not_found import no_line, not_reading
-from treaty.registry.service import decisions, dependency_map
+from treaty.registry.service import decisions, dependencies
 from treaty.registry.service import dependencies as depends
 from treaty.registry.service import judgement as candidates
 from treaty.registry.service.context import Context
@@ -35,10 +35,9 @@ from treaty.registry.store import Connection, subscriptions, versions
 from treaty.registry.store.subscriptions import Subscribed
 from treaty.registry.store.transaction import Transaction
 from treaty.registry.store.versions import StoredVersion
-from treaty.registry.validation import check_name
 
-_LONGEST_TEXT = 2_000
-_MOST_FIELDS = 2_000
+_MAX_TEXT_LENGTH = 2_000
+_MAX_FIELDS = 2_000
 
 
 class Consumers(ConsumersApi):
@@ -63,10 +62,12 @@ class Consumers(ConsumersApi):
         for text, what in ((consumer, "consumer"), *([(team, "team")] if team is not None else [])):
             check_name(text, what)
         for value in (purpose, latency, contact):
-            if value is not None and (len(value) > _LONGEST_TEXT or "\x00" in value):
-                raise InvalidDocument(f"purpose, latency and contact have {_LONGEST_TEXT:,} characters at most, no NUL")
-        if len(fields) > _MOST_FIELDS:
-            raise InvalidDocument(f"more than {_MOST_FIELDS:,} fields; name the objects that contain them")
+            if value is not None and (len(value) > _MAX_TEXT_LENGTH or "\x00" in value):
+                raise InvalidDocument(
+                    f"purpose, latency and contact have {_MAX_TEXT_LENGTH:,} characters at most, no NUL"
+                )
+        if len(fields) > _MAX_FIELDS:
+            raise InvalidDocument(f"more than {_MAX_FIELDS:,} fields; name the objects that contain them")
         subscription = Subscription(
             consumer, parse_line(line), _class(consumer_class), parse_fields(list(fields)), purpose, latency, contact
         )
@@ -129,22 +130,22 @@ class Consumers(ConsumersApi):
     ) -> MapAnswer:
         """Return the graph around a line, contract or consumer, of a domain, or all of it, up to `limit` nodes."""
         check_limit(limit)
-        if direction not in dependency_map.WAYS:
-            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependency_map.WAYS)}")
+        if direction not in dependencies.WAYS:
+            raise InvalidDocument(f"unknown direction {direction[:40]!r}; use one of: {', '.join(dependencies.WAYS)}")
         if hops is not None and hops < 1:
             raise InvalidDocument(f"hops must be 1 or more, not {hops}")
         if node is not None and domain is not None:
             raise InvalidDocument("ask around a node or for a domain, not both")
         known = self._context.dependencies
         if node is None:
-            return self._context.read(lambda connection: dependency_map.map_of(connection, known, domain, limit))
+            return self._context.read(lambda connection: dependencies.map_of(connection, known, domain, limit))
         return self._context.read(
-            lambda connection: dependency_map.map_around(connection, known, node, hops, direction, limit)
+            lambda connection: dependencies.map_around(connection, known, node, hops, direction, limit)
         )
 
     def domains(self) -> DomainsAnswer:
         """Return the domains and the number of dependencies between them."""
-        return self._context.read(lambda connection: dependency_map.domains_of(connection, self._context.dependencies))
+        return self._context.read(lambda connection: dependencies.domains_of(connection, self._context.dependencies))
 
     def impact(self, document: Document, *, compatibility: str | None = None) -> ImpactAnswer:
         """Return which consumers and lines a new version affects, by field."""

@@ -194,8 +194,8 @@ class DeliveryWorker:
             self._database.change(lambda connection: outbox.release(connection, dues))
 
 
-FIRST_REST = timedelta(seconds=2)
-LONGEST_REST = timedelta(minutes=1)
+FIRST_PAUSE = timedelta(seconds=2)
+MAX_PAUSE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class CircuitBreaker:
         """Record that a channel did not answer."""
         with self._lock:
             times = self._troubles[channel].times + 1 if channel in self._troubles else 1
-            rest = min(FIRST_REST * (1 << min(times - 1, 10)), LONGEST_REST)
+            rest = min(FIRST_PAUSE * (1 << min(times - 1, 10)), MAX_PAUSE)
             self._troubles[channel] = _Trouble(times, now + rest)
 
     def asked(self, channel: int, until: datetime) -> None:

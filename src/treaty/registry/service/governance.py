@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from treaty.compatibility import KINDS
-from treaty.errors import InvalidDocument
+from treaty.compatibility import KINDS, Mode
+from treaty.errors import Conflict, InvalidDocument, Refused
 from treaty.governance.inheritance import Violation
 from treaty.governance.lint import RULES
 from treaty.governance.waivers import parse_waiver
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import GovernanceApi
-from treaty.registry.documents import Document, PreparedDocument
+from treaty.registry.documents import Document, PreparedDocument, prepare
 from treaty.registry.model import (
     ChildAnswer,
     ContractAnswer,
@@ -25,11 +25,14 @@ from treaty.registry.model import (
     WaiverAnswer,
 )
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
-from treaty.registry.service import approvals
-from treaty.registry.service import policies as above
+from treaty.registry.rules import RegistryRules
+from treaty.registry.service import judgement, migration_status
 from treaty.registry.service.context import Context
 from treaty.registry.service.proposals import parse_proposal_state
-from treaty.registry.store import Connection, governance_records, search
+from treaty.registry.service.registration import register_approved
+from treaty.registry.store import Connection, governance_records, migration_records, search, versions
+from treaty.registry.store.governance_records import ProposalRecord, ProposalState
+from treaty.registry.store.migration_records import MigrationState
 from treaty.registry.store.transaction import Transaction
 
 
@@ -98,20 +101,18 @@ class Governance(GovernanceApi):
         """Register a proposed version; the proposer needs an override with a reason."""
         context = self._context
         return context.write(
-            lambda transaction: approvals.approve(transaction, context.actor, context.rules, proposal, reason, override)
+            lambda transaction: approve(transaction, context.actor, context.rules, proposal, reason, override)
         )
 
     def decline(self, proposal: int, *, reason: str | None = None) -> ProposalAnswer:
         """Decline a proposed version; the proposer withdraws it."""
-        return self._context.write(
-            lambda transaction: approvals.decline(transaction, self._context.actor, proposal, reason)
-        )
+        return self._context.write(lambda transaction: decline(transaction, self._context.actor, proposal, reason))
 
 
 def _policy_check(connection: Connection, candidate: PreparedDocument, today: date) -> PolicyCheckAnswer:
     contract = candidate.contract
-    policies = above.policies_above(connection, contract)
-    held = above.weakened_terms(connection, contract, policies, today)
+    policies = judgement.policies_above(connection, contract)
+    held = judgement.weakened_terms(connection, contract, policies, today)
     return PolicyCheckAnswer(
         contract=contract.id,
         version=contract.version,
@@ -123,7 +124,7 @@ def _policy_check(connection: Connection, candidate: PreparedDocument, today: da
                 version=child.version,
                 violations=[_violation(violation, None) for violation in child.violations],
             )
-            for child in above.children_in_breach(connection, contract)
+            for child in judgement.children_in_breach(connection, contract)
         ],
     )
 
@@ -185,3 +186,78 @@ def revoke(transaction: Transaction, actor: Actor, identity: int) -> WaiverAnswe
         )
         governance_records.revoke_waiver(transaction, identity)
     return governance_records.find_waiver(transaction.connection, identity)
+
+
+def approve(
+    transaction: Transaction, actor: Actor, rules: RegistryRules, identity: int, reason: str | None, override: bool
+) -> ProposalAnswer:
+    """Register a proposed version; the proposer needs an override with a reason, which is recorded."""
+    row = _open(transaction, identity)
+    _check(transaction, actor, row, reason, Action.OVERRIDE if override else Action.APPROVE)
+    silent = _silent(transaction, rules, identity)
+    if silent and not override:
+        raise Refused(
+            f"{row.contract} {row.version} waits for acknowledgement by {', '.join(silent)}: "
+            "treaty migrate acknowledge; a steward may override it with a reason"
+        )
+    transaction.record(
+        actor.name,
+        "proposal.override" if override else "proposal.approve",
+        f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "approved", "reason": reason},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by, "unacknowledged": silent},
+    )
+    register_approved(
+        transaction,
+        row.proposed_by,
+        rules,
+        prepare(row.document, row.media, rules.limits),
+        Mode(row.mode),
+    )
+    governance_records.decide_proposal(transaction, identity, ProposalState.APPROVED, actor.name, reason)
+    return governance_records.find_proposal(transaction.connection, identity).answer
+
+
+def decline(transaction: Transaction, actor: Actor, identity: int, reason: str | None) -> ProposalAnswer:
+    """Decline a proposed version; the proposer may withdraw it."""
+    row = _open(transaction, identity)
+    own = actor.name == row.proposed_by
+    _check(transaction, actor, row, reason, Action.REGISTER if own else Action.APPROVE)
+    transaction.record(
+        actor.name,
+        "proposal.decline",
+        f"{row.contract} {row.version}",
+        before={"state": row.state},
+        after={"state": "declined", "reason": reason},
+        details={"proposal": identity, "reason": reason, "proposed_by": row.proposed_by},
+    )
+    governance_records.decide_proposal(transaction, identity, ProposalState.DECLINED, actor.name, reason)
+    waiting = migration_records.proposed_as(transaction.connection, identity)
+    if waiting is not None:
+        migration_records.change(
+            transaction, waiting.id, state=MigrationState.WITHDRAWN.value, closed_at=transaction.now
+        )
+    return governance_records.find_proposal(transaction.connection, identity).answer
+
+
+def _silent(transaction: Transaction, rules: RegistryRules, identity: int) -> list[str]:
+    """Return the critical consumers that have not acknowledged a proposal."""
+    waiting = migration_records.proposed_as(transaction.connection, identity)
+    if waiting is None:
+        return []
+    statuses = migration_status.consumer_statuses(transaction.connection, rules, waiting, transaction.now.date())
+    return migration_status.missing_acknowledgements(rules, statuses)
+
+
+def _open(transaction: Transaction, identity: int) -> ProposalRecord:
+    row = governance_records.find_proposal(transaction.connection, identity)
+    if row.state != ProposalState.OPEN:
+        raise Conflict(f"proposal {identity} was {row.state} by {row.decided_by}")
+    return row
+
+
+def _check(transaction: Transaction, actor: Actor, row: ProposalRecord, reason: str | None, action: Action) -> None:
+    owned = versions.highest(transaction.connection, row.contract)
+    teams = owned.teams if owned else frozenset()
+    authorize(actor, action, Resource("proposal", f"{row.contract} {row.version}", teams, row.proposed_by), reason)

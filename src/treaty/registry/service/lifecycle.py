@@ -26,7 +26,7 @@ from treaty.registry.store.versions import StoredVersion
 SERVING = frozenset({Status.ACTIVE, Status.DEPRECATED, Status.SUNSET})
 """The statuses in which a version can be read."""
 
-_LONGEST_URI = 2048
+_MAX_URI_LENGTH = 2048
 _CLOCK = "calendar"
 _REASONS = {Status.DEPRECATED: "the day its document announced", Status.SUNSET: "its sunset was due"}
 
@@ -63,7 +63,7 @@ def deprecate(
     sunset: date | None = None,
 ) -> StoredVersion:
     """Deprecate a version, with the address of the migration plan; consumers get at least the minimum period."""
-    if not uri.strip() or len(uri) > _LONGEST_URI:
+    if not uri.strip() or len(uri) > _MAX_URI_LENGTH:
         raise InvalidDocument("deprecation_uri must not be blank, or longer than 2,048 characters; link the plan")
     before = _get_owned_version(transaction, actor, contract, version)
     if before.status is Status.DEPRECATED:

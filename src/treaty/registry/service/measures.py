@@ -15,6 +15,7 @@ from treaty.observability.measures import KNOWN_MEASURES, PLAIN, Measure, State,
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import MeasuresApi
+from treaty.registry.documents import check_name
 from treaty.registry.model import DayAnswer, GridRowAnswer, MeasureAnswer, Page, RecordedAnswer
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.service.context import Context
@@ -22,7 +23,6 @@ from treaty.registry.store import measure_records, versions
 from treaty.registry.store import measure_records as store
 from treaty.registry.store.measure_records import GridRow
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.validation import check_name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -84,26 +84,26 @@ class Measures(MeasuresApi):
         return self._context.read(measure_records.last_measured)
 
 
-LARGEST_BATCH = 1_000
+MAX_MEASURES = 1_000
 RETENTION = timedelta(days=400)
 """How long measures are stored: a year to compare with, and some weeks."""
 
 _MAX_CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a sender may be ahead of ours."""
 
-_LARGEST = 1e15
+_MAX_VALUE = 1e15
 """Larger numbers are refused; floats are no longer exact there."""
 
-_LONGEST_UNIT = 40
+_MAX_UNIT_LENGTH = 40
 _DEEPEST = 8
-_LARGEST_DETAILS = 4_000
+_MAX_DETAILS_LENGTH = 4_000
 
 
 def record(transaction: Transaction, actor: Actor, measures: Sequence[Measure]) -> RecordedAnswer:
     """Store measures; a measure that is stored already is skipped, so that a batch can be sent again."""
-    if len(measures) > LARGEST_BATCH:
+    if len(measures) > MAX_MEASURES:
         raise InvalidDocument(
-            f"{len(measures):,} measures at once; send {LARGEST_BATCH:,} at most, and the rest after them"
+            f"{len(measures):,} measures at once; send {MAX_MEASURES:,} at most, and the rest after them"
         )
     now = transaction.now
     checked = [_checked(measure, now) for measure in measures]
@@ -167,9 +167,9 @@ def _checked(measure: Measure, now: datetime) -> Measure:
     check_name(measure.name, "measure")
     if not math.isfinite(measure.value) or not math.isfinite(measure.promise or 0.0):
         raise InvalidDocument(f"{measure.name} of {measure.contract[:80]} is no finite number; leave it out")
-    if max(abs(measure.value), abs(measure.promise or 0.0)) > _LARGEST:
+    if max(abs(measure.value), abs(measure.promise or 0.0)) > _MAX_VALUE:
         raise InvalidDocument(
-            f"{measure.name} of {measure.contract[:80]} is larger than {_LARGEST:,.0f}; check how it is counted"
+            f"{measure.name} of {measure.contract[:80]} is larger than {_MAX_VALUE:,.0f}; check how it is counted"
         )
     if measure.at.tzinfo is None:
         raise InvalidDocument(
@@ -180,16 +180,16 @@ def _checked(measure: Measure, now: datetime) -> Measure:
             f"{measure.name} of {measure.contract[:80]} was measured at {measure.at:%Y-%m-%d %H:%M %Z}, "
             f"not within the last {RETENTION.days} days; check the clock"
         )
-    if len(measure.unit or "") > _LONGEST_UNIT or not (measure.unit or "").isprintable():
+    if len(measure.unit or "") > _MAX_UNIT_LENGTH or not (measure.unit or "").isprintable():
         raise InvalidDocument(
-            f"the unit of {measure.name} is longer than {_LONGEST_UNIT} characters, or cannot be printed"
+            f"the unit of {measure.name} is longer than {_MAX_UNIT_LENGTH} characters, or cannot be printed"
         )
     _check_unit(measure)
     details = dict(measure.details)
     check_plain(details, "details", Limits(depth=_DEEPEST))
-    if len(json.dumps(details)) > _LARGEST_DETAILS:
+    if len(json.dumps(details)) > _MAX_DETAILS_LENGTH:
         raise InvalidDocument(
-            f"the details of {measure.name} have more than {_LARGEST_DETAILS:,} characters; link the rest"
+            f"the details of {measure.name} have more than {_MAX_DETAILS_LENGTH:,} characters; link the rest"
         )
     return replace(measure, value=float(measure.value), details=details)
 

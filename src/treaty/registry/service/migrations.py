@@ -30,7 +30,7 @@ from treaty.registry.store.governance_records import ProposalState
 from treaty.registry.store.migration_records import ConsumerState, MigrationState, StoredMigration
 from treaty.registry.store.transaction import Transaction
 
-_LONGEST_TEXT = 2_000
+_MAX_TEXT_LENGTH = 2_000
 
 
 class Migrations(MigrationsApi):
@@ -122,8 +122,8 @@ def _state(text: str | None) -> MigrationState | None:
 
 
 def _check_text(text: str | None) -> None:
-    if text is not None and (len(text) > _LONGEST_TEXT or "\x00" in text):
-        raise InvalidDocument(f"a note or reason has {_LONGEST_TEXT:,} characters at most, no NUL")
+    if text is not None and (len(text) > _MAX_TEXT_LENGTH or "\x00" in text):
+        raise InvalidDocument(f"a note or reason has {_MAX_TEXT_LENGTH:,} characters at most, no NUL")
 
 
 def acknowledge(
@@ -315,7 +315,7 @@ def _register_proposal(
     governance_records.decide_proposal(transaction, proposal, ProposalState.APPROVED, actor.name, reason)
 
 
-_MOST_GUIDES = 500
+_MAX_GUIDES = 500
 
 
 def path_answer(
@@ -333,7 +333,7 @@ def path_answer(
         after=after,
         path=path_as_data(path),
         views=list(_views(path)),
-        guides=[guide.as_data() for guide in build_guides(path, readers[:_MOST_GUIDES], ends)],
+        guides=[guide.as_data() for guide in build_guides(path, readers[:_MAX_GUIDES], ends)],
     )
 
 

@@ -12,6 +12,7 @@ from treaty.errors import InvalidDocument
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize, may
 from treaty.registry.api import NoticesApi
+from treaty.registry.documents import check_name
 from treaty.registry.model import ChannelAnswer, NoticeAnswer, Page
 from treaty.registry.model.page import PAGE, after, check_limit, page_of
 from treaty.registry.notices.channels import (
@@ -27,7 +28,6 @@ from treaty.registry.service.context import Context
 from treaty.registry.store import notice_records, outbox, subscriptions, versions
 from treaty.registry.store.notice_records import ChannelRecord
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.validation import check_name
 
 
 class Notices(NoticesApi):
@@ -85,9 +85,9 @@ class Notices(NoticesApi):
 
 EVERYBODY = "*"
 BREACHES = ("sla_breach", "exception")
-_LONGEST_TEXT = 2_000
+_MAX_TEXT_LENGTH = 2_000
 _DEEPEST = 16
-_LARGEST_DETAILS = 16_000
+_MAX_DETAILS_LENGTH = 16_000
 
 
 def check_target(rules: RegistryRules, kind: str, target: str, secret: str | None) -> ChannelKind:
@@ -134,11 +134,11 @@ def report_breach(
     """Notify owners and consumers of a contract of a broken promise."""
     if kind not in BREACHES:
         raise InvalidDocument(f"unknown kind of breach {kind[:40]!r}; use one of: {', '.join(BREACHES)}")
-    if not message.strip() or len(message) > _LONGEST_TEXT:
-        raise InvalidDocument(f"say in 1 to {_LONGEST_TEXT:,} characters what was breached")
+    if not message.strip() or len(message) > _MAX_TEXT_LENGTH:
+        raise InvalidDocument(f"say in 1 to {_MAX_TEXT_LENGTH:,} characters what was breached")
     check_plain(dict(details), "details", Limits(depth=_DEEPEST))
-    if len(json.dumps(dict(details))) > _LARGEST_DETAILS:
-        raise InvalidDocument(f"the details have more than {_LARGEST_DETAILS:,} characters; link the rest")
+    if len(json.dumps(dict(details))) > _MAX_DETAILS_LENGTH:
+        raise InvalidDocument(f"the details have more than {_MAX_DETAILS_LENGTH:,} characters; link the rest")
     owned = versions.highest(transaction.connection, contract)
     if owned is None:
         raise versions.not_found_error(transaction.connection, contract, "")

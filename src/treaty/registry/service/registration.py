@@ -243,10 +243,12 @@ def _notify_parties(transaction: Transaction, judgement: Judgement, affected: li
         parties |= judgement.before.teams
         parties |= {consumer.impact.subscription.consumer for consumer in affected}
         parties |= {consumer.team for consumer in affected if consumer.team}
-        made = subscriptions.made_from(transaction.connection, judgement.before.line)
-        struck = [line for line, fields in made if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE]
-        parties |= {team for line in struck for team in versions.owners_of(transaction.connection, line)}
-        details["lines"] = [str(line) for line in struck]
+        derived = subscriptions.made_from(transaction.connection, judgement.before.line)
+        affected_lines = [
+            line for line, fields in derived if BreakingChanges(verdict).effect_on(fields)[0] is not Effect.SAFE
+        ]
+        parties |= {team for line in affected_lines for team in versions.owners_of(transaction.connection, line)}
+        details["lines"] = [str(line) for line in affected_lines]
         details["changes"] = [change.message for change in verdict.judged][:50]
         details["consumers"] = {
             impact.subscription.consumer: {
@@ -280,7 +282,7 @@ _REFUSED = "contract.refuse"
 _MAX_ENTRIES_SEARCHED = 2_000
 """Entries to search for the same refusal, so that a client that retries does not fill the log."""
 
-_MOST_KINDS = 20
+_MAX_KINDS = 20
 
 
 def record_refusal(transaction: Transaction, actor: str, judgement: Judgement) -> None:
@@ -298,7 +300,7 @@ def record_refusal(transaction: Transaction, actor: str, judgement: Judgement) -
         after=digest,
         details={
             "mode": report.mode,
-            "issues": list(kinds)[:_MOST_KINDS],
+            "issues": list(kinds)[:_MAX_KINDS],
             "required_version": report.required_version,
             "hits": _count_affected(transaction, judgement),
         },

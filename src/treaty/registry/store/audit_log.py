@@ -85,7 +85,7 @@ def breaks_in(entries: Iterable[Entry], seq: int = 0, head: str = NOTHING_BEFORE
 
 _A = audit.c
 _AT_ONCE = 1_000
-_MOST_BREAKS = 100
+_MAX_BREAKS = 100
 
 
 def page(connection: Connection, subject: str | None, actor: str | None, after: int, limit: int) -> list[AuditAnswer]:
@@ -112,7 +112,7 @@ def newest_entry(connection: Connection) -> HeadAnswer | None:
 
 def verify(connection: Connection, known: tuple[int, str] | None = None) -> AuditCheckAnswer:
     """Verify the chain; a head that was noted earlier must still be part of it."""
-    breaks = list(islice(breaks_in(_entries(connection)), _MOST_BREAKS))
+    breaks = list(islice(breaks_in(_entries(connection)), _MAX_BREAKS))
     last = connection.execute(select(_A.seq, _A.hash).order_by(_A.seq.desc()).limit(1)).one_or_none()
     if known is not None:
         seq, expected = known

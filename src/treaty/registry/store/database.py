@@ -16,28 +16,27 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from treaty.errors import InvalidDocument, Unavailable
-from treaty.registry.store.database_errors import reachable
 from treaty.registry.store.read_cache import ReadCache
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.store.writer import Writer, WriterLock
+from treaty.registry.store.writer import Writer, WriterLock, reachable
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 
 DEFAULT_FILE = ".treaty/registry.db"
-_PATIENCE = 30
+_LOCK_TIMEOUT_S = 30
 """Seconds that a statement waits for a lock, or a caller for a connection, before it gives up."""
 
-_LOOK = 0.01
+_RETRY_INTERVAL_S = 0.01
 
 _SQLITE = (
     "PRAGMA synchronous=FULL",  # what was acknowledged survives a power cut
     "PRAGMA foreign_keys=ON",
-    f"PRAGMA busy_timeout={_PATIENCE * 1000}",
+    f"PRAGMA busy_timeout={_LOCK_TIMEOUT_S * 1000}",
     "PRAGMA cache_size=-8000",  # kilobytes
     "PRAGMA wal_autocheckpoint=4000",  # pages: a page that changes often is copied to the file once, not many times
 )
-_POSTGRESQL = f"-c lock_timeout={_PATIENCE}s -c statement_timeout={_PATIENCE}s -c timezone=UTC"
+_POSTGRESQL = f"-c lock_timeout={_LOCK_TIMEOUT_S}s -c statement_timeout={_LOCK_TIMEOUT_S}s -c timezone=UTC"
 
 
 def utc_now() -> datetime:
@@ -60,10 +59,10 @@ def database_url(reference: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     if name == "sqlite" and url.database and url.database != ":memory:":
         return url.set(drivername="sqlite+pysqlite")
-    raise InvalidDocument(f"{shown(url)} is not a supported database; write sqlite:///file or postgresql://…")
+    raise InvalidDocument(f"{redacted_url(url)} is not a supported database; write sqlite:///file or postgresql://…")
 
 
-def shown(url: URL) -> str:
+def redacted_url(url: URL) -> str:
     """Return a URL without its password and without its query, which may hold one too."""
     return url.set(query={}).render_as_string()
 
@@ -96,7 +95,7 @@ class Database:
     @property
     def name(self) -> str:
         """The URL, without its password."""
-        return shown(self._engine.url)
+        return redacted_url(self._engine.url)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -151,14 +150,16 @@ def _make_file(path: Path) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         arguments = {"connect_timeout": 5, "options": _POSTGRESQL}
-        return create_engine(url, pool_pre_ping=True, pool_timeout=_PATIENCE, pool_size=16, connect_args=arguments)
+        return create_engine(
+            url, pool_pre_ping=True, pool_timeout=_LOCK_TIMEOUT_S, pool_size=16, connect_args=arguments
+        )
     engine = create_engine(
         url,
-        pool_timeout=_PATIENCE,
+        pool_timeout=_LOCK_TIMEOUT_S,
         pool_size=16,
         max_overflow=48,
         pool_use_lifo=True,  # the connection used last has the pages in its cache
-        connect_args={"timeout": _PATIENCE, "check_same_thread": False, "isolation_level": None},
+        connect_args={"timeout": _LOCK_TIMEOUT_S, "check_same_thread": False, "isolation_level": None},
     )
     event.listen(engine, "connect", _set_up)
     return engine
@@ -174,14 +175,14 @@ def _set_up(connection: Any, _record: Any) -> None:
 
 def _log_ahead(cursor: sqlite3.Cursor) -> None:
     """Switch to WAL, so that readers do not wait for the writer; SQLite itself does not wait for this lock."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _LOCK_TIMEOUT_S
     while True:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
-            time.sleep(_LOOK)
+            time.sleep(_RETRY_INTERVAL_S)
         else:
             return
 

@@ -14,7 +14,7 @@ from treaty.registry.notices.channels import Channel, ChannelKind
 from treaty.registry.notices.messages import Notice
 from treaty.registry.store.tables import channels, deliveries, notices
 
-_LONGEST_ERROR = 1000
+_MAX_ERROR_LENGTH = 1000
 
 
 class State(StrEnum):
@@ -83,7 +83,7 @@ def failed(connection: Connection, due: Due, reason: str, next_at: datetime | No
             attempts=deliveries.c.attempts + 1,
             next_at=next_at,
             leased_until=None,
-            error=reason[:_LONGEST_ERROR],
+            error=reason[:_MAX_ERROR_LENGTH],
         )
     )
 
@@ -108,7 +108,7 @@ def retry(connection: Connection, now: datetime, channel: int | None = None, not
 def abandon(connection: Connection, channel: int, reason: str) -> int:
     """Give up all pending deliveries of a channel; returns how many."""
     waiting = update(deliveries).where(deliveries.c.channel == channel, deliveries.c.state == State.PENDING.value)
-    values = {"state": State.DEAD.value, "next_at": None, "leased_until": None, "error": reason[:_LONGEST_ERROR]}
+    values = {"state": State.DEAD.value, "next_at": None, "leased_until": None, "error": reason[:_MAX_ERROR_LENGTH]}
     return connection.execute(waiting.values(values)).rowcount
 
 

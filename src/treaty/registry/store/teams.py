@@ -32,7 +32,7 @@ _LIVE = (MigrationState.PROPOSED.value, MigrationState.OPEN.value)
 _SPEAKS: ColumnElement[str] = func.coalesce(_S.team, _S.consumer)
 """The team of a consumer, by default its own name."""
 
-_MOST_UPSTREAM = 5_000
+_MAX_UPSTREAM_LINES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def realm_of(connection: Connection, team: str) -> Realm:
     statement = select(_S.consumer, _S.contract, _S.major).where(_S.active, _SPEAKS.in_([team]))
     read = connection.execute(statement).all()
     lines = {Line(row.contract, row.major) for row in read}
-    lines.update(islice(_upstream_of(connection, owned), _MOST_UPSTREAM))
+    lines.update(islice(_upstream_of(connection, owned), _MAX_UPSTREAM_LINES))
     consumers = frozenset(row.consumer for row in read)
     return Realm(owned, consumers, frozenset(lines), frozenset(line.contract for line in lines))
 

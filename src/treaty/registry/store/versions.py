@@ -20,10 +20,10 @@ from treaty.contracts.text import ParsedDocument
 from treaty.contracts.versions import Line, try_parse_version
 from treaty.errors import NotFound
 from treaty.governance.lifecycle import Status
+from treaty.registry.documents import MAX_VERSION_PART
 from treaty.registry.not_found import no_contract, without
 from treaty.registry.store.tables import contracts, versions
 from treaty.registry.store.transaction import Transaction
-from treaty.registry.validation import LARGEST_PART
 
 
 class ContractCache:
@@ -123,7 +123,7 @@ def is_registered(connection: Connection, contract: str, version: str) -> bool:
 
 def _at(connection: Connection, contract: str, version: str) -> StoredVersion | None:
     parts = try_parse_version(version)
-    if parts is None or max(parts.major, parts.minor, parts.patch) > LARGEST_PART:
+    if parts is None or max(parts.major, parts.minor, parts.patch) > MAX_VERSION_PART:
         return None
     parameters = {"contract": contract, "major": parts.major, "minor": parts.minor, "patch": parts.patch}
     return _one(connection, _VERSION, parameters)

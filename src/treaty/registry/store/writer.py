@@ -14,9 +14,9 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from treaty.errors import Unavailable
-from treaty.registry.store.database_errors import DATABASE_ERRORS, describe_error
+from treaty.errors import InvalidDocument, TreatyError, Unavailable
 from treaty.registry.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -26,6 +26,27 @@ _LOCK_WRITES = {
     "postgresql": "SELECT pg_advisory_xact_lock(7237842391)",
 }
 """The first statement of a write transaction: it lets one process at a time write to the database."""
+
+
+DATABASE_ERRORS = (SQLAlchemyError, OverflowError, UnicodeEncodeError)
+"""Exceptions of SQLAlchemy and the drivers."""
+
+
+@contextmanager
+def reachable(name: str) -> Iterator[None]:
+    """Translate database errors raised in the context."""
+    try:
+        yield
+    except DATABASE_ERRORS as error:
+        raise describe_error(name, error) from None
+
+
+def describe_error(name: str, error: Exception) -> TreatyError:
+    """Return InvalidDocument for a value that cannot be stored, otherwise Unavailable with the reason."""
+    if isinstance(error, (DataError, OverflowError, UnicodeEncodeError)):
+        return InvalidDocument("a text has a character, or a number a size, that the database cannot store")
+    reason = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return Unavailable(f"the database {name} cannot be used now: {reason[0] if reason else 'no reason given'}")
 
 
 class _Outcome(NamedTuple):

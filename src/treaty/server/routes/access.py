@@ -10,9 +10,8 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import AuditAnswer, AuditCheckAnswer, MintedAnswer, Page, TokenAnswer
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import TokenBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("access", API)
 Word = Annotated[str | None, Query(max_length=300)]

@@ -10,11 +10,10 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import ActivityAnswer, Page, TeamAnswer, UpcomingAnswer
 from treaty.registry.model.operation_answers import ActivityKind
 from treaty.registry.model.page import PAGE
-from treaty.registry.service.calendar import LONGEST
+from treaty.registry.service.calendar import MAX_DAYS
 from treaty.server.errors import API
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import IsoDate
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("activity", API)
 Word = Annotated[str | None, Query(max_length=256)]
@@ -39,7 +38,7 @@ def list_upcoming(
     registry: CallerRegistry,
     contract: Word = None,
     team: Word = None,
-    days: Annotated[int, Query(ge=1, le=LONGEST)] = 60,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 60,
     cursor: Cursor = None,
     limit: Limit = PAGE,
 ) -> Page[UpcomingAnswer]:

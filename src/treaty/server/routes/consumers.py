@@ -20,10 +20,9 @@ from treaty.registry.model import (
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.openapi import CONTRACT_BODY
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import SubscriptionBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("consumers", API)
 Word = Annotated[str | None, Query(max_length=256)]

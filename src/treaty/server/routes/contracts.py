@@ -23,9 +23,8 @@ from treaty.registry.model.contract_answers import Query as Wanted
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.openapi import ORIGINAL_DOCUMENT_RESPONSE
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import DeprecationBody, OverrideBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("contracts", API)
 Word = Annotated[str | None, Query(max_length=200)]

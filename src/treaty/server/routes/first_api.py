@@ -13,7 +13,6 @@ from starlette.concurrency import run_in_threadpool
 
 import treaty
 from treaty.registry.access.permissions import Action
-from treaty.registry.decision_card import owners_from_decision_card
 from treaty.registry.model import OwnerAnswer, Registration
 from treaty.registry.model.page import PAGE
 from treaty.registry.report import CompatibilityReport
@@ -29,10 +28,17 @@ from treaty.server.openapi import (
 from treaty.server.pages.catalog import front_page
 from treaty.server.pages.responses import prefers_html
 from treaty.server.pages.visits import authorized_visit
-from treaty.server.pagination import Cursor, Limit, next_page_link
-from treaty.server.request_documents import read_candidate
+from treaty.server.request_documents import owners_from_decision_card, read_candidate
 from treaty.server.request_models import JsonObject, RequestBody, Uri
-from treaty.server.routing import CallerRegistry, Routes, caller_registry, writer_registry
+from treaty.server.routing import (
+    CallerRegistry,
+    Cursor,
+    Limit,
+    Routes,
+    caller_registry,
+    next_page_link,
+    writer_registry,
+)
 
 routes = Routes("contracts")
 MAX_DATASET_IDS = 10_000

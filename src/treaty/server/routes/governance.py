@@ -12,10 +12,9 @@ from treaty.registry.model import ContractAnswer, Page, PolicyCheckAnswer, Propo
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
 from treaty.server.openapi import CONTRACT_BODY
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_documents import read_candidate
 from treaty.server.request_models import DecisionBody, DeclineBody, WaiverBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("governance", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]

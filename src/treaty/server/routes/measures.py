@@ -11,9 +11,8 @@ from treaty.registry.model import GridRowAnswer, MeasureAnswer, Page, RecordedAn
 from treaty.registry.model.page import PAGE
 from treaty.registry.service.measures import parse_measure
 from treaty.server.errors import API
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import IsoDate, MeasuresBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("measures", API)
 Word = Annotated[str | None, Query(max_length=256)]

@@ -10,9 +10,8 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import BoardAnswer, MigrationAnswer, MigrationPathAnswer, Page
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import AcknowledgementBody, MigrationWaiverBody, MoveBody, ProofBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("migrations", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]

@@ -11,9 +11,8 @@ from treaty.registry.access.permissions import Action
 from treaty.registry.model import ChannelAnswer, NoticeAnswer, Page
 from treaty.registry.model.page import PAGE
 from treaty.server.errors import API
-from treaty.server.pagination import Cursor, Limit
 from treaty.server.request_models import BreachBody, ChannelBody, RetryBody
-from treaty.server.routing import CallerRegistry, Routes
+from treaty.server.routing import CallerRegistry, Cursor, Limit, Routes
 
 routes = Routes("notices", API)
 Number = Annotated[int, Path(ge=1, lt=2**63)]

@@ -1,4 +1,4 @@
-"""Ways around the rules that are closed: each was open once, or could have been."""
+"""Attempts to evade the rules of a registry, all of which are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reads(registry: AnyRegistry, consumer: str, *fields: str, **more: Any) -> No
 
 
 def effects(registry: AnyRegistry, document: dict[str, Any]) -> dict[str, str]:
-    return {one.name: one.effect for one in registry.consumers.impact(document).affected}
+    return {consumer.name: consumer.effect for consumer in registry.consumers.impact(document).affected}
 
 
 def test_only_owners_may_ask_for_less_than_the_registry_does(backend: Backend) -> None:

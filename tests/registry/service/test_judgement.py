@@ -180,7 +180,7 @@ def test_a_stricter_policy_lists_the_children_it_would_break_and_tells_their_own
     check = governed.governance.check_policies(stricter)
     answer = governed.register(stricter)
 
-    broken = f"{DOMAIN} 1.0.0 would be in breach of this policy: service level sla.freshness is relaxed: 8 h -> 12 h"
+    broken = f"{DOMAIN} 1.0.0 would violate this policy: service level sla.freshness is relaxed: 8 h -> 12 h"
     assert [(one.contract, one.version, [v.kind for v in one.violations]) for one in check.children] == [
         (DOMAIN, "1.0.0", ["sla_relaxed"])
     ]
