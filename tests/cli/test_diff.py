@@ -56,11 +56,31 @@ def test_a_breaking_change_with_its_plan_is_admissible(treaty: Treaty, write: Wr
     assert "accepted as a new line with a migration plan" in result.output
 
 
+def test_the_verdict_says_that_only_readers_break(treaty: Treaty, write: Write) -> None:
+    fresh, stale = ({"slaProperties": [{"property": "freshness", "value": hours, "unit": "h"}]} for hours in (4, 400))
+    old = write("fresh.yaml", _orders("1.0.0", **fresh))
+
+    refused = treaty("diff", old, write("stale.yaml", _orders("2.0.0", **stale)))
+    planned = treaty("diff", old, write("planned.yaml", _orders("2.0.0", migration=PLAN, **stale)))
+
+    broken = "compatible with existing data; breaks existing readers"
+    assert (refused.code, planned.code) == (3, 0)
+    assert f"{broken}; refused: a change that requires MAJOR needs a" in " ".join(refused.output.split())
+    assert f"{broken}; accepted as a new line with a migration plan" in " ".join(planned.output.split())
+
+
+def test_the_same_version_twice_is_compatible_in_json(treaty: Treaty, before: str) -> None:
+    result = treaty("diff", before, before, "--format", "json")
+
+    answer = json.loads(result.output)
+    assert (result.code, answer["compatible"], answer["admissible"], answer["findings"]) == (0, True, True, [])
+
+
 def test_a_compatible_change_under_too_small_a_version_is_refused(treaty: Treaty, write: Write, before: str) -> None:
     result = treaty("diff", before, write("after.yaml", _orders("1.0.1", TOTAL, CITY)))
 
     assert result.code == 3
-    assert "compatible under backward, but refused: the version is too small" in result.output
+    assert "compatible under backward; refused: the version is too small" in result.output
 
 
 def test_the_same_document_is_no_change(treaty: Treaty, before: str) -> None:
@@ -78,7 +98,7 @@ def test_a_likely_rename_is_suggested(treaty: Treaty, write: Write, before: str)
 
 
 def test_the_mode_is_asked_for_or_set_in_the_project(treaty: Treaty, write: Write, before: str) -> None:
-    after = write("after.yaml", _orders("2.0.0", TOTAL, {**CITY, "required": True}))
+    after = write("after.yaml", {"version": "1.1.0", "fields": [{**ID, "required": False}, TOTAL]})
 
     assert treaty("diff", before, after).code == 0
     assert treaty("diff", before, after, "--mode", "forward").code == 3

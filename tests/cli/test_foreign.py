@@ -225,3 +225,58 @@ def test_a_command_for_contracts_refers_older_formats_to_convert(
 
     assert result.code == 3
     assert f"{title}; convert it: treaty convert FILE --to odcs" in result.output
+
+
+ORDER = """{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}%s]}"""
+NOTE = """, {"name": "note", "type": ["null", "string"]}"""
+
+
+def test_an_added_optional_field_of_a_schema_is_accepted(treaty: Treaty, write: Write) -> None:
+    result = treaty("diff", write("old.avsc", ORDER % ""), write("new.avsc", ORDER % NOTE))
+
+    assert result.code == 0
+    assert "compatible under backward" in result.output
+    assert "0.0.0" not in result.output
+
+
+def test_the_same_schema_is_compatible(treaty: Treaty, write: Write) -> None:
+    result = treaty("diff", write("old.avsc", ORDER % ""), write("new.avsc", ORDER % ""), "--format", "json")
+
+    answer = json.loads(result.output)
+    assert (result.code, answer["compatible"], answer["findings"]) == (0, True, [])
+
+
+def test_a_schema_that_breaks_is_refused_and_says_that_it_has_no_plan(treaty: Treaty, write: Write) -> None:
+    result = treaty("diff", write("old.avsc", ORDER % NOTE), write("new.avsc", ORDER % ""))
+
+    assert result.code == 3
+    assert "not compatible under backward; refused" in result.output
+    assert "states no version and no migration plan" in " ".join(result.output.split())
+    assert "set version" not in result.output
+
+
+def test_the_semantics_of_avro_need_a_default_for_a_new_field(treaty: Treaty, write: Write) -> None:
+    files = (write("old.avsc", ORDER % ""), write("new.avsc", ORDER % NOTE))
+
+    result = treaty("diff", *files, "--semantics", "avro")
+
+    assert result.code == 3
+    assert "field 'note' added without a default; readers of the new schema cannot read existing" in result.output
+    assert "not compatible under backward (avro); refused" in result.output
+    assert treaty("diff", *files, "--semantics", "avro", "--mode", "forward").code == 0
+    assert "use one of: contract, avro" in treaty("diff", *files, "--semantics", "thrift").errors
+
+
+def test_every_table_of_a_file_is_compared(treaty: Treaty, write: Write) -> None:
+    before = write("before.sql", TABLES)
+    added = TABLES + "CREATE TABLE shop.refunds (id BIGINT);\n"
+    dropped = "CREATE TABLE shop.orders (id BIGINT, total INT);\n"
+
+    wider = treaty("diff", before, write("added.sql", added))
+    narrower = treaty("diff", before, write("dropped.sql", dropped))
+
+    assert (wider.code, narrower.code) == (0, 3)
+    assert "schema object 'refunds' added" in wider.output
+    assert "schema object 'lines' was removed" in narrower.output
+    assert "optional field 'orders:total' added" in narrower.output
+    assert treaty("diff", before, before).output.endswith("no change\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.documents import contract
 from treaty.compatibility import Mode, admit, predecessor
 from treaty.contracts import Contract
@@ -58,7 +60,7 @@ def test_the_plan_of_an_earlier_line_does_not_excuse_the_next() -> None:
     anew = admit(history, _orders("3.0.0", "z", migration={**PLAN, "guide": "read z instead of a"}))
 
     assert not stale.admissible
-    assert "migration_missing" in {finding.id for finding in stale.warnings}
+    assert "migration_missing" in {finding.id for finding in stale.errors}
     assert anew.admissible
 
 
@@ -68,13 +70,66 @@ def test_a_plan_does_not_excuse_a_missing_owner() -> None:
     assert not verdict.admissible
 
 
-def test_a_change_that_is_major_but_breaks_nobody_under_the_mode_is_warned_about_its_missing_plan() -> None:
-    four, eight = ([{"property": "freshness", "value": hours, "unit": "h"}] for hours in (4, 8))
+FRESH = {"slaProperties": [{"property": "freshness", "value": 4, "unit": "h"}]}
+STALE = {"slaProperties": [{"property": "freshness", "value": 400, "unit": "h"}]}
 
-    verdict = admit([_orders("1.0.0", "a", slaProperties=four)], _orders("2.0.0", "a", slaProperties=eight))
+
+def test_a_major_change_that_breaks_only_readers_is_refused_without_a_plan() -> None:
+    verdict = admit([_orders("1.0.0", "a", **FRESH)], _orders("2.0.0", "a", **STALE))
+
+    assert verdict.compatible
+    assert not verdict.admissible
+    assert [finding.id for finding in verdict.errors] == ["migration_missing"]
+
+
+def test_a_major_change_that_breaks_only_readers_is_accepted_with_a_plan() -> None:
+    verdict = admit([_orders("1.0.0", "a", **FRESH)], _orders("2.0.0", "a", migration=PLAN, **STALE))
 
     assert verdict.admissible
-    assert "migration_missing" in {finding.id for finding in verdict.warnings}
+    assert verdict.errors == ()
+
+
+# Each row: what changes, before, after.
+ONLY_READERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("freshness relaxed", FRESH, STALE),
+    (
+        "retention shortened",
+        {"slaProperties": [{"property": "retention", "value": 2, "unit": "y"}]},
+        {"slaProperties": [{"property": "retention", "value": 1, "unit": "y"}]},
+    ),
+    ("ordering dropped", {"ordering": {"key": ["a"], "sequence": "a"}}, {"ordering": "none"}),
+    ("delivery weakened", {"delivery": {"guarantee": "exactly_once"}}, {"delivery": {"guarantee": "at_most_once"}}),
+    ("latency weakened", {"latency": {"profile": "real_time"}}, {"latency": {"profile": "daily"}}),
+    ("policy lowered", {"change_policy": {"notice": "90 d"}}, {"change_policy": {"notice": "1 d"}}),
+    (
+        "column renamed",
+        {"fields": [{"name": "a", "physicalName": "a_1"}]},
+        {"fields": [{"name": "a", "physicalName": "a_2"}]},
+    ),
+    ("unique dropped", {"fields": [{"name": "a", "unique": True}]}, {"fields": [{"name": "a"}]}),
+    (
+        "quality rule dropped",
+        {"fields": [{"name": "a", "quality": [{"type": "library", "metric": "nullValues", "mustBe": 0}]}]},
+        {"fields": [{"name": "a"}]},
+    ),
+    (
+        "relationship dropped",
+        {"fields": [{"name": "a", "relationships": [{"type": "foreignKey", "to": "customers.id"}]}]},
+        {"fields": [{"name": "a"}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), ONLY_READERS, ids=[row[0] for row in ONLY_READERS])
+def test_every_major_change_needs_a_plan(name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    history = [contract({"version": "1.0.0", **before})]
+
+    without = admit(history, contract({"version": "2.0.0", **after}))
+    planned = admit(history, contract({"version": "2.0.0", "migration": PLAN, **after}))
+
+    assert [finding.id for finding in without.errors] == ["migration_missing"]
+    assert not without.admissible
+    assert planned.admissible
 
 
 def test_a_version_follows_the_latest_of_its_own_line() -> None:

@@ -21,19 +21,21 @@ USERS: dict[str, Any] = {
         {"name": "ltv", "type": "number", "required": False},
     ],
 }
+PLAN = {"guide": "see the wiki", "window": "60 d", "owner": "growth"}
 
 
 def _changed(name: str, **changes: Any) -> dict[str, Any]:
     fields = [dict(one, **changes) if one["name"] == name else one for one in USERS["fields"]]
-    return {**USERS, "version": "2.0.0", "fields": fields}
+    return {**USERS, "version": "2.0.0", "fields": fields, "migration": PLAN}
 
 
 def _without(name: str) -> dict[str, Any]:
-    return {**USERS, "version": "2.0.0", "fields": [one for one in USERS["fields"] if one["name"] != name]}
+    fields = [one for one in USERS["fields"] if one["name"] != name]
+    return {**USERS, "version": "2.0.0", "fields": fields, "migration": PLAN}
 
 
 def _plus(**field: Any) -> dict[str, Any]:
-    return {**USERS, "version": "2.0.0", "fields": [*USERS["fields"], field]}
+    return {**USERS, "version": "2.0.0", "fields": [*USERS["fields"], field], "migration": PLAN}
 
 
 def _judge(after: dict[str, Any], mode: Mode) -> Verdict:
@@ -43,7 +45,13 @@ def _judge(after: dict[str, Any], mode: Mode) -> Verdict:
 CASES = [
     ("an optional field removed", _without("ltv"), {"backward", "full"}, "field_removed", "ltv"),
     ("a required field removed", _without("visits"), {"backward", "full"}, "field_removed", "visits"),
-    ("a type changed", _changed("visits", type="number"), {"backward", "full"}, "field_type_changed", "visits"),
+    (
+        "a type changed",
+        _changed("visits", type="number"),
+        {"backward", "forward", "full"},
+        "field_type_changed",
+        "visits",
+    ),
     ("optional to required", _changed("ltv", required=True), {"backward", "full"}, "field_required_added", "ltv"),
     ("an enum shrunk", _changed("plan", enum=["free", "pro"]), {"backward", "full"}, "field_enum_shrunk", "plan"),
     (
@@ -102,7 +110,7 @@ def test_a_change_that_breaks_both_ways_stands_once_under_full() -> None:
 
     found = [(one.id, one.path) for one in _judge(after, Mode.FULL).errors]
 
-    assert found == [("primary_key_changed", None), ("field_removed", "user_id")]
+    assert found == [("primary_key_changed", None), ("field_removed", "user_id"), ("migration_missing", None)]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,16 @@ def load_source(reference: str, limits: Limits) -> LoadedContract:
     return next(one for one in loaded if one.contract is contract)
 
 
+def load_all(reference: str, limits: Limits) -> list[LoadedContract]:
+    """Read every contract of a document, or the one that `file#id` selects."""
+    source, contract_id = read_reference(reference, limits)
+    loaded = load_contracts(source, limits)
+    if contract_id is None:
+        return loaded
+    contract = select_contract([one.contract for one in loaded], contract_id, source.name)
+    return [one for one in loaded if one.contract is contract]
+
+
 def read_reference(reference: str, limits: Limits) -> tuple[Source, str | None]:
     """Read a document, and return the id of the selected contract if the reference has one."""
     path, separator, contract_id = reference.rpartition("#")

@@ -64,6 +64,19 @@ def _check_mode(mode: str | None) -> str | None:
     return mode
 
 
+def _check_semantics(semantics: str | None) -> str | None:
+    """Reject unknown semantics. The judging code is imported only if semantics are given."""
+    if semantics is not None:
+        from treaty.compatibility import parse_semantics
+        from treaty.errors import InvalidDocument
+
+        try:
+            parse_semantics(semantics)
+        except InvalidDocument as error:
+            raise typer.BadParameter(str(error)) from None
+    return semantics
+
+
 def _check_reason(reason: str | None) -> str | None:
     """Reject a blank reason and one that is too long, before any registry is opened."""
     if reason is not None and not reason.strip():
@@ -82,6 +95,15 @@ ConfigOption = Annotated[
         "--config",
         help="The project file. Default: treaty.yaml in this folder or one above.",
         show_default=False,
+    ),
+]
+SemanticsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--semantics",
+        help="The rules of readers and data: contract (default), or avro for the schema resolution of Avro.",
+        show_default=False,
+        callback=_check_semantics,
     ),
 ]
 ModeOption = Annotated[

@@ -29,7 +29,10 @@ class Breaks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A term that differs between two contracts: its kind, direction, values and path."""
+    """A term that differs between two contracts: its kind, direction, values and path.
+
+    `has_default` tells of an added, removed or renamed field whether a reader that misses it has a default for it.
+    """
 
     kind: str
     direction: Direction
@@ -37,6 +40,7 @@ class Change:
     after: Any
     field: str | None = None
     subject: str | None = None
+    has_default: bool = False
 
     @property
     def path(self) -> str:

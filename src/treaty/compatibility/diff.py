@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 
@@ -9,20 +10,52 @@ from treaty.compatibility.changes import Change, Changes, Direction
 from treaty.compatibility.kinds import fields as field_kinds
 from treaty.compatibility.kinds import kind_for
 from treaty.compatibility.kinds import objects as object_kinds
+from treaty.compatibility.kinds.meaning import classify_meaning
 from treaty.compatibility.kinds.objects import object_renamed
 from treaty.compatibility.pairing import pair
 from treaty.compatibility.terms import CONTRACT_TERMS, FIELD_TERMS, OBJECT_TERMS, Term
-from treaty.contracts.model import Contract, Field, SchemaObject
+from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.paths import FieldPath
+from treaty.contracts.versions import UNVERSIONED
 
 _ATTRIBUTES = tuple(one.name for one in fields(Field))
 
 
 def diff(before: Contract, after: Contract) -> Changes:
     """Return every change between two contracts; the order does not depend on the documents."""
-    changes = [*_contract_changes(before, after), *_object_changes(before, after)]
+    found = (*_contract_changes(before, after), *_object_changes(before, after))
+    changes = [classify_meaning(change) for change in found]
     changes.sort(key=lambda change: change.sort_key)
     return Changes(before, after, tuple(changes))
+
+
+def diff_files(before: Sequence[Contract], after: Sequence[Contract], name: str) -> Changes:
+    """Return every change between all contracts of two schema files, as one contract called `name`.
+
+    Contracts are paired by id, their objects as in `diff`: a table or message that is missing is a removed object.
+    """
+    old, new = combine_contracts(before, name), combine_contracts(after, name)
+    later = {contract.id: contract for contract in after}
+    changes = list(diff(old, new))
+    for contract in before:
+        if contract.id in later:
+            found = _contract_changes(contract, later[contract.id])
+            changes += [replace(change, subject=f"{contract.id}.{change.subject}") for change in found]
+    changes.sort(key=lambda change: change.sort_key)
+    return Changes(old, new, tuple(changes))
+
+
+def combine_contracts(contracts: Sequence[Contract], name: str) -> Contract:
+    """Return one contract with the objects of all; an object name that is not unique gets the id of its contract."""
+    names = Counter(item.name for contract in contracts for item in contract.schema)
+    objects = tuple(
+        item if names[item.name] == 1 else replace(item, name=f"{contract.id}.{item.name}")
+        for contract in contracts
+        for item in contract.schema
+    )
+    versions = {contract.version for contract in contracts}
+    version = versions.pop() if len(versions) == 1 else UNVERSIONED
+    return Contract(name, version, contracts[0].api_version, objects=objects, form=Form.SCHEMA)
 
 
 def _contract_changes(before: Contract, after: Contract) -> Iterator[Change]:
@@ -74,11 +107,12 @@ def field_changes(before: Sequence[Field], after: Sequence[Field], parent: Field
     pairs = pair(before, after)
     for removed in pairs.removed:
         path = str(parent.field(removed.name or ""))
-        yield Change(field_kinds.field_removed.id, Direction.REMOVED, _summarize(removed), None, field=path)
+        kind, default = field_kinds.field_removed, _has_default(removed)
+        yield Change(kind.id, Direction.REMOVED, _summarize(removed), None, field=path, has_default=default)
     for new in pairs.added:
         path = str(parent.field(new.name or ""))
         kind = field_kinds.field_required_added if new.is_required else field_kinds.field_added
-        yield Change(kind.id, Direction.ADDED, None, _summarize(new), field=path)
+        yield Change(kind.id, Direction.ADDED, None, _summarize(new), field=path, has_default=_has_default(new))
     for old, new in pairs.both:
         if old != new:
             yield from _field_pair_changes(old, new, parent.field(old.name or ""), parent)
@@ -88,7 +122,8 @@ def _field_pair_changes(old: Field, new: Field, path: FieldPath, parent: FieldPa
     renamed = parent is not None and old.name != new.name
     if renamed and parent is not None:
         after = str(parent.field(new.name or ""))
-        yield Change(field_kinds.field_renamed.id, Direction.REPLACED, str(path), after, field=str(path))
+        kind, default = field_kinds.field_renamed, _has_default(old)
+        yield Change(kind.id, Direction.REPLACED, str(path), after, field=str(path), has_default=default)
     changed = _changed_attributes(old, new)
     name = str(path)
     for term in FIELD_TERMS:
@@ -135,6 +170,11 @@ def _term_changes(
         kind = kind_for(term.name, difference.direction)
         subject = difference.subject or default_subject
         yield Change(kind.id, difference.direction, difference.before, difference.after, field, subject)
+
+
+def _has_default(field: Field) -> bool:
+    """Whether a reader has a value for the field if the data has none; the default may be null."""
+    return "default" in field.treaty
 
 
 def _summarize(field: Field) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from treaty.compatibility.changes import Breaks, Change
 from treaty.compatibility.kinds import KINDS, Grade
+from treaty.compatibility.kinds.meaning import classify_meaning, plain_property_name
 from treaty.contracts.versions import Bump
 from treaty.errors import InvalidDocument
 
@@ -22,13 +23,18 @@ class Regrade:
 
 @dataclass(frozen=True)
 class Grading:
-    """The grades of the table of kinds, with a team's overrides."""
+    """The grades of the table of kinds, with a team's overrides and the custom properties that carry meaning."""
 
     overrides: Mapping[str, Regrade] = field(default_factory=dict)
+    meaning_properties: frozenset[str] = frozenset()
 
-    def of(self, change: Change) -> Grade:
-        """Return the grade of a change."""
-        grade = KINDS[change.kind].grades[change.direction]
+    def classify(self, change: Change) -> Change:
+        """Return a change with the kind that the team's list of meaningful custom properties gives it."""
+        return classify_meaning(change, self.meaning_properties) if self.meaning_properties else change
+
+    def of(self, change: Change, profile: Grade | None = None) -> Grade:
+        """Return the grade of a change: that of the table or of a profile, with the team's override."""
+        grade = profile or KINDS[change.kind].grades[change.direction]
         override = self.overrides.get(change.kind)
         if override is None:
             return grade
@@ -37,14 +43,20 @@ class Grading:
         return Grade(bump, breaks, grade.caution)
 
 
-def parse_grading(data: Mapping[str, Any]) -> Grading:
+def parse_grading(data: Mapping[str, Any], meaning_properties: Iterable[Any] = ()) -> Grading:
     """Parse overrides from settings: a kind with its bump, or with `bump` and `breaks`."""
     overrides: dict[str, Regrade] = {}
     for name, value in data.items():
         if name not in KINDS or KINDS[name].is_check:
             raise InvalidDocument(f"unknown kind {name!r} in grading; see: treaty explain kinds")
         overrides[name] = _regrade(name, value)
-    return Grading(overrides)
+    return Grading(overrides, frozenset(_property_name(name) for name in meaning_properties))
+
+
+def _property_name(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidDocument(f"meaning_properties is a list of names of custom properties, not {name!r}")
+    return plain_property_name(name)
 
 
 def _regrade(name: str, value: Any) -> Regrade:

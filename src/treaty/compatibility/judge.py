@@ -13,9 +13,10 @@ from treaty.compatibility.diff import diff
 from treaty.compatibility.grading import Grading
 from treaty.compatibility.kinds import KINDS, Grade, checks, describe
 from treaty.compatibility.modes import DEFAULT_MODE, Mode
+from treaty.compatibility.semantics import Semantics
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.frozen import lazy
-from treaty.contracts.model import Contract
+from treaty.contracts.model import Contract, Form
 from treaty.contracts.versions import Bump, bump_between, next_version
 
 NO_GRADING = Grading()
@@ -56,16 +57,17 @@ class Verdict:
     required_bump: Bump
     declared_bump: Bump | None
     required_version: str | None
+    semantics: Semantics = Semantics.CONTRACT
 
     @lazy
     def findings(self) -> tuple[Finding, ...]:
-        """Errors and warnings, one per kind and place, in a stable order."""
+        """Errors and warnings, one per kind and place: the changes first, then the checks that follow from them."""
         found = [
             Finding(item.change.kind, item.severity, item.message, item.change.field)
             for item in self.judged
             if item.severity is not Severity.INFO
         ]
-        return (*self.checks, *dict.fromkeys(found))
+        return (*dict.fromkeys(found), *self.checks)
 
     @lazy
     def errors(self) -> tuple[Finding, ...]:
@@ -105,18 +107,26 @@ class Verdict:
 
     @property
     def admissible(self) -> bool:
-        """Whether the version may be registered: it is compatible, or opens a new line with a migration plan."""
+        """Whether the version may be registered: nothing requires MAJOR, or it opens a line with a migration plan."""
         blocking = {finding.id for finding in self.errors}
         if self.opens_line and self.has_plan:
             blocking -= {item.change.kind for item in self.judged}
         return not blocking
 
 
-def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING) -> Verdict:
-    """Judge changes under a mode, raised to the modes that the contracts pin."""
+def judge(
+    changes: Changes,
+    mode: Mode = DEFAULT_MODE,
+    grading: Grading = NO_GRADING,
+    semantics: Semantics = Semantics.CONTRACT,
+) -> Verdict:
+    """Judge changes under a mode, raised to the modes that the contracts pin.
+
+    `semantics` selects the rules by which readers and data meet; the team's `grading` takes precedence over them.
+    """
     before, after = changes.before, changes.after
     effective = effective_mode(mode, before, after)
-    judged = tuple(_judged(change, effective, grading) for change in changes)
+    judged = tuple(_judged(change, effective, grading, semantics) for change in changes)
     required = max((item.grade.bump for item in judged), default=Bump.NONE)
     declared, needed = _versions(before, after, required)
     return Verdict(
@@ -124,10 +134,11 @@ def judge(changes: Changes, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRA
         after,
         effective,
         judged,
-        tuple(_checks(before, after, effective, required, declared, needed)),
+        tuple(_checks(before, after, effective, required, declared, needed, semantics)),
         required,
         declared,
         needed,
+        semantics,
     )
 
 
@@ -174,30 +185,39 @@ def merge_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
         latest.required_bump,
         latest.declared_bump,
         latest.required_version,
+        latest.semantics,
     )
 
 
-def _judged(change: Change, mode: Mode, grading: Grading) -> Judged:
-    grade = grading.of(change)
+def _judged(change: Change, mode: Mode, grading: Grading, semantics: Semantics) -> Judged:
+    change = grading.classify(change)
+    regraded = semantics.regrade(change)
+    grade = grading.of(change, regraded.grade if regraded else None)
     if KINDS[change.kind].always or grade.breaks & mode.forbids:
         severity = Severity.ERROR
     elif mode is not Mode.NONE and (grade.breaks or grade.caution):
         severity = Severity.WARNING
     else:
         severity = Severity.INFO
-    return Judged(change, grade, severity, describe(change))
+    return Judged(change, grade, severity, regraded.message if regraded else describe(change))
 
 
 def _versions(before: Contract, after: Contract, required: Bump) -> tuple[Bump | None, str | None]:
     old, new = before.semantic_version, after.semantic_version
-    if old is None:
+    if old is None or not (before.is_versioned and after.is_versioned):
         return None, None
     needed = str(next_version(old, required))
     return (None if new is None else bump_between(old, new)), needed
 
 
 def _checks(
-    before: Contract, after: Contract, mode: Mode, required: Bump, declared: Bump | None, needed: str | None
+    before: Contract,
+    after: Contract,
+    mode: Mode,
+    required: Bump,
+    declared: Bump | None,
+    needed: str | None,
+    semantics: Semantics,
 ) -> Iterator[Finding]:
     yield from _notation_checks((before, after))
     if declared is Bump.NONE:
@@ -209,12 +229,22 @@ def _checks(
         message = checks.version_bump_too_small.message(declared, required, needed)
         yield _error(checks.version_bump_too_small.id, message)
     yield from _owner_check(after)
-    breaks = declared is Bump.MAJOR and required is Bump.MAJOR
+    if required is Bump.MAJOR and mode is not Mode.NONE:
+        yield from _plan_check(before, after, declared, semantics)
+
+
+def _plan_check(before: Contract, after: Contract, declared: Bump | None, semantics: Semantics) -> Iterator[Finding]:
+    """Check that a new line has its own plan.
+
+    A schema without a version cannot open a line at all. Under the semantics of its format, only the mode decides.
+    """
+    missing = checks.migration_missing
     plan = plan_of(before, after)
-    if breaks and mode is not Mode.NONE and plan is not Plan.OWN:
-        earlier = before.line if plan is Plan.EARLIER else None
-        message = checks.migration_missing.message(after.line, earlier)
-        yield Finding(checks.migration_missing.id, Severity.WARNING, message)
+    if not after.is_versioned:
+        if semantics is Semantics.CONTRACT:
+            yield _error(missing.id, missing.message(None))
+    elif declared is Bump.MAJOR and plan is not Plan.OWN:
+        yield _error(missing.id, missing.message(after.line, before.line if plan is Plan.EARLIER else None))
 
 
 def _notation_checks(contracts: Iterable[Contract]) -> Iterator[Finding]:
@@ -223,7 +253,7 @@ def _notation_checks(contracts: Iterable[Contract]) -> Iterator[Finding]:
 
 
 def _owner_check(after: Contract) -> Iterator[Finding]:
-    if not after.owners:
+    if not after.owners and after.form is not Form.SCHEMA:
         yield _error(checks.owner_missing.id, checks.owner_missing.message())
 
 
@@ -244,18 +274,22 @@ def predecessor(history: Sequence[Contract], candidate: Contract) -> Contract | 
 
 
 def admit(
-    history: Sequence[Contract], candidate: Contract, mode: Mode = DEFAULT_MODE, grading: Grading = NO_GRADING
+    history: Sequence[Contract],
+    candidate: Contract,
+    mode: Mode = DEFAULT_MODE,
+    grading: Grading = NO_GRADING,
+    semantics: Semantics = Semantics.CONTRACT,
 ) -> Verdict:
     """Judge a candidate against its predecessor or, under a transitive mode, against all versions of the line."""
     before = predecessor(history, candidate) if history else None
     if before is None:
         return judge_first(candidate, mode)
-    verdict = judge(diff(before, candidate), mode, grading)
+    verdict = judge(diff(before, candidate), mode, grading, semantics)
     if not effective_mode(mode, before, candidate).is_transitive:
         return verdict
     line = _order(before).major
     earlier = sorted((one for one in history if _order(one).major == line and _order(one) < _order(before)), key=_order)
-    return merge_verdicts([*(judge(diff(one, candidate), mode, grading) for one in earlier), verdict])
+    return merge_verdicts([*(judge(diff(one, candidate), mode, grading, semantics) for one in earlier), verdict])
 
 
 def _order(contract: Contract) -> Version:

@@ -15,13 +15,15 @@ from treaty.contracts.values import thaw
 def verdict_as_data(
     verdict: Verdict, findings: Sequence[Finding], renames: Sequence[RenameSuggestion] = ()
 ) -> dict[str, Any]:
-    """Return a verdict as plain data, with located findings."""
+    """Return a verdict as plain data, with located findings; the same version again is compatible."""
+    same = verdict.is_unchanged
     return {
         "before": _contract(verdict.before),
         "after": _contract(verdict.after),
         "mode": verdict.mode.value,
-        "compatible": verdict.compatible,
-        "admissible": verdict.admissible,
+        "semantics": verdict.semantics.value,
+        "compatible": verdict.compatible or same,
+        "admissible": verdict.admissible or same,
         "required_bump": str(verdict.required_bump),
         "declared_bump": None if verdict.declared_bump is None else str(verdict.declared_bump),
         "required_version": verdict.required_version,

@@ -15,7 +15,7 @@ from treaty.contracts.owners import Owner, owners_of
 from treaty.contracts.paths import ITEMS, MAP_KEYS, MAP_VALUES, FieldPath
 from treaty.contracts.types import DataType, data_type
 from treaty.contracts.values import EMPTY, FrozenMap
-from treaty.contracts.versions import try_parse_version
+from treaty.contracts.versions import UNVERSIONED, try_parse_version
 
 if TYPE_CHECKING:
     from semver import Version
@@ -26,6 +26,7 @@ class Form(StrEnum):
 
     ODCS = "odcs"
     SHORT = "short"
+    SCHEMA = "schema"  # of a foreign format, which may have no place for a version or an owner
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,11 @@ class Contract:
     def semantic_version(self) -> Version | None:
         """The parsed version, or None if it is not MAJOR.MINOR.PATCH."""
         return try_parse_version(self.version)
+
+    @property
+    def is_versioned(self) -> bool:
+        """Whether the document states a version; a schema of a foreign format may have none."""
+        return self.form is not Form.SCHEMA or self.version != UNVERSIONED
 
     @property
     def line(self) -> str | None:

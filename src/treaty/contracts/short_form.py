@@ -14,7 +14,7 @@ from treaty.contracts.frozen import build_frozen, deferred_key
 from treaty.contracts.model import Contract, Field, Form, SchemaObject
 from treaty.contracts.odcs import LATEST_API_VERSION
 from treaty.contracts.quantities import parse_seconds
-from treaty.contracts.validation import finding_at, raise_if_any, schema_violations
+from treaty.contracts.validation import declared_twice, finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, thaw
 
 _TYPES = ("string", "integer", "number", "boolean", "timestamp")
@@ -187,12 +187,12 @@ def _field_of(field: dict[str, Json], keys: Mapping[str, int]) -> Field:
 
 
 def _inconsistent(short: dict[str, Json], blocks: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
-    names: set[str] = set()
+    names: dict[str, int] = {}
     for index, field in enumerate(short["fields"]):
         name = field["name"]
         if name in names:
-            yield finding_at(f"field {name!r} is declared twice", ("fields", index), place_of, "keep one of them")
-        names.add(name)
+            yield declared_twice(name, ("fields", names[name]), ("fields", index), place_of)
+        names.setdefault(name, index)
         if field.get("enum"):
             yield from _misplaced_values(field, index, place_of)
     for key in short.get("primary_key") or ():

@@ -102,10 +102,9 @@ def data_type(
     if logical == "vector":
         return DataType("vector", f"{options.get('dimensions')}×{options.get('elementType', 'float32')}")
     declared = options.get("format")
-    if logical == "integer" and declared in _INTEGER_FORMATS:
-        return DataType(logical, declared)
-    if logical == "number" and declared in _FLOAT_FORMATS:
-        return DataType(logical, declared)
+    if (logical == "integer" and declared in _INTEGER_FORMATS) or (logical == "number" and declared in _FLOAT_FORMATS):
+        is_number = stored is None or stored.name in ("integer", "number")
+        return DataType(logical, declared if is_number or stored is None else f"{declared} as {stored.name}")
     if stored is not None and stored.name == logical:
         return DataType(logical, stored.detail, stored.precision, stored.scale, "" if declares_inside else stored.rest)
     if stored is not None:

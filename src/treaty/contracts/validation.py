@@ -38,6 +38,13 @@ def finding_at(message: str, pointer: Pointer, place_of: PlaceOf, hint: str | No
     )
 
 
+def declared_twice(name: str, first: Pointer, second: Pointer, place_of: PlaceOf) -> Finding:
+    """Return the finding for a second field of the same name, with the lines of both."""
+    lines = [place_of(pointer).line for pointer in (first, second)]
+    where = f" (lines {lines[0]} and {lines[1]})" if None not in lines else ""
+    return finding_at(f"field {name!r} is declared twice{where}", second, place_of, "keep one of them")
+
+
 def schema_violations(
     validator: jsonschema_rs.Validator,
     data: Json,
@@ -152,9 +159,11 @@ def _message_and_hint(error: Any) -> tuple[str, str | None]:
 
 
 def _unknown_key(key: str, pointer: Pointer, place_of: PlaceOf, known_keys: Collection[str]) -> Finding:
-    others = [known for known in known_keys if known != key]  # a known key may be out of place
-    close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], others, n=1, cutoff=0.7)
-    hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
+    if key in known_keys:
+        hint = "the key has no place here; move it to where it belongs, or remove it"
+    else:
+        close = difflib.get_close_matches(key[:MAX_KEY_LENGTH], known_keys, n=1, cutoff=0.7)
+        hint = f"did you mean {close[0]!r}?" if close else "put your own keys into customProperties"
     where = f" at {format_pointer(pointer)}" if pointer else ""
     message = truncate_message(f"unknown key {abbreviate(key)!r}{where}")
     return Finding(INVALID_DOCUMENT, Severity.ERROR, message, place=place_of((*pointer, key)), hint=hint)

@@ -19,6 +19,8 @@ _RANGE = re.compile(
 )
 _LINE = re.compile(r"(?P<contract>.+)@(?P<major>0|[1-9][0-9]{0,8})", re.DOTALL)
 MAX_VERSION_LENGTH = 64
+UNVERSIONED = "0.0.0"
+"""The version of a contract that was read from a schema that states none."""
 
 
 class Bump(IntEnum):

@@ -9,11 +9,8 @@ from typing import TypeAlias
 from treaty.contracts.findings import Place
 from treaty.contracts.model import Contract
 from treaty.contracts.text.limits import invalid_document
+from treaty.contracts.versions import UNVERSIONED as UNVERSIONED
 from treaty.errors import NoContract
-
-UNVERSIONED = "0.0.0"
-"""The version of a contract whose schema does not state one."""
-
 
 FileReader: TypeAlias = Callable[[str], str | None]
 """Takes a path relative to the schema file; returns the text of that file, or None if it may not or cannot be read."""

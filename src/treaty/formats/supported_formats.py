@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from treaty.contracts.model import Contract
+from treaty.contracts.model import Contract, Form
 from treaty.errors import InvalidDocument, Unavailable
 from treaty.formats.detection import (
     FormatTest,
@@ -45,7 +45,7 @@ class Format:
         arguments: dict[str, Any] = self._dialect_argument(dialect) if self.reads_dialects else {}
         arguments |= {"files": files} if self.reads_files else {}
         read: ReadResult = self._module().read(text, name, **arguments)
-        return read
+        return replace(read, contracts=tuple(replace(one, form=Form.SCHEMA) for one in read.contracts))
 
     def write(self, contract: Contract, *, dialect: str | None = None) -> WriteResult:
         """Write a contract and report the losses."""

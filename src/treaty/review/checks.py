@@ -9,6 +9,7 @@ from treaty.compatibility import Verdict, admit, diff, judge
 from treaty.compatibility.kinds import KINDS
 from treaty.contracts.findings import Finding, Severity
 from treaty.contracts.model import Contract
+from treaty.contracts.versions import Bump
 from treaty.errors import InvalidDocument
 from treaty.governance.inheritance import find_weakened_terms, is_policy
 from treaty.governance.lifecycle import Status, parse_status
@@ -48,13 +49,21 @@ def check_compatibility(pair: Pair, verdict: Verdict, rules: Rules) -> CheckResu
     if verdict.is_unchanged:
         return CheckResult()
     found = locate_in_branch(verdict, pair.before or after, after)
-    if after.format is not None:  # a schema has no version or owner; a waiver allows it to break
-        changes = tuple(one for one in found if not KINDS[one.id].is_check)
+    if after.format is not None:  # a schema has no version, owner or plan; a waiver allows it to break
+        changes = tuple(_schema_findings(verdict, found))
         standing, waived = apply_waivers(changes, after.contract.id, rules.lint.waivers, rules.today)
         return CheckResult(standing, waived)
     if verdict.admissible:
         found = tuple(replace(one, severity=_at_most_warning(one.severity)) for one in found)
     return CheckResult(found)
+
+
+def _schema_findings(verdict: Verdict, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings of a schema without the checks of a version; a change that requires MAJOR is an error."""
+    major = {(item.change.kind, item.change.field) for item in verdict.judged if item.grade.bump is Bump.MAJOR}
+    for one in found:
+        if not KINDS[one.id].is_check:
+            yield replace(one, severity=Severity.ERROR) if (one.id, one.path) in major else one
 
 
 def check_lint(pair: Pair, rules: Rules) -> CheckResult:

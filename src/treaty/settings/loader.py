@@ -138,6 +138,7 @@ DOCUMENTED = {
     "name": "The name of the project.",
     "compatibility": "The compatibility mode, unless a contract pins a stricter one. Default: backward.",
     "grading": "Grades of change kinds that replace the defaults: a bump, or bump and breaks.",
+    "meaning_properties": "Custom properties that carry meaning, in addition to currency and timezone.",
     "lint.rules": "Severities of lint rules that replace the defaults: error, warning, info or off.",
     "waivers": "Waived findings: rule, contract, path, owner, reason, until.",
     "limits.bytes": "The maximum size of a document.",
@@ -148,7 +149,7 @@ DOCUMENTED = {
 }
 """Every setting with its description."""
 
-_FILE_ONLY = ("name", "grading", "lint.rules", "waivers")
+_FILE_ONLY = ("name", "grading", "meaning_properties", "lint.rules", "waivers")
 
 ENVIRONMENT = {
     "TREATY_CONFIG": "The project file to use.",
@@ -213,6 +214,7 @@ def _read(file: Path) -> Settings:
         name=_typed(data, "name", str, None, file),
         compatibility=_typed(data, "compatibility", str, "backward", file),
         grades=_typed(data, "grading", dict, {}, file),
+        meaning_properties=tuple(_typed(data, "meaning_properties", list, [], file)),
         lint_rules=_lint_rules(_typed(data, "lint", dict, {}, file), file),
         waivers=tuple(_typed(data, "waivers", list, [], file)),
         limits=_limits(_typed(data, "limits", dict, {}, file), str(file)),

@@ -53,6 +53,7 @@ class Settings:
     name: str | None = None
     compatibility: str = "backward"
     grades: Mapping[str, Any] = field(default_factory=dict)
+    meaning_properties: tuple[Any, ...] = ()
     lint_rules: Mapping[str, Any] = field(default_factory=dict)
     waivers: tuple[Any, ...] = ()
     limits: Limits = field(default_factory=Limits)
@@ -67,10 +68,10 @@ class Settings:
         return self._named("compatibility", lambda: parse_mode(self.compatibility))
 
     def grading(self) -> Grading:
-        """Return the grades of change kinds."""
+        """Return the grades of change kinds, and the custom properties that carry meaning."""
         from treaty.compatibility import parse_grading
 
-        return self._named("grading", lambda: parse_grading(self.grades))
+        return self._named("grading", lambda: parse_grading(self.grades, self.meaning_properties))
 
     def linting(self) -> LintSettings:
         """Return the severities of lint rules, and the waivers."""

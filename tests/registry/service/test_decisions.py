@@ -48,7 +48,7 @@ def test_a_breaking_change_without_a_plan_may_not_and_names_whom_it_hits(registr
         False,
         [
             ("error", "field_removed", REMOVED),
-            ("warning", "migration_missing", NO_PLAN),
+            ("error", "migration_missing", NO_PLAN),
             ("warning", "consumer_hit", "dashboard is hit (ltv)"),
             ("warning", "consumer_unknown", "somebody may be hit: it never said which fields it reads"),
             ("warning", "line_hit", "marts@1 is hit (ltv)"),
@@ -131,7 +131,7 @@ def test_the_plan_of_the_line_before_is_told_as_one(registry: AnyRegistry) -> No
     answer, reasons = publish(registry, orders("3.0.0", [ID], migration=PLAN))
 
     assert not answer
-    assert ("warning", "migration_missing") in {(severity, kind) for severity, kind, _ in reasons}
+    assert ("error", "migration_missing") in {(severity, kind) for severity, kind, _ in reasons}
     assert any("orders@3 repeats the migration plan of orders@2" in message for _, _, message in reasons)
 
 

@@ -46,13 +46,13 @@ def test_a_breaking_version_is_refused_with_every_issue(registry: AnyRegistry) -
         registry.register(without("ltv", "1.1.0"))
 
     assert [one.model_dump() for one in refused.value.report.issues] == [
+        {"severity": "error", "field": "ltv", "kind": "field_removed", "message": REMOVED},
         {
             "severity": "error",
             "field": None,
             "kind": "version_bump_too_small",
             "message": "a MINOR bump was declared, the changes require MAJOR; the version must be at least 2.0.0",
         },
-        {"severity": "error", "field": "ltv", "kind": "field_removed", "message": REMOVED},
     ]
     assert str(refused.value).startswith(f"{USERS} 1.1.0 is refused under backward\n")
     assert (refused.value.report.compatible, refused.value.report.admissible) == (False, False)
@@ -96,7 +96,7 @@ def test_a_breaking_major_needs_a_plan(registry: AnyRegistry) -> None:
     with pytest.raises(VersionRefused) as refused:
         registry.register(without("ltv", "2.0.0"))
 
-    assert issues_of(refused.value) == [("error", "field_removed", "ltv"), ("warning", "migration_missing", None)]
+    assert issues_of(refused.value) == [("error", "field_removed", "ltv"), ("error", "migration_missing", None)]
     assert [one.line for one in registry.lines(USERS)] == [f"{USERS}@1"]
 
 

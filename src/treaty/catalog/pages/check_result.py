@@ -219,7 +219,7 @@ def _headline(
     if report.admissible and decision.waits:
         text = "Breaking: it would be proposed for approval"
         return Headline("warning", "warn", text, "It is registered after all required approvals and acknowledgements.")
-    if report.admissible and report.compatible:
+    if report.admissible and report.compatible and all(row.bump != "MAJOR" for row in rows):
         return Headline("healthy", "good", "Compatible: can be registered", "Consumers do not have to do anything.")
     if report.admissible:
         text = "Breaking, with a migration plan: can be registered as a new line"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treaty.cli.exit_codes import ExitCode
-from treaty.cli.options import ConfigOption, FormatOption, ModeOption, OutputFormat
+from treaty.cli.options import ConfigOption, FormatOption, ModeOption, OutputFormat, SemanticsOption
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from treaty.compatibility import Verdict
+    from treaty.compatibility import Changes, Verdict
     from treaty.contracts import LoadedContract
 
 
@@ -25,6 +25,7 @@ def diff(
         bool, typer.Option("--version-only", help="Print only the version that the change requires, for scripts.")
     ] = False,
     mode: ModeOption = None,
+    semantics: SemanticsOption = None,
     output: FormatOption = OutputFormat.TEXT,
     config: ConfigOption = None,
 ) -> None:
@@ -38,28 +39,43 @@ def diff(
 
     if version_only and output not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise typer.BadParameter("--version-only prints text or JSON")
-    verdict, old, new = _judge(before, after, mode, config)
+    verdict, old, new = _judge(before, after, mode, semantics, config)
     if version_only:
         print_required_version(verdict, before, output)
         return
-    print_verdict(verdict, locate_findings(verdict, old, new), suggest_renames(old.contract, new.contract), output)
+    findings = () if verdict.is_unchanged else locate_findings(verdict, old, new)
+    print_verdict(verdict, findings, suggest_renames(old.contract, new.contract), output)
     if not verdict.admissible and not verdict.is_unchanged:
         raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _judge(
-    before: str, after: str, mode: str | None, config: Path | None
+    before: str, after: str, mode: str | None, semantics: str | None, config: Path | None
 ) -> tuple[Verdict, LoadedContract, LoadedContract]:
     """Load both documents and judge the change with the settings of the project."""
-    from treaty.cli.inputs import STANDARD_INPUT, load_source
-    from treaty.compatibility import diff as diff_contracts
-    from treaty.compatibility import judge, parse_mode
+    from treaty.cli.inputs import STANDARD_INPUT, load_all
+    from treaty.compatibility import Semantics, judge, parse_mode, parse_semantics
     from treaty.settings import load_settings
 
     if before == after == STANDARD_INPUT:
         raise typer.BadParameter("only one of the two documents can come from standard input")
     settings = load_settings(config)
-    old = load_source(before, settings.limits)
-    new = load_source(after, settings.limits)
-    changes = diff_contracts(old.contract, new.contract)
-    return judge(changes, parse_mode(mode) if mode else settings.mode(), settings.grading()), old, new
+    changes, old, new = _compare(load_all(before, settings.limits), load_all(after, settings.limits), after)
+    asked = parse_mode(mode) if mode else settings.mode()
+    rules = parse_semantics(semantics) if semantics else Semantics.CONTRACT
+    return judge(changes, asked, settings.grading(), rules), old, new
+
+
+def _compare(
+    before: list[LoadedContract], after: list[LoadedContract], name: str
+) -> tuple[Changes, LoadedContract, LoadedContract]:
+    """Compare two contracts or, if a file has several tables or messages, all of them as one contract."""
+    from dataclasses import replace
+
+    from treaty.compatibility import diff as diff_contracts
+    from treaty.compatibility import diff_files
+
+    if len(before) == len(after) == 1:
+        return diff_contracts(before[0].contract, after[0].contract), before[0], after[0]
+    changes = diff_files([one.contract for one in before], [one.contract for one in after], name)
+    return changes, replace(before[0], contract=changes.before), replace(after[0], contract=changes.after)

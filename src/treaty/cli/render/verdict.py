@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from treaty.cli.options import OutputFormat
-from treaty.compatibility import KINDS, Breaks, Judged, Plan, RenameSuggestion, Verdict
+from treaty.compatibility import KINDS, Breaks, Judged, Mode, Plan, RenameSuggestion, Semantics, Verdict
 from treaty.compatibility.kinds import checks
 from treaty.contracts import Bump, Finding, Severity
 from treaty.contracts.text.writer import write_json
@@ -43,14 +43,38 @@ def describe_outcome(verdict: Verdict) -> str:
     """Summarize the verdict in one line."""
     if not verdict.judged:
         return "no change" if is_accepted(verdict) else "no change, but refused"
-    compatible = f"compatible under {verdict.mode.value}"
+    facts = _describe_compatibility(verdict)
     if verdict.admissible:
-        planned = f"not {compatible}; accepted as a new line with a migration plan"
-        return compatible if verdict.compatible else planned
+        planned = verdict.required_bump is Bump.MAJOR and verdict.opens_line and verdict.has_plan
+        return f"{facts}; accepted as a new line with a migration plan" if planned else facts
     if any(item.severity is Severity.ERROR for item in verdict.judged):
-        return f"not {compatible}; refused"
-    too_small = checks.version_bump_too_small.id in {finding.id for finding in verdict.errors}
-    return f"{compatible}, but refused: " + ("the version is too small" if too_small else "a check failed")
+        return f"{facts}; refused"
+    failed = {finding.id for finding in verdict.errors}
+    return f"{facts}; refused: {next((why for check, why in _REFUSALS.items() if check in failed), 'a check failed')}"
+
+
+_REFUSALS = {
+    checks.version_bump_too_small.id: "the version is too small",
+    checks.migration_missing.id: "a change that requires MAJOR needs a migration plan",
+}
+"""Why a change that the mode allows is refused."""
+
+
+def _describe_rules(verdict: Verdict) -> str:
+    """Name the mode and, if they are not those of contracts, the semantics."""
+    mode = verdict.mode.value
+    return mode if verdict.semantics is Semantics.CONTRACT else f"{mode} ({verdict.semantics.value})"
+
+
+def _describe_compatibility(verdict: Verdict) -> str:
+    """Describe who is broken: nothing, what the mode protects, or only what it does not protect."""
+    if not verdict.compatible and any(item.severity is Severity.ERROR for item in verdict.judged):
+        return f"not compatible under {_describe_rules(verdict)}"
+    broken = {one for item in verdict.judged for one in item.breaks}
+    if not broken or verdict.mode is Mode.NONE:
+        return f"compatible under {_describe_rules(verdict)}"
+    safe = " and ".join(BROKEN[one] for one in BROKEN if one not in broken)
+    return f"compatible with {safe}; breaks " + " and ".join(BROKEN[one] for one in BROKEN if one in broken)
 
 
 PLAN_STEPS = {
@@ -79,11 +103,14 @@ def next_steps(verdict: Verdict, renames: Renames) -> Iterator[str]:
     if renames:
         yield "if a field was renamed, give both fields the same id; the new data can then serve the old schema"
     enough = verdict.declared_bump is not None and verdict.declared_bump >= verdict.required_bump
-    if verdict.required_version is None:
+    is_versioned = verdict.after.is_versioned and (verdict.before is None or verdict.before.is_versioned)
+    if not is_versioned:
+        pass
+    elif verdict.required_version is None:
         yield "write both versions as MAJOR.MINOR.PATCH"
     elif not enough:
         yield f"set version: {verdict.required_version}"
-    if verdict.required_bump is Bump.MAJOR and verdict.plan in PLAN_STEPS:
+    if is_versioned and verdict.required_bump is Bump.MAJOR and verdict.plan in PLAN_STEPS:
         yield PLAN_STEPS[verdict.plan]
     if verdict.required_bump is Bump.MAJOR:
         yield "see the migration path, with views and guides: treaty migrate plan BEFORE AFTER"
@@ -114,10 +141,11 @@ def print_verdict(verdict: Verdict, findings: Sequence[Finding], renames: Rename
 def _print_text(verdict: Verdict, renames: Renames) -> None:
     from treaty.cli.render.console import print_to_console, text
 
-    old = verdict.before.version if verdict.before else "nothing"
     title = text(verdict.after.id, style="path")
-    title.append_text(text(f"  {old} → {verdict.after.version}", style="accent"))
-    title.append(f"  {verdict.mode.value}", style="quiet")
+    if verdict.after.is_versioned:
+        old = verdict.before.version if verdict.before else "nothing"
+        title.append_text(text(f"  {old} → {verdict.after.version}", style="accent"))
+    title.append(f"  {_describe_rules(verdict)}", style="quiet")
     with print_to_console() as console:
         console.print(title)
         console.print()
@@ -169,7 +197,8 @@ def _print_summary(console: Console, verdict: Verdict, renames: Renames) -> None
 
 def _other_checks(verdict: Verdict) -> list[Finding]:
     """Return failed checks that neither the version line nor the next steps mention."""
-    mentioned = (checks.version_bump_too_small.id, checks.migration_missing.id)
+    mentioned = [checks.version_bump_too_small.id]
+    mentioned += [checks.migration_missing.id] if verdict.after.is_versioned else []
     return [] if verdict.is_unchanged else [finding for finding in verdict.checks if finding.id not in mentioned]
 
 
@@ -178,7 +207,8 @@ def _markdown(verdict: Verdict, renames: Renames) -> str:
 
     old = verdict.before.version if verdict.before else "nothing"
     mark = "✅" if is_accepted(verdict) else "❌"
-    title = f"### {mark} {code(verdict.after.id)} {code(old)} → {code(verdict.after.version)}"
+    title = f"### {mark} {code(verdict.after.id)}"
+    title += f" {code(old)} → {code(verdict.after.version)}" if verdict.after.is_versioned else ""
     parts = [title, f"**{describe_outcome(verdict)}**"]
     if version := describe_version(verdict):
         parts.append(escape_markdown(version))

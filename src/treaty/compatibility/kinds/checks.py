@@ -61,15 +61,23 @@ def owner_missing() -> str:
 
 
 @check("contract.migration")
-def migration_missing(line: str, earlier: str | None = None) -> str:
-    """A new MAJOR line has no plan for moving consumers to it.
+def migration_missing(line: str | None, earlier: str | None = None) -> str:
+    """A change requires MAJOR, and there is no plan for moving consumers to the new line.
 
     Why it hurts: two versions run side by side, and consumers do not know for how long or how to migrate.
 
     Example: 2.0.0 drops a field and has no `migration:` block.
 
+    Every change that requires MAJOR needs a plan, whether it breaks existing data or existing readers.
+
     Instead: add `migration:` with a `guide`, a `window` and an `owner`. The plan of an earlier line does not count.
+    A schema without a version cannot have a plan: make the change compatible, or publish it as a new contract.
     """
+    if line is None:
+        return (
+            "the change requires MAJOR, and the schema states no version and no migration plan; "
+            "make it compatible, or write a contract with a version and a migration: block"
+        )
     if earlier is not None:
         return (
             f"{line} repeats the migration plan of {earlier}; "

@@ -84,9 +84,9 @@ def field_renamed(change: Change) -> str:
 @kind(
     "field.type",
     {
-        Direction.REPLACED: Grade(Bump.MAJOR, DATA),
+        Direction.REPLACED: Grade(Bump.MAJOR, BOTH),
         Direction.TIGHTENED: Grade(Bump.MAJOR, DATA),
-        Direction.REMOVED: Grade(Bump.MAJOR, DATA),
+        Direction.REMOVED: Grade(Bump.MAJOR, BOTH),
         Direction.ADDED: Grade(Bump.MINOR, caution=True),
     },
 )
@@ -94,7 +94,8 @@ def field_type_changed(change: Change) -> str:
     """A field has a different or a narrower type.
 
     Why it hurts: values are silently cast, lose digits or become null; joins stop matching. A narrower type
-    (long to int) cannot hold all existing values.
+    (long to int) cannot hold all existing values; readers of the old type can still read it. Any other type breaks
+    existing readers as well: they cannot parse the new values.
 
     Example: `id` goes from integer to string, so every join on it compares text with numbers.
 
@@ -173,6 +174,29 @@ def field_undeprecated(change: Change) -> str:
     Example: `channel` is kept after all.
     """
     return f"field {change.field!r} is no longer deprecated"
+
+
+@kind(
+    "field.business_name",
+    {
+        direction: Grade(Bump.PATCH, caution=True)
+        for direction in (Direction.REPLACED, Direction.ADDED, Direction.REMOVED)
+    },
+)
+def field_business_name_changed(change: Change) -> str:
+    """The business name of a field was added, removed or changed.
+
+    The business name is a label for people. Queries use the name of the field, so nothing breaks: PATCH, with a
+    warning, because a new label may mean that the field now holds something else.
+
+    Example: "Net amount" becomes "Amount".
+
+    Instead: if the meaning changed, change the unit, semantic type or definition as well, so that it is graded.
+    """
+    return (
+        f"field {change.field!r} business name changed: {change.before or 'none'} -> {change.after or 'none'}; "
+        "check that it still names the same thing"
+    )
 
 
 @kind(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
 from treaty.compatibility.changes import Change, Direction
 from treaty.compatibility.kinds.table import BOTH, Grade, kind
 from treaty.contracts.values import abbreviate
@@ -71,6 +75,46 @@ def authoritative_definition_changed(change: Change) -> str:
     needs a new MAJOR version. An additional definition is MINOR.
     """
     return f"{_subject(change)} authoritative definition changed: {change.before or 'none'} -> {change.after or 'none'}"
+
+
+@kind("custom_meaning", _MEANING)
+def custom_meaning_changed(change: Change) -> str:
+    """A custom property that carries meaning was added, removed or changed.
+
+    Why it hurts: a custom property such as `currency` says what the values are. If it changes, every number keeps its
+    type but means something else.
+
+    Which custom properties carry meaning: `currency`, `timezone`, and those under `meaning_properties:` in
+    `treaty.yaml`. All others are metadata.
+
+    Example: `currency` goes from EUR to USD.
+
+    Instead: add a field with the new meaning and move the readers to it. Declaring the property for the first time is
+    MINOR.
+    """
+    place = f"field {change.field!r}: " if change.field else ""
+    moved = f"{abbreviate(change.before or 'none')} -> {abbreviate(change.after or 'none')}"
+    return f"{place}{change.subject} changed: {moved}; the values mean something else"
+
+
+MEANING_PROPERTIES = frozenset({"currency", "timezone"})
+"""Custom properties that carry meaning, unless settings name more; the names ignore case, `-` and `_`."""
+
+_METADATA = frozenset({"field_metadata_changed", "object_metadata_changed", "contract_metadata_changed"})
+_CUSTOM_PROPERTY = re.compile(r"(?:.*\.)?customProperties\.(?P<name>.+?)(?: \([0-9]+\))?", re.DOTALL)
+
+
+def classify_meaning(change: Change, properties: Collection[str] = MEANING_PROPERTIES) -> Change:
+    """Return the change of a custom property that carries meaning with its kind; other changes as they are."""
+    match = _CUSTOM_PROPERTY.fullmatch(change.subject or "") if change.kind in _METADATA else None
+    if match is None or plain_property_name(match["name"]) not in properties:
+        return change
+    return replace(change, kind=custom_meaning_changed.id)
+
+
+def plain_property_name(name: str) -> str:
+    """Return the name of a custom property without case, `-` and `_`."""
+    return name.lower().replace("_", "").replace("-", "")
 
 
 @kind("field.description", _TEXT_ONLY)

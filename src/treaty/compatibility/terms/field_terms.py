@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from treaty.compatibility.terms.annotations import (
 )
 from treaty.compatibility.terms.comparison import (
     Compare,
+    Difference,
     Term,
     alternatives,
     bounds,
@@ -70,9 +72,20 @@ def _other_options(field: Field) -> dict[str, Any]:
 
 def _field_metadata(field: Field) -> dict[str, Any]:
     other = {key: value for key, value in field.more.items() if key != "semanticType"}
-    other |= {"id": field.id, "businessName": field.business_name}
+    other["id"] = field.id
     other |= custom_metadata(field.custom_properties, field.treaty.keys())
     return {key: value for key, value in other.items() if value not in (None, (), EMPTY)}
+
+
+def _logical_type(field: Field) -> tuple[Any, str | None]:
+    return field.type, field.logical_type
+
+
+def _notation(before: tuple[Any, str | None], after: tuple[Any, str | None]) -> Iterator[Difference]:
+    """Compare whether the logical type is declared, unless the types differ, which another term reports."""
+    if before[0] == after[0]:
+        for difference in presence(before[1], after[1]):
+            yield replace(difference, subject="logicalType")
 
 
 def _field_notes(field: Field) -> dict[str, Any]:
@@ -131,7 +144,9 @@ FIELD_TERMS: tuple[Term, ...] = (
     _term("field.classification", lambda field: field.classification, replaced, ("classification",)),
     _term("field.physical_name", lambda field: field.physical_name or field.name, swapped, ("physical_name", "name")),
     _term("field.deprecated", lambda field: bool(field.deprecated), mark, ("deprecated",)),
-    _term("field.metadata", _field_metadata, keyed(replaced), ("id", "business_name", "more", *_OWN)),
+    _term("field.business_name", lambda field: field.business_name, replaced, ("business_name",)),
+    _term("field.metadata", _logical_type, _notation, _TYPE),
+    _term("field.metadata", _field_metadata, keyed(replaced), ("id", "more", *_OWN)),
     _term("field.metadata", _field_notes, in_both(replaced), ("enum", "quality", "authoritative_definitions")),
 )
 

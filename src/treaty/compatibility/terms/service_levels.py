@@ -9,7 +9,7 @@ from typing import Any
 from treaty.compatibility.changes import Direction
 from treaty.compatibility.terms.comparison import Difference, parse_instant, presence_direction
 from treaty.contracts.quantities import Quantity, parse_quantity
-from treaty.contracts.values import abbreviate
+from treaty.contracts.values import abbreviate, canonical_json
 
 SMALLER, LARGER = -1, 1
 STRICTER: dict[str, int] = {
@@ -48,11 +48,12 @@ _SHORT_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A service level: its amount, the stricter direction, and its text."""
+    """A service level: its amount, the stricter direction, its text, and its second amount (`valueExt`)."""
 
     amount: Quantity | str | None
     stricter: int
     text: str
+    extended: Quantity | str | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -72,12 +73,17 @@ def is_retention(entry: Mapping[str, Any]) -> bool:
 
 def parse_level(entry: Mapping[str, Any]) -> Level:
     """Parse a service level."""
-    value, unit = entry.get("value"), entry.get("unit")
-    amount: Quantity | str | None = parse_quantity(value, unit)
-    if amount is None and isinstance(value, str):
-        amount = value
-    text = abbreviate(value if unit is None else f"{value} {unit}")
-    return Level(amount, STRICTER.get(_plain_name(entry), 0), text)
+    value, extended, unit = entry.get("value"), entry.get("valueExt"), entry.get("unit")
+    both = value if extended is None else f"{value} to {extended}"
+    text = abbreviate(both if unit is None else f"{both} {unit}")
+    return Level(_amount(value, unit), STRICTER.get(_plain_name(entry), 0), text, _amount(extended, unit))
+
+
+def _amount(value: Any, unit: Any) -> Quantity | str | None:
+    """Return a value as a quantity or, if it is none, as text."""
+    if value is None:
+        return None
+    return parse_quantity(value, unit) or (value if isinstance(value, str) else canonical_json(value))
 
 
 def compare_levels(before: Level | None, after: Level | None) -> Iterator[Difference]:
@@ -86,15 +92,18 @@ def compare_levels(before: Level | None, after: Level | None) -> Iterator[Differ
         if before is not after:
             yield Difference(presence_direction(before, after), before and before.text, after and after.text)
         return
-    if before.amount == after.amount and before.amount is not None:
-        return
-    if before == after:
-        return
-    direction = Direction.REPLACED
-    if after.stricter and _comparable(before.amount, after.amount):
-        rose = _number(after.amount) > _number(before.amount)
-        direction = Direction.TIGHTENED if rose == (after.stricter == LARGER) else Direction.LOOSENED
-    yield Difference(direction, before.text, after.text)
+    moves = ((before.amount, after.amount), (before.extended, after.extended))
+    directions = {_direction(one, other, after.stricter) for one, other in moves if one != other}
+    if directions:
+        direction = directions.pop() if len(directions) == 1 else Direction.REPLACED
+        yield Difference(direction, before.text, after.text)
+
+
+def _direction(before: Any, after: Any, stricter: int) -> Direction:
+    if not stricter or not _comparable(before, after):
+        return Direction.REPLACED
+    rose = _number(after) > _number(before)
+    return Direction.TIGHTENED if rose == (stricter == LARGER) else Direction.LOOSENED
 
 
 def _plain_name(entry: Mapping[str, Any]) -> str:
@@ -116,7 +125,7 @@ def _number(amount: Any) -> Any:
     return amount.amount if isinstance(amount, Quantity) else parse_instant(amount)
 
 
-_GRADED_IN_A_LEVEL = frozenset({"property", "value", "unit", "element"})
+_GRADED_IN_A_LEVEL = frozenset({"property", "value", "valueExt", "unit", "element"})
 
 
 def level_annotations(entry: Mapping[str, Any]) -> dict[str, Any]:

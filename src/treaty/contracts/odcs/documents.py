@@ -20,7 +20,7 @@ from treaty.contracts.odcs.plain_keys import (
 )
 from treaty.contracts.odcs.schema_versions import find_violations, valid_version
 from treaty.contracts.patterns import PatternCheck
-from treaty.contracts.validation import finding_at, raise_if_any, schema_violations
+from treaty.contracts.validation import declared_twice, finding_at, raise_if_any, schema_violations
 from treaty.contracts.values import EMPTY, FrozenMap, Json, abbreviate, freeze, thaw
 
 
@@ -44,7 +44,7 @@ def parse_odcs(data: dict[str, Json], place_of: PlaceOf, form: Form = Form.ODCS)
         strict["schema"] = [lifter.children(item, ("schema", index)) for index, item in enumerate(strict["schema"])]
     problems += lifter.problems + find_violations(strict, place_of)
     raise_if_any(problems)
-    raise_if_any(list(check_patterns(strict, place_of)))
+    raise_if_any([*check_patterns(strict, place_of), *_find_duplicate_fields(strict, place_of)])
     contract = _contract(strict, _objects(strict, lifter.plain_keys), plain_keys, form)
     raise_if_any(list(check_field_moves(contract, data, place_of)))
     return contract
@@ -114,6 +114,19 @@ def check_patterns(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Findi
             if isinstance(pattern, str) and (error := check.problem(pattern)):
                 message = f"the pattern {abbreviate(pattern)!r} is invalid: {error}"
                 yield finding_at(message, (*pointer, *inner), place_of, "write it in RE2 syntax")
+
+
+def _find_duplicate_fields(strict: dict[str, Json], place_of: PlaceOf) -> Iterator[Finding]:
+    """Yield a finding for each field that has the name of another field beside it."""
+    for pointer, item in _field_documents(strict):
+        fields = item.get("properties") or ()
+        if len(fields) > 1 and len({field["name"] for field in fields}) < len(fields):
+            first: dict[str, Pointer] = {}
+            for index, field in enumerate(fields):
+                place = (*pointer, "properties", index)
+                if field["name"] in first:
+                    yield declared_twice(field["name"], first[field["name"]], place, place_of)
+                first.setdefault(field["name"], place)
 
 
 def _patterns_of(field: dict[str, Json]) -> Iterator[tuple[Pointer, Json]]:

@@ -183,9 +183,11 @@ def expiry_missing(contract: Contract, fields: tuple[FieldContext, ...]) -> Iter
 
 @contract_rule(Severity.ERROR)
 def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) -> Iterator[Remark]:
-    """Two fields of one object, or two objects, have the same name, or names that differ only in case.
+    """Two objects have the same name, or two fields of one object have names that differ only in case.
 
     Why: it is unclear which of them a query reads, and most SQL engines ignore case.
+
+    Two fields of exactly the same name are refused when the document is read.
 
     Fix: rename or remove one.
     """
@@ -199,10 +201,8 @@ def name_declared_twice(contract: Contract, fields: tuple[FieldContext, ...]) ->
             continue
         path = str(spot.path)
         first = seen.setdefault(path.casefold(), path)
-        if first is path:
-            continue
-        problem = "is declared twice" if first == path else f"differs from {first} only in case"
-        yield Remark(f"field {path} {problem}", "keep one of them", spot.pointer)
+        if first is not path:
+            yield Remark(f"field {path} differs from {first} only in case", "keep one of them", spot.pointer)
 
 
 @contract_rule(Severity.ERROR)

@@ -91,10 +91,13 @@ def _verdict(answer: DiffAnswer, *, is_reversed: bool) -> tuple[str, str]:
     """Return the verdict: its style and one sentence."""
     if not answer.changes:
         return "good", "The two versions are identical."
-    if answer.compatible or (is_reversed and not _breaking(answer)):
+    is_safe = answer.compatible and answer.required_bump != "MAJOR"
+    if is_safe or (is_reversed and not _breaking(answer)):
         return "good", f"Compatible: consumers of {answer.before} can use {answer.after}."
     if answer.admissible:
         return "warn", "Breaking but allowed: it opens a new line with a migration plan."
+    if answer.compatible:
+        return "bad", "Breaks consumers under this mode without breaking existing data: it needs a migration plan."
     return "bad", f"Not compatible: consumers of {answer.before} may fail with {answer.after}."
 
 

@@ -80,7 +80,7 @@ def _summary(source: Source, name: str, before: str, after: str) -> Summary:
     return Summary(
         before,
         answer.required_bump,
-        answer.compatible,
+        answer.compatible and answer.required_bump != "MAJOR",
         tuple(messages[:_MAX_SENTENCES]),
         max(len(messages) - _MAX_SENTENCES, 0),
     )
