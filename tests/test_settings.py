@@ -52,7 +52,7 @@ def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("compatability: full\n", "treaty.yaml:1: unknown setting 'compatability'; did you mean 'compatibility'"),
-        ("limits: {depth: -1}\n", "limits.depth must be a whole number above 0, not -1"),
+        ("limits: {depth: -1}\n", "limits.depth must be an integer above 0, not -1"),
         ("limits: {width: 3}\n", "unknown limit 'width'; use: aliases, bytes, depth, nodes"),
         ("waivers: none\n", "'waivers' must be a list, not 'none'"),
         ("lint: {rules: [a]}\n", "'rules' must be a mapping"),
@@ -74,14 +74,14 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
 
 
 def test_a_wrong_number_in_the_environment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidDocument, match="TREATY_LIMITS_DEPTH must be a whole number"):
+    with pytest.raises(InvalidDocument, match="TREATY_LIMITS_DEPTH must be an integer"):
         load_settings(start=tmp_path, environment={"TREATY_LIMITS_DEPTH": "deep"})
 
 
 def test_the_parts_of_a_registry_have_their_defaults(tmp_path: Path) -> None:
     settings = load_settings(start=tmp_path, environment={})
 
-    rules, limits = settings.ground_rules(), settings.request_limits()
+    rules, limits = settings.registry_rules(), settings.request_limits()
     assert settings.parts.registry == ".treaty/registry.db"
     assert (rules.periods.deprecation, rules.periods.sunset) == (timedelta(days=30), timedelta(days=7))
     assert (rules.approval, rules.addresses, rules.mode) == ("off", "public-only", "backward")
@@ -112,7 +112,7 @@ server: {body_limit: 5000, timeout_seconds: 5}
 
     settings = load_settings(file, environment={"TREATY_SMTP_PASSWORD": "hunter2"})
 
-    rules, oidc, mail = settings.ground_rules(), settings.oidc(), settings.outlet().mail
+    rules, oidc, mail = settings.registry_rules(), settings.oidc(), settings.outlet().mail
     assert settings.parts.registry == str(tmp_path / "kept" / "registry.db")
     assert (rules.approval, rules.addresses) == ("required", "allow-private")
     assert (rules.periods.deprecation, rules.periods.sunset) == (timedelta(days=90), timedelta(0))
@@ -167,15 +167,15 @@ def test_every_part_has_a_variable_that_goes_over_the_file(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lifecycle: {deprecation_days: -1}\n", "lifecycle.deprecation_days must be a whole number from 0 to 3,650"),
-        ("lifecycle: {deprecation_days: true}\n", "lifecycle.deprecation_days must be a whole number"),
+        ("lifecycle: {deprecation_days: -1}\n", "lifecycle.deprecation_days must be an integer from 0 to 3,650"),
+        ("lifecycle: {deprecation_days: true}\n", "lifecycle.deprecation_days must be an integer"),
         ("lifecycle: 30\n", "lifecycle must be a mapping, not 30"),
         ("lifecycle: {deprecation_day: 3}\n", "did you mean 'lifecycle.deprecation_days'?"),
         ("approvals: maybe\n", "approvals must be one of: off, required, not 'maybe'"),
         ("access: {required: 1}\n", "access.required must be true or false, not '1'"),
-        ("access: {oidc: {algorithms: RS256}}\n", "access.oidc.algorithms must be a list of texts"),
-        ("registry: ''\n", "registry must be a text"),
-        ("server: {port: 70000}\n", "server.port must be a whole number from 0 to 65,535"),
+        ("access: {oidc: {algorithms: RS256}}\n", "access.oidc.algorithms must be a list of strings"),
+        ("registry: ''\n", "registry must be a string"),
+        ("server: {port: 70000}\n", "server.port must be an integer from 0 to 65,535"),
         ("server: {whatever: 1}\n", "use: server.host, server.port, server.body_limit, server.timeout_seconds"),
         ("notices: {smtp: {password: x}}\n", "a password does not belong in a file; set TREATY_SMTP_PASSWORD"),
     ],

@@ -199,7 +199,7 @@ MISTAKES: list[tuple[list[str], int, str]] = [
     ([*CONTRACT, "--quarantine", "orders.yaml/bad"], 1, "is not a writable folder"),
 ]
 MISTAKES_ON_SPARK = [
-    (["orders.yaml", "nothing.csv"], "there is nothing at nothing.csv; check the path"),
+    (["orders.yaml", "nothing.csv"], "nothing.csv does not exist; check the path"),
     (["orders.yaml", "no_such_table"], "there is no table no_such_table"),
     (
         [*CONTRACT, "--severity", "enum:status=info"],

@@ -130,7 +130,7 @@ def test_a_sample_is_told(treaty: Treaty, write: Write, spark: SparkSession) -> 
 
 
 WRONG = [
-    (("nowhere.csv",), 1, "there is nothing at nowhere.csv"),
+    (("nowhere.csv",), 1, "nowhere.csv does not exist"),
     (("no.such.table",), 1, "there is no table no.such.table"),
     (("orders.csv", "--sample", "many"), 2, "'many' is not a sample"),
     (("orders.csv", "--option", "header"), 2, "'header' is not a pair"),

@@ -126,7 +126,7 @@ def test_shims_are_proven_and_the_proof_is_kept(treaty: Treaty, story: tuple[str
 
     assert result.code == 0
     assert "✓ proven: exact fields returned unchanged" in result.output
-    assert "20 rows of customers 2.0.0, made from the contract" in result.output
+    assert "20 rows of customers 2.0.0, generated from the contract" in result.output
     assert result.errors == "stored with migration 4\n"
     board = json.loads(treaty("migrate", "status", "4", "--format", "json").output)
     assert (board["proven"], board["proof"]["shims"][0]["rows"]["used"]) == (True, 20)

@@ -50,7 +50,7 @@ HOSTILE = Report(
 )
 
 TEXT = """\
-✗ orders.csv violates orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the entire dataset did not hold; 1 schema difference not allowed by the contract
+✗ orders.csv violates orders 1.0.0: 31 of 1,000 rows are quarantined; 1 rule on the entire dataset failed; 1 schema difference not allowed by the contract
 
 Rules
      Rule          Rows or value  Share  Requirement                                                      Severity
@@ -72,7 +72,7 @@ Schema differences
   ✗  total  is declared as number, but the data have string  field_type_changed
 
   Rows        1,000 rows: 969 valid, 31 quarantined (3.1 %)
-  Freshness   newest at: 2 d 5 h old (newest row must be at most 1 d old)
+  Freshness   newest at: 2 d 5 h old (the newest row must be at most 1 d old)
   Quarantine  31 rows in bad
   Unchecked   reference:customer_id -> customers.id: no data were given for 'customers'
   Next        read bad as Parquet; the column _violations lists the violations of each row

@@ -19,7 +19,7 @@ def split(work: Work) -> Answer:
 
 
 def _answer(measures: Measures) -> Answer:
-    counts = {found.rule.id: found.broken for found in measures.results if found.broken is not None}
+    counts = {found.rule.id: found.violating_rows for found in measures.results if found.violating_rows is not None}
     return {**counts, "row_count:row_count": measures.rows, "quarantined": measures.quarantined}
 
 

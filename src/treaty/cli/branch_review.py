@@ -68,7 +68,7 @@ class Checkout:
             paths_in_repository(self.git, request.paths),
         )
         mode = parse_mode(request.mode) if request.mode else settings.mode()
-        rules = Rules(mode, settings.grading(), settings.linting(), settings.limits, request.today)
+        rules = Rules(mode, settings.grading(), settings.lint_settings(), settings.limits, request.today)
         reference = None if request.is_offline else registry_to_ask(request.registry, settings)
         registry = RegistryReviewer(reference, request.token_file, settings, request.mode) if reference else None
         with registry or nullcontext():

@@ -220,7 +220,7 @@ def _test(
         name: _open(session, reference, objects.get(name)).frame for name, reference in request.references.items()
     }
     with explain_errors(source):
-        keys = KeyReading.ALONE if data.keeps_columns_apart else KeyReading.WITH_ROWS
+        keys = KeyReading.ALONE if data.is_columnar else KeyReading.WITH_ROWS
         policy = replace(request.policy, keys=keys)
         enforcement = enforce(data.frame, contract, object_name=declared.name, policy=policy, references=references)
         texts = TextTyping.UNTYPED if data.untyped else TextTyping.TYPED

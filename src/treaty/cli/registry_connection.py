@@ -58,7 +58,7 @@ def open_local_registry(reference: str, settings: Settings, if_missing: IfMissin
         raise NotFound(
             f"there is no registry at {reference}; register a contract to create it, or choose another with --registry"
         )
-    return Registry.open(reference, actor=actor_name(settings), rules=settings.ground_rules())
+    return Registry.open(reference, actor=actor_name(settings), rules=settings.registry_rules())
 
 
 def is_server_address(reference: str) -> bool:
@@ -132,7 +132,7 @@ def _publish(registry: Registry, settings: Settings) -> None:
         with requires_extra("catalog"):
             from treaty.catalog.site import publish
 
-            target = settings.publishing()
+            target = settings.publish_target()
             built = publish(registry, target, PUBLISH_TIMEOUT_S) if target else None
     except Exception as error:
         reason = str(error) if isinstance(error, TreatyError) else f"{type(error).__name__}: {error}"

@@ -7,7 +7,7 @@ from treaty.observability.measures import PERCENT, RUN, SECONDS, Bound, MeasureK
 _SIZES = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 _SIGNS = {Bound.AT_MOST: "≤", Bound.AT_LEAST: "≥"}
 _MIN_UNIT_SHARE = 1.5
-_LEAST, _NEARLY_ALL = 0.01, 99
+_MIN_SHOWN_PERCENT, _FINE_PERCENT = 0.01, 99
 
 
 def format_amount(value: float, unit: str) -> str:
@@ -15,7 +15,7 @@ def format_amount(value: float, unit: str) -> str:
     if unit == SECONDS:
         return _duration(value)
     if unit == PERCENT:
-        return f"< {_LEAST} %" if 0 < value < _LEAST else f"{_share(value)} %"
+        return f"< {_MIN_SHOWN_PERCENT} %" if 0 < value < _MIN_SHOWN_PERCENT else f"{_share(value)} %"
     return f"{_number(value)} {unit}".rstrip()
 
 
@@ -35,7 +35,7 @@ def format_measured(kind: MeasureKind, value: float, unit: str | None = None) ->
 
 def _share(value: float) -> str:
     """Return a percentage; near 100 it has three decimals, which can decide whether a promise is kept."""
-    places = 3 if value >= _NEARLY_ALL else 2
+    places = 3 if value >= _FINE_PERCENT else 2
     return f"{value:.{places}f}".rstrip("0").rstrip(".")
 
 

@@ -93,7 +93,7 @@ class MeasureKind:
     bound: Bound = Bound.AT_MOST
     promised_as: tuple[str, ...] = ()
     """The ODCS service levels that promise it, in lower case."""
-    watched_above: float | None = None
+    warn_above: float | None = None
     """The value above which a measure without a promise is a warning."""
 
 
@@ -102,7 +102,7 @@ QUARANTINED, QUARANTINED_SHARE, EXCEPTIONS = "quarantined_rows", "quarantined_sh
 COMPLETENESS, VALIDITY, AVAILABILITY = "completeness", "validity", "availability"
 RUN, DURATION = "run", "duration"
 
-SECONDS, ROWS, PERCENT, PLAIN = "s", "rows", "%", ""
+SECONDS, ROWS, PERCENT, NO_UNIT = "s", "rows", "%", ""
 
 _AT_LEAST = Bound.AT_LEAST
 _KINDS = (
@@ -121,9 +121,9 @@ _KINDS = (
         PERCENT,
         "Share of rows that violate the contract.",
         promised_as=("errorrate", "error_rate", "er", "quarantine"),
-        watched_above=1.0,
+        warn_above=1.0,
     ),
-    MeasureKind(EXCEPTIONS, "Open exceptions", PLAIN, "Keys that no rule could reconcile."),
+    MeasureKind(EXCEPTIONS, "Open exceptions", NO_UNIT, "Keys that no rule could reconcile."),
     MeasureKind(
         COMPLETENESS,
         "Completeness",
@@ -148,7 +148,7 @@ _KINDS = (
         _AT_LEAST,
         ("availability", "av"),
     ),
-    MeasureKind(RUN, "Run", PLAIN, "Whether the last run succeeded: 1 or 0.", _AT_LEAST),
+    MeasureKind(RUN, "Run", NO_UNIT, "Whether the last run succeeded: 1 or 0.", _AT_LEAST),
     MeasureKind(DURATION, "Run time", SECONDS, "Duration of the last run."),
 )
 
@@ -162,7 +162,7 @@ def measure_kind(name: str, unit: str | None = None) -> MeasureKind:
     Other measures have the given unit, and the service level of the same name is their upper bound.
     """
     title = name.replace("_", " ").capitalize()
-    return KNOWN_MEASURES.get(name) or MeasureKind(name, title, unit or PLAIN, "", promised_as=(name.lower(),))
+    return KNOWN_MEASURES.get(name) or MeasureKind(name, title, unit or NO_UNIT, "", promised_as=(name.lower(),))
 
 
 _WARNING_SHARE = 0.9
@@ -183,9 +183,9 @@ def promised_value(contract: Contract, kind: MeasureKind) -> float | None:
 def evaluate(kind: MeasureKind, value: float, promise: float | None) -> State | None:
     """Return the state of a value: failing if it breaks the promise, warning if it is close to the limit."""
     if promise is None:
-        if kind.watched_above is None:
+        if kind.warn_above is None:
             return None
-        return State.WARNING if value > kind.watched_above else State.HEALTHY
+        return State.WARNING if value > kind.warn_above else State.HEALTHY
     if value > promise if kind.bound is Bound.AT_MOST else value < promise:
         return State.FAILING
     return State.WARNING if _used(kind, value, promise) > _WARNING_SHARE else State.HEALTHY
@@ -209,9 +209,9 @@ def _promised(contract: Contract, kind: MeasureKind) -> Iterator[float]:
 
 
 def _read(kind: MeasureKind, value: object, unit: object) -> Iterator[float]:
-    found = parse_quantity(value, unit if isinstance(unit, str) else None)
-    if found is not None and found.dimension in _DIMENSIONS.get(kind.unit, _COUNTED | {kind.unit}):
-        yield float(found.amount)
+    quantity = parse_quantity(value, unit if isinstance(unit, str) else None)
+    if quantity is not None and quantity.dimension in _DIMENSIONS.get(kind.unit, _COUNTED | {kind.unit}):
+        yield float(quantity.amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +228,13 @@ def days_until(last: date, count: int) -> tuple[date, ...]:
     return tuple(last - timedelta(days=back) for back in range(count - 1, -1, -1))
 
 
-def summarize_day(day: date, found: Mapping[str, State | None]) -> DayState:
+def summarize_day(day: date, states: Mapping[str, State | None]) -> DayState:
     """Return the state of a day from the worst state of each measure."""
-    state = worst(found.values())
-    return DayState(day, state, tuple(sorted(name for name, one in found.items() if state and one is state)))
+    state = worst(states.values())
+    return DayState(day, state, tuple(sorted(name for name, own in states.items() if state and own is state)))
 
 
-def fill_days(days: Iterable[date], found: Iterable[DayState]) -> tuple[DayState, ...]:
+def fill_days(days: Iterable[date], states: Iterable[DayState]) -> tuple[DayState, ...]:
     """Return one entry per day; days without data have no state."""
-    known = {one.day: one for one in found}
+    known = {state.day: state for state in states}
     return tuple(known.get(day) or DayState(day) for day in days)

@@ -35,7 +35,7 @@ def _catalog(part: Catalog, folder: Path) -> Catalog:
 
 
 def _pipeline(part: Pipeline, folder: Path) -> Pipeline:
-    return replace(part, contracts=tuple(_below(folder, one) for one in part.contracts))
+    return replace(part, contracts=tuple(_below(folder, path) for path in part.contracts))
 
 
 def _spark(part: Spark, folder: Path) -> Spark:
@@ -69,11 +69,11 @@ Part = TypeVar("Part")
 
 def describe_settings(part: type[Any] = Parts, above: str = "") -> Iterator[tuple[str, str]]:
     """Yield every setting with its description."""
-    for one in fields(part):
-        if inner := _part_of(one):
-            yield from describe_settings(inner, f"{above}{one.name}.")
+    for setting in fields(part):
+        if inner := _section_class(setting):
+            yield from describe_settings(inner, f"{above}{setting.name}.")
         else:
-            yield f"{above}{one.name}", one.metadata["what"]
+            yield f"{above}{setting.name}", setting.metadata["what"]
 
 
 def environment_variable(name: str) -> str:
@@ -85,14 +85,14 @@ def read_part(part: type[Part], data: Any, source: str, above: str = "") -> Part
     """Read a section of the project file; raises InvalidDocument with the name of an invalid setting."""
     if not isinstance(data, Mapping):
         raise InvalidDocument(f"{source}: {above[:-1]} must be a mapping, not {data!r}")
-    known = {one.name: one for one in fields(part)}  # type: ignore[arg-type]
+    known = {setting.name: setting for setting in fields(part)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in data.items():
         if key not in known:
             raise InvalidDocument(f"{source}: unknown setting '{above}{key}'; {_hint(f'{above}{key}', above, known)}")
         if value is None:
             continue
-        inner = _part_of(known[key])
+        inner = _section_class(known[key])
         name = f"{above}{key}"
         values[key] = (
             read_part(inner, value, source, f"{name}.") if inner else _checked(known[key], value, source, name)
@@ -103,35 +103,35 @@ def read_part(part: type[Part], data: Any, source: str, above: str = "") -> Part
 def read_variables(part: Part, environment: Mapping[str, str], above: str = "") -> Part:
     """Return a section with the values of environment variables that are set."""
     values: dict[str, Any] = {}
-    for one in fields(part):  # type: ignore[arg-type]
-        name = f"{above}{one.name}"
-        if _part_of(one):
-            values[one.name] = read_variables(getattr(part, one.name), environment, f"{name}.")
+    for setting in fields(part):  # type: ignore[arg-type]
+        name = f"{above}{setting.name}"
+        if _section_class(setting):
+            values[setting.name] = read_variables(getattr(part, setting.name), environment, f"{name}.")
         elif text := environment.get(environment_variable(name)):
-            values[one.name] = _checked(
-                one, one.metadata["kind"].plain(text), "the environment", environment_variable(name)
+            values[setting.name] = _checked(
+                setting, setting.metadata["kind"].parse(text), "the environment", environment_variable(name)
             )
     return replace(part, **values)  # type: ignore[type-var]
 
 
-def _checked(one: Field[Any], value: Any, source: str, name: str) -> Any:
-    kind: Kind = one.metadata["kind"]
-    if not kind.fits(value):
-        raise InvalidDocument(f"{source}: {name} must be {kind.words}, not {str(value)[:60]!r}")
+def _checked(setting: Field[Any], value: Any, source: str, name: str) -> Any:
+    kind: Kind = setting.metadata["kind"]
+    if not kind.is_valid(value):
+        raise InvalidDocument(f"{source}: {name} must be {kind.description}, not {str(value)[:60]!r}")
     return freeze(value)
 
 
-def _part_of(one: Field[Any]) -> type[Any] | None:
+def _section_class(setting: Field[Any]) -> type[Any] | None:
     """Return the section class of a field, or None if the field is a setting."""
-    made = one.default_factory
-    return made if isinstance(made, type) else None
+    factory = setting.default_factory
+    return factory if isinstance(factory, type) else None
 
 
 def _hint(name: str, above: str, known: Mapping[str, Any]) -> str:
     if name in _ENVIRONMENT_ONLY:
         return _ENVIRONMENT_ONLY[name]
     close = difflib.get_close_matches(name.removeprefix(above), known, n=1)
-    return f"did you mean '{above}{close[0]}'?" if close else f"use: {', '.join(f'{above}{one}' for one in known)}"
+    return f"did you mean '{above}{close[0]}'?" if close else f"use: {', '.join(f'{above}{key}' for key in known)}"
 
 
 DOCUMENTED = {
@@ -168,9 +168,9 @@ ENVIRONMENT = {
 PROJECT_FILE = "treaty.yaml"
 _POSITIVE_INTEGER = re.compile(r"0*[1-9][0-9]{0,17}")
 MAX_DEPTH_LIMIT = 200
-_TYPE_NAMES = {"dict": "a mapping", "list": "a list", "str": "a text"}
+_TYPE_NAMES = {"dict": "a mapping", "list": "a list", "str": "a string"}
 _KEYS = tuple(dict.fromkeys(name.partition(".")[0] for name in DOCUMENTED))
-_PARTS = frozenset(one.name for one in fields(Parts))
+_PARTS = frozenset(setting.name for setting in fields(Parts))
 
 
 def load_settings(
@@ -202,13 +202,13 @@ def _read(file: Path) -> Settings:
         raise NotFound(f"cannot read {file}: {error.strerror}") from None
     if not content.strip():
         return Settings(source=str(file), parts=resolve_paths(Parts(), file.parent))
-    reading = read_document(content, str(file))
-    data = reading.data
+    document = read_document(content, str(file))
+    data = document.data
     for key in data:
         if key not in _KEYS:
             close = difflib.get_close_matches(key, _KEYS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"use: {', '.join(_KEYS)}"
-            raise InvalidDocument(f"{reading.place((key,))}: unknown setting {key!r}; {hint}")
+            raise InvalidDocument(f"{document.place((key,))}: unknown setting {key!r}; {hint}")
     return Settings(
         source=str(file),
         name=_typed(data, "name", str, None, file),
@@ -231,8 +231,8 @@ def _typed(data: Mapping[str, Any], key: str, kind: type, default: Any, file: Pa
     if value is None:
         return default
     if not isinstance(value, kind):
-        wanted = _TYPE_NAMES[kind.__name__]
-        raise InvalidDocument(f"{file}: {key!r} must be {wanted}, not {value!r}")
+        expected = _TYPE_NAMES[kind.__name__]
+        raise InvalidDocument(f"{file}: {key!r} must be {expected}, not {value!r}")
     return value
 
 
@@ -244,14 +244,14 @@ def _lint_rules(data: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
 
 
 def _limits(data: Mapping[str, Any], source: str) -> Limits:
-    known = {one.name for one in fields(Limits)}
+    known = {limit.name for limit in fields(Limits)}
     for key, value in data.items():
         if key not in known:
             raise InvalidDocument(f"{source}: unknown limit {key!r}; use: {', '.join(sorted(known))}")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidDocument(f"{source}: limits.{key} must be a whole number above 0, not {value!r}")
+            raise InvalidDocument(f"{source}: limits.{key} must be an integer above 0, not {value!r}")
     if data.get("depth", 0) > MAX_DEPTH_LIMIT:
-        raise InvalidDocument(f"{source}: limits.depth may be {MAX_DEPTH_LIMIT} at most, not {data['depth']}")
+        raise InvalidDocument(f"{source}: limits.depth must be at most {MAX_DEPTH_LIMIT}, not {data['depth']}")
     return Limits(**data)
 
 
@@ -259,12 +259,12 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
     if environment.get("TREATY_COMPATIBILITY"):
         settings = replace(settings, compatibility=environment["TREATY_COMPATIBILITY"])
     limits: dict[str, int] = {}
-    for one in fields(Limits):
-        name = f"TREATY_LIMITS_{one.name.upper()}"
+    for limit in fields(Limits):
+        name = f"TREATY_LIMITS_{limit.name.upper()}"
         if text := environment.get(name):
             if not _POSITIVE_INTEGER.fullmatch(text):
-                raise InvalidDocument(f"{name} must be a whole number above 0, not {text[:40]!r}")
-            limits[one.name] = int(text)
+                raise InvalidDocument(f"{name} must be an integer above 0, not {text[:40]!r}")
+            limits[limit.name] = int(text)
     return replace(
         settings,
         limits=_limits({**asdict(settings.limits), **limits}, "the environment"),

@@ -42,7 +42,7 @@ class Secrets:
     hash_secret: str | None = field(default=None, repr=False)
 
 
-SECRETS = tuple(one.name for one in fields(Secrets))
+SECRETS = tuple(secret.name for secret in fields(Secrets))
 
 
 @dataclass(frozen=True)
@@ -73,25 +73,25 @@ class Settings:
 
         return self._named("grading", lambda: parse_grading(self.grades, self.meaning_properties))
 
-    def linting(self) -> LintSettings:
+    def lint_settings(self) -> LintSettings:
         """Return the severities of lint rules, and the waivers."""
         from treaty.governance.lint import parse_lint_settings
 
         return self._named("lint.rules or waivers", lambda: parse_lint_settings(self.lint_rules, self.waivers))
 
-    def ground_rules(self) -> RegistryRules:
+    def registry_rules(self) -> RegistryRules:
         """Return the rules of the registry."""
         from treaty.governance.lifecycle import Periods
         from treaty.registry.rules import Acknowledgement, Approval, RegistryRules
 
-        days, moves = self.parts.lifecycle, self.parts.migrations
+        lifecycle, migrations = self.parts.lifecycle, self.parts.migrations
         return RegistryRules(
             mode=self.mode(),
             grading=self.grading(),
-            periods=Periods(timedelta(days=days.deprecation_days), timedelta(days=days.sunset_days)),
+            periods=Periods(timedelta(days=lifecycle.deprecation_days), timedelta(days=lifecycle.sunset_days)),
             approval=Approval(self.parts.approvals),
-            acknowledgement=Acknowledgement(moves.acknowledgement),
-            reminders=tuple(moves.reminder_days),
+            acknowledgement=Acknowledgement(migrations.acknowledgement),
+            reminders=tuple(migrations.reminder_days),
             guard=_guard(),
             limits=self.limits,
             addresses=self._addresses(),
@@ -126,7 +126,7 @@ class Settings:
 
         return RequestLimits(self.parts.server.body_limit, self.parts.server.timeout_seconds)
 
-    def publishing(self) -> PublishTarget | None:
+    def publish_target(self) -> PublishTarget | None:
         """Return where the catalog is published when the registry changes, or None."""
         folder = _path(self.parts.catalog.publish)
         if folder is None:
@@ -151,7 +151,7 @@ class Settings:
                 master=part.master,
                 memory=part.memory,
                 catalog=self._catalog(),
-                conf={key: _as_spark_writes(value) for key, value in part.conf.items()},
+                conf={key: _spark_value(value) for key, value in part.conf.items()},
                 jars=_path(part.jars),
                 ivy_settings=_path(part.ivy_settings),
                 log=_path(part.log),
@@ -200,10 +200,10 @@ def _guard() -> SqlGuard | None:
     if find_spec("sqlglot") is None:
         return None
 
-    def guard(text: str, contract: Contract, item: SchemaObject) -> GuardedSql:
+    def guard(text: str, contract: Contract, schema: SchemaObject) -> GuardedSql:
         from treaty.sql.rules import guard_sql  # imported when the first SQL is checked
 
-        return guard_sql(text, contract, item)
+        return guard_sql(text, contract, schema)
 
     return guard
 
@@ -212,5 +212,5 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text).expanduser()
 
 
-def _as_spark_writes(value: Any) -> str:
+def _spark_value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -17,58 +17,60 @@ _FLAGS = {"true": True, "false": False}
 class Kind:
     """A type of setting: its name, which values are valid, and how the text of a variable is parsed."""
 
-    words: str
-    fits: Callable[[Any], bool]
-    plain: Callable[[str], Any]
+    description: str
+    is_valid: Callable[[Any], bool]
+    parse: Callable[[str], Any]
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _number(text: str) -> Any:
+def _parse_integer(text: str) -> Any:
     return int(text) if _DIGITS.fullmatch(text) else text
 
 
-def _listed(text: str) -> list[str]:
+def _parse_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
 def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(one, (str, int, float, bool)) for one in value.values())
+    return isinstance(value, dict) and all(isinstance(entry, (str, int, float, bool)) for entry in value.values())
 
 
-def _paired(text: str) -> Any:
+def _parse_pairs(text: str) -> Any:
     pairs = [pair.partition("=") for pair in text.split(";") if pair.strip()]
-    return {key.strip(): value.strip() for key, _, value in pairs} if all(mark for _, mark, _ in pairs) else text
+    return (
+        {key.strip(): value.strip() for key, _, value in pairs} if all(separator for _, separator, _ in pairs) else text
+    )
 
 
-TEXT = Kind("a text", _is_text, str)
+TEXT = Kind("a string", _is_text, str)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool), lambda text: _FLAGS.get(text.lower(), text))
-TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)), _listed)
-PAIRS = Kind("a mapping of names to values", _is_mapping, _paired)
+TEXTS = Kind("a list of strings", lambda value: isinstance(value, list) and all(map(_is_text, value)), _parse_list)
+PAIRS = Kind("a mapping of names to values", _is_mapping, _parse_pairs)
 
 
-def whole(least: int, most: int) -> Kind:
+def integer(minimum: int, maximum: int) -> Kind:
     """Return the type of an integer within bounds."""
 
-    def fits(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    def is_valid(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum
 
-    return Kind(f"a whole number from {least:,} to {most:,}", fits, _number)
+    return Kind(f"an integer from {minimum:,} to {maximum:,}", is_valid, _parse_integer)
 
 
-def wholes(least: int, most: int) -> Kind:
+def integers(minimum: int, maximum: int) -> Kind:
     """Return the type of a list of integers within bounds."""
-    one = whole(least, most)
+    element = integer(minimum, maximum)
 
-    def fits(value: Any) -> bool:
-        return isinstance(value, list) and all(map(one.fits, value))
+    def is_valid(value: Any) -> bool:
+        return isinstance(value, list) and all(map(element.is_valid, value))
 
     return Kind(
-        f"a list of whole numbers from {least:,} to {most:,}",
-        fits,
-        lambda text: [_number(part) for part in _listed(text)] if text.strip() else [],
+        f"a list of integers from {minimum:,} to {maximum:,}",
+        is_valid,
+        lambda text: [_parse_integer(part) for part in _parse_list(text)] if text.strip() else [],
     )
 
 
@@ -89,9 +91,9 @@ class Lifecycle:
     """Minimum periods of the life cycle."""
 
     deprecation_days: int = _setting(
-        30, whole(0, 3650), "Minimum number of days between deprecation and sunset. Default: 30."
+        30, integer(0, 3650), "Minimum number of days between deprecation and sunset. Default: 30."
     )
-    sunset_days: int = _setting(7, whole(0, 3650), "Number of days between sunset and retirement. Default: 7.")
+    sunset_days: int = _setting(7, integer(0, 3650), "Number of days between sunset and retirement. Default: 7.")
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Migrations:
     )
     reminder_days: tuple[int, ...] = _setting(
         (30, 7, 1),
-        wholes(0, 3650),
+        integers(0, 3650),
         "Days before the end of a migration window on which consumers are reminded. Default: 30, 7 and 1.",
     )
 
@@ -122,7 +124,7 @@ class Oidc:
     jwks_url: str | None = _setting(None, TEXT, "The URL of the issuer's keys, if its metadata does not contain it.")
     name_claim: str | None = _setting(None, TEXT, "The claim with the name of the user. Default: sub.")
     roles_claim: str | None = _setting(None, TEXT, "The claim with roles such as owner:growth. Default: treaty_roles.")
-    leeway: int | None = _setting(None, whole(0, 300), "Allowed clock difference in seconds. Default: 30.")
+    leeway: int | None = _setting(None, integer(0, 300), "Allowed clock difference in seconds. Default: 30.")
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ class Smtp:
 
     host: str | None = _setting(None, TEXT, "The host of the mail server for notices.")
     port: int = _setting(
-        25, whole(1, 65535), "The port of the mail server. Default: 25. STARTTLS is used if the server offers it."
+        25, integer(1, 65535), "The port of the mail server. Default: 25. STARTTLS is used if the server offers it."
     )
     user: str | None = _setting(None, TEXT, "The user of the mail server. The password is TREATY_SMTP_PASSWORD.")
     sender: str | None = _setting(None, TEXT, "The sender address of e-mails.")
@@ -161,11 +163,11 @@ class Server:
     """The server and its request limits."""
 
     host: str = _setting("127.0.0.1", TEXT, "The address that treaty serve listens on. Default: 127.0.0.1.")
-    port: int = _setting(8090, whole(0, 65535), "The port of the server. Default: 8090; 0 selects a free port.")
+    port: int = _setting(8090, integer(0, 65535), "The port of the server. Default: 8090; 0 selects a free port.")
     body_limit: int = _setting(
-        4_000_000, whole(1_000, 1_000_000_000), "Maximum size of a request in bytes. Default: 4,000,000."
+        4_000_000, integer(1_000, 1_000_000_000), "Maximum size of a request in bytes. Default: 4,000,000."
     )
-    timeout_seconds: int = _setting(60, whole(1, 3_600), "Maximum duration of a request in seconds. Default: 60.")
+    timeout_seconds: int = _setting(60, integer(1, 3_600), "Maximum duration of a request in seconds. Default: 60.")
 
 
 @dataclass(frozen=True)

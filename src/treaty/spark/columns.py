@@ -22,7 +22,7 @@ def fold_columns(join: Callable[[Column, Column], Column], columns: Iterable[Col
     """Join columns pairwise into a balanced tree: Spark Connect limits the nesting of expressions."""
     level = list(columns)
     while len(level) > 1:
-        pairs = [join(one, other) for one, other in zip(level[::2], level[1::2], strict=False)]
+        pairs = [join(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
         level = pairs + level[len(pairs) * 2 :]
     return level[0]
 

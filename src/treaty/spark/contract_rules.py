@@ -42,60 +42,60 @@ _ALWAYS_ERRORS = frozenset({Kind.REQUIRED, Kind.TYPE, Kind.MALFORMED})
 def collect_rules(
     contract: Contract,
     schema: SchemaObject,
-    prepared: InputLayout,
+    layout: InputLayout,
     policy: Policy,
     given: frozenset[str],
     *,
     is_streaming: bool,
 ) -> RuleSet:
     """Collect the rules; what cannot be checked is listed with the reason."""
-    collected: list[AnyRule | Unchecked] = [_row_rule(check, value) for check, value in prepared.checks]
+    collected: list[AnyRule | Unchecked] = [_row_rule(check, value) for check, value in layout.checks]
     collected += _unique(schema)
-    collected += quality_rules(contract, schema, prepared)
+    collected += quality_rules(contract, schema, layout)
     collected += reference_rules(contract, schema, given)
     collected += freshness_rules(contract, schema)
     collected += _unchecked_options(schema)
     collected = [
-        _unchecked_on_stream(item)
-        if is_streaming and not isinstance(item, RowRule | ReferenceRule | Unchecked)
-        else item
-        for item in collected
+        _unchecked_on_stream(rule)
+        if is_streaming and not isinstance(rule, RowRule | ReferenceRule | Unchecked)
+        else rule
+        for rule in collected
     ]
-    numbered = _number_duplicates([item for item in collected if not isinstance(item, Unchecked)])
-    graded = [replace(item, rule=_with_severity(item.rule, policy)) for item in numbered]
-    _refuse_unknown_severities(policy, [item.rule for item in graded])
-    in_scope = tuple(item for item in graded if _is_in(item, policy.scope))
-    return RuleSet(in_scope, tuple(item for item in collected if isinstance(item, Unchecked)))
+    numbered = _number_duplicates([rule for rule in collected if not isinstance(rule, Unchecked)])
+    graded = [replace(rule, definition=_with_severity(rule.definition, policy)) for rule in numbered]
+    _refuse_unknown_severities(policy, [rule.definition for rule in graded])
+    in_scope = tuple(rule for rule in graded if _is_in_scope(rule, policy.scope))
+    return RuleSet(in_scope, tuple(term for term in collected if isinstance(term, Unchecked)))
 
 
-def _is_in(item: AnyRule, scope: Scope) -> bool:
-    return scope is Scope.ALL or isinstance(item, RowRule) is (scope is Scope.ROWS)
+def _is_in_scope(rule: AnyRule, scope: Scope) -> bool:
+    return scope is Scope.ALL or isinstance(rule, RowRule) is (scope is Scope.ROWS)
 
 
 def _row_rule(check: Check, value: Column) -> RowRule:
     path = str(check.path)
     where = "#".join(part for part in (path, check.name) if part)
     rule_id = f"{check.kind}:{where}" if where else check.kind.value
-    rule = Rule(rule_id, check.kind, path, check.says, check.severity, check.allows)
-    return RowRule(rule, partial(check.broken, value), partial(check.shown, value), check.is_secret)
+    rule = Rule(rule_id, check.kind, path, check.requirement, check.severity, check.threshold)
+    return RowRule(rule, partial(check.violated, value), partial(check.shown_value, value), check.is_secret)
 
 
 def _unique(schema: SchemaObject) -> Iterator[UniqueRule | Unchecked]:
     by_name = {field.name: field for field in schema.fields}
     if schema.primary_key:
         key = tuple(by_name[name] for name in schema.primary_key)
-        yield _unique_rule(key, ", ".join(schema.primary_key), "must be a key that no other row has")
+        yield _unique_rule(key, ", ".join(schema.primary_key))
     for field in schema.fields:
         if field.unique and schema.primary_key != (field.name,):
-            yield _unique_rule((field,), field.name or "", "must be a value that no other row has")
+            yield _unique_rule((field,), field.name or "")
 
 
-def _unique_rule(fields: tuple[Field, ...], where: str, says: str) -> UniqueRule | Unchecked:
+def _unique_rule(fields: tuple[Field, ...], where: str) -> UniqueRule | Unchecked:
     if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
         return Unchecked(f"unique:{where}", "maps cannot be compared")
     columns = tuple(column_name(field) for field in fields)
     secret = any(map(is_classified, fields))
-    return UniqueRule(Rule(f"unique:{where}", Kind.UNIQUE, where, says), columns, secret)
+    return UniqueRule(Rule(f"unique:{where}", Kind.UNIQUE, where, "must be unique"), columns, secret)
 
 
 def _unchecked_options(schema: SchemaObject) -> Iterator[Unchecked]:
@@ -113,21 +113,25 @@ def _unchecked_options(schema: SchemaObject) -> Iterator[Unchecked]:
     yield from walk(schema.fields, FieldPath())
 
 
-def _unchecked_on_stream(item: AnyRule | Unchecked) -> AnyRule | Unchecked:
-    if isinstance(item, Unchecked):
-        return item
-    return Unchecked(item.rule.id, "a rule on the entire dataset cannot be checked on a stream; use each_batch")
+def _unchecked_on_stream(rule: AnyRule | Unchecked) -> AnyRule | Unchecked:
+    if isinstance(rule, Unchecked):
+        return rule
+    return Unchecked(rule.definition.id, "a rule on the entire dataset cannot be checked on a stream; use each_batch")
 
 
 def _number_duplicates(rules: list[AnyRule]) -> list[AnyRule]:
     """Number rules that share an id, in the order of the contract."""
     taken: Counter[str] = Counter()
-    apart = []
-    for item in rules:
-        taken[item.rule.id] += 1
-        count = taken[item.rule.id]
-        apart.append(replace(item, rule=replace(item.rule, id=f"{item.rule.id}~{count}")) if count > 1 else item)
-    return apart
+    numbered = []
+    for rule in rules:
+        taken[rule.definition.id] += 1
+        count = taken[rule.definition.id]
+        numbered.append(
+            replace(rule, definition=replace(rule.definition, id=f"{rule.definition.id}~{count}"))
+            if count > 1
+            else rule
+        )
+    return numbered
 
 
 def _with_severity(rule: Rule, policy: Policy) -> Rule:
@@ -174,7 +178,7 @@ def _freshness_rule(
     element = level.get("element")
     if not element:
         return Unchecked(
-            what, "it names no element; name the timestamp to measure it by, such as element: orders.updated_at"
+            what, "it has no element; set it to the timestamp to measure, such as element: orders.updated_at"
         )
     owner, _, name = str(element).strip().rpartition(".")
     if owner and owner not in (schema.name, schema.physical_name) and len(contract.schema) > 1:
@@ -182,8 +186,8 @@ def _freshness_rule(
     field = _field(schema, name)
     if field is None or not isinstance(spark_type(field), _TIMESTAMP_TYPES):
         return Unchecked(what, f"its element {element!r} is not a top-level date or timestamp of {schema.name}")
-    says = f"newest row must be at most {level.get('value')} {level.get('unit') or 's'} old"
-    rule = Rule(f"freshness:{field.name}", Kind.FRESHNESS, field.name or "", says, of_rows=False)
+    requirement = f"the newest row must be at most {level.get('value')} {level.get('unit') or 's'} old"
+    rule = Rule(f"freshness:{field.name}", Kind.FRESHNESS, field.name or "", requirement, counts_rows=False)
     return FreshnessRule(rule, column_name(field), float(promised))
 
 
@@ -200,14 +204,14 @@ def reference_rules(
             yield _reference_rule(contract, schema, given, (field.name or "",), entry)
     for entry in schema.relationships or ():
         yield _reference_rule(
-            contract, schema, given, tuple(_last_part(item) for item in _as_tuple(entry.get("from"))), entry
+            contract, schema, given, tuple(_last_part(reference) for reference in _as_tuple(entry.get("from"))), entry
         )
 
 
 def _reference_rule(
     contract: Contract, schema: SchemaObject, given: frozenset[str], names: tuple[str, ...], entry: Mapping[str, Any]
 ) -> ReferenceRule | Unchecked:
-    targets = [_target(contract, item) for item in _as_tuple(entry.get("to"))]
+    targets = [_target(contract, reference) for reference in _as_tuple(entry.get("to"))]
     where = ", ".join(names)
     target_names = ", ".join(map(str, _as_tuple(entry.get("to"))))
     by_name = {field.name: field for field in schema.fields}
@@ -216,7 +220,7 @@ def _reference_rule(
     if unknown or len(owners) != 1 or len(targets) != len(names):
         return Unchecked(
             f"reference:{where} -> {target_names}",
-            "it does not pair fields of this object with fields of one other object",
+            "it does not relate fields of this object to fields of one other object",
         )
     owner = owners.pop()
     if owner not in given and owner != schema.name:
@@ -244,12 +248,12 @@ def _target(contract: Contract, reference: Any) -> tuple[str, str]:
         return owner, name
     parts = [part for part in text.split("/") if part]
     owner_id, field_id = (parts[1] if len(parts) > 1 else ""), parts[-1]
-    schema = next((item for item in contract.schema if item.id == owner_id), None)
-    field = next((item for item in schema.fields if item.id == field_id), None) if schema else None
+    schema = next((candidate for candidate in contract.schema if candidate.id == owner_id), None)
+    field = next((child for child in schema.fields if child.id == field_id), None) if schema else None
     return (schema.name if schema else owner_id), ((field.name or "") if field else field_id)
 
 
 def _column_in(contract: Contract, owner: str, name: str) -> str:
-    schema = next((item for item in contract.schema if item.name == owner), None)
-    field: Field | None = next((item for item in schema.fields if item.name == name), None) if schema else None
+    schema = next((candidate for candidate in contract.schema if candidate.name == owner), None)
+    field: Field | None = next((child for child in schema.fields if child.name == name), None) if schema else None
     return column_name(field) if field else name

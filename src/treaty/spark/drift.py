@@ -36,7 +36,9 @@ class Drift:
     @property
     def worst(self) -> Severity | None:
         """The highest severity of the differences; None without differences."""
-        return min((item.severity for item in self.judged), key=lambda severity: severity.rank, default=None)
+        return min(
+            (difference.severity for difference in self.judged), key=lambda severity: severity.rank, default=None
+        )
 
 
 def schema_drift(
@@ -48,7 +50,7 @@ def schema_drift(
     before, after = _contract(contract, schema, declared), _contract(contract, schema, actual)
     changes = diff(before, after)
     closed = contract.treaty.content == "closed"
-    judged = tuple(_grade(item, declared, actual, closed=closed) for item in judge(changes, Mode.FULL).judged)
+    judged = tuple(_grade(change, declared, actual, closed=closed) for change in judge(changes, Mode.FULL).judged)
     return Drift(changes, judged)
 
 
@@ -67,16 +69,16 @@ def _aligned(
     matched: set[str] = set()
     for field in fields:
         name, want = column_name(field), spark_type(field)
-        found = find_struct_field(have, name)
-        if found is None:
+        column = find_struct_field(have, name)
+        if column is None:
             declared.append(spark.StructField(name, want or spark.StringType()))
             continue
-        matched.add(found.name)
-        one, other = _pair(field, want, found.dataType, texts)
-        declared.append(spark.StructField(name, one))
-        actual.append(spark.StructField(name, other))
-    extra = [item for item in have.fields if item.name not in matched and item.name != MALFORMED_COLUMN]
-    actual.extend(spark.StructField(item.name, item.dataType) for item in extra)
+        matched.add(column.name)
+        declared_type, actual_type = _pair(field, want, column.dataType, texts)
+        declared.append(spark.StructField(name, declared_type))
+        actual.append(spark.StructField(name, actual_type))
+    extra = [column for column in have.fields if column.name not in matched and column.name != MALFORMED_COLUMN]
+    actual.extend(spark.StructField(column.name, column.dataType) for column in extra)
     return spark.StructType(declared), spark.StructType(actual)
 
 
@@ -88,19 +90,19 @@ def _pair(
     if isinstance(want, spark.StructType) and isinstance(have, spark.StructType):
         return _aligned(field.properties or (), have, texts)
     if isinstance(want, spark.ArrayType) and isinstance(have, spark.ArrayType) and field.items is not None:
-        one, other = _pair(field.items, want.elementType, have.elementType, texts)
-        return spark.ArrayType(one), spark.ArrayType(other)
+        declared, actual = _pair(field.items, want.elementType, have.elementType, texts)
+        return spark.ArrayType(declared), spark.ArrayType(actual)
     if isinstance(want, spark.MapType) and isinstance(have, spark.MapType) and field.map_value is not None:
-        one, other = _pair(field.map_value, want.valueType, have.valueType, texts)
-        return spark.MapType(want.keyType, one), spark.MapType(have.keyType, other)
+        declared, actual = _pair(field.map_value, want.valueType, have.valueType, texts)
+        return spark.MapType(want.keyType, declared), spark.MapType(have.keyType, actual)
     return want, have
 
 
-def _grade(item: Judged, declared: spark.StructType, actual: spark.StructType, *, closed: bool) -> Judged:
+def _grade(judged: Judged, declared: spark.StructType, actual: spark.StructType, *, closed: bool) -> Judged:
     """Adjust the severity of a difference: a type that can be read without loss is only informative."""
-    if item.change.kind == "field_added" and closed:
-        return replace(item, severity=Severity.ERROR)
-    name = item.change.field or ""
+    if judged.change.kind == "field_added" and closed:
+        return replace(judged, severity=Severity.ERROR)
+    name = judged.change.field or ""
     if name in declared.names and name in actual.names and is_lossless(actual[name].dataType, declared[name].dataType):
-        return replace(item, severity=Severity.INFO)
-    return item
+        return replace(judged, severity=Severity.INFO)
+    return judged

@@ -60,9 +60,9 @@ class RuleBits:
         """The mask columns."""
         return tuple(f"{INTERNAL_PREFIX}mask_{number}" for number in range((len(self.rules) + _BITS - 1) // _BITS))
 
-    def columns(self, broken: Sequence[Column]) -> list[Column]:
+    def columns(self, violated: Sequence[Column]) -> list[Column]:
         """Return the mask columns, given one condition per rule; a null condition is not a violation."""
-        chunks = [broken[start : start + _BITS] for start in range(0, len(broken), _BITS)]
+        chunks = [violated[start : start + _BITS] for start in range(0, len(violated), _BITS)]
         return [_mask(chunk).alias(name) for chunk, name in zip(chunks, self.names, strict=True)]
 
     def is_set(self, index: int) -> Column:
@@ -83,7 +83,7 @@ class RuleBits:
         parts = []
         for number, name in enumerate(self.names):
             chunk = self.rules[number * _BITS : (number + 1) * _BITS]
-            bits = sum(1 << place for place, rule in enumerate(chunk) if rule.quarantines)
+            bits = sum(1 << position for position, rule in enumerate(chunk) if rule.quarantines)
             if bits:
                 parts.append(quoted_col(name).bitwiseAND(F.lit(bits)) == F.lit(0))
         return all_of(parts)
@@ -91,7 +91,7 @@ class RuleBits:
 
 def _mask(conditions: Sequence[Column]) -> Column:
     none = F.expr("0L")  # a long, so that all bits are longs
-    bits = [F.when(condition, F.lit(1 << place)).otherwise(none) for place, condition in enumerate(conditions)]
+    bits = [F.when(condition, F.lit(1 << position)).otherwise(none) for position, condition in enumerate(conditions)]
     return fold_columns(Column.bitwiseOR, bits)
 
 
@@ -106,30 +106,30 @@ class Enforcement:
     schema: SchemaObject
     frame: DataFrame
     policy: Policy
-    prepared: InputLayout
-    book: RuleSet
+    layout: InputLayout
+    rule_set: RuleSet
     references: Mapping[str, DataFrame]
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """All rules that are checked."""
-        return tuple(item.rule for item in self.book.all)
+        return tuple(rule.definition for rule in self.rule_set.all)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
         """Terms of the contract that are not checked, with the reasons."""
-        return self.book.unchecked
+        return self.rule_set.unchecked
 
     @property
     def valid(self) -> DataFrame:
         """The rows that satisfy every rule, with the schema of the contract and the carried columns."""
-        return self.judged.where(self.stays).select(*map(quoted_col, self.prepared.kept))
+        return self.judged.where(self.is_valid).select(*map(quoted_col, self.layout.valid_columns))
 
     @property
     def quarantined(self) -> DataFrame:
         """The rows that violate a rule, unchanged, with their violations."""
         reasons = violations_column(list(self.reasons()), self.origin).alias(VIOLATIONS_COLUMN)
-        return self.judged.where(~self.stays).select(*self.prepared.original_columns(), reasons)
+        return self.judged.where(~self.is_valid).select(*self.layout.original_columns(), reasons)
 
     def measures(self, now: datetime | None = None) -> Measures:
         """Measure every rule in one job, or in one for keys and one for rows; SQL queries run separately."""
@@ -143,12 +143,12 @@ class Enforcement:
     @cached_property
     def masks(self) -> RuleBits:
         """The bit of each row rule."""
-        return RuleBits(tuple(item.rule for item in self.book.rows))
+        return RuleBits(tuple(rule.definition for rule in self.rule_set.rows))
 
     @cached_property
     def masked(self) -> DataFrame:
         """The rows with the results of all rules on single rows."""
-        return self.prepared.frame.select("*", *self.masks.columns([item.broken for item in self.book.rows]))
+        return self.layout.frame.select("*", *self.masks.columns([rule.violated for rule in self.rule_set.rows]))
 
     @cached_property
     def judged(self) -> DataFrame:
@@ -158,20 +158,22 @@ class Enforcement:
     def judged_by_numbers(self, numbers: Mapping[int, Sequence[int]]) -> DataFrame:
         """Return the judged rows, given the numbers of shared keys, so that keys are read only once."""
 
-        def mark(frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
-            if place in numbers:
-                return mark_by_key_number(frame, item.columns, numbers[place], flag_column(place))
-            return self._with_shared(frame, place, item)
+        def mark(frame: DataFrame, position: int, rule: UniqueRule) -> DataFrame:
+            if position in numbers:
+                return mark_by_key_number(frame, rule.columns, numbers[position], flag_column(position))
+            return self._with_shared(frame, position, rule)
 
         return self._judged(mark)
 
     def judged_in_place(self) -> DataFrame:
         """Return the judged rows from a single scan. Keys are compared by number, so marked keys may differ."""
-        return self._judged(lambda frame, place, item: mark_shared_key_numbers(frame, item.columns, flag_column(place)))
+        return self._judged(
+            lambda frame, position, rule: mark_shared_key_numbers(frame, rule.columns, flag_column(position))
+        )
 
     def key_rules(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that quarantine rows; other key rules only count them."""
-        return [(place, item) for place, item in self._of(UniqueRule) if item.rule.quarantines]
+        return [(position, rule) for position, rule in self._of(UniqueRule) if rule.definition.quarantines]
 
     def keys_apart(self) -> list[tuple[int, UniqueRule]]:
         """The rules on keys that can be checked on the keys alone, without ordering the rows."""
@@ -179,86 +181,86 @@ class Enforcement:
 
     def flags(self) -> dict[int, str]:
         """The columns with the results of rules on keys and references, by the position of the rule."""
-        found = (*self.key_rules(), *self._of(ReferenceRule))
-        return {place: flag_column(place) for place, _ in found}
+        flagged = (*self.key_rules(), *self._of(ReferenceRule))
+        return {position: flag_column(position) for position, _ in flagged}
 
-    def broken_conditions(self) -> Iterator[tuple[int, Column]]:
+    def violation_conditions(self) -> Iterator[tuple[int, Column]]:
         """Yield the condition under which a judged row violates each rule, with the position of the rule."""
         bit = 0
-        for place, item in enumerate(self.book.all):
-            if isinstance(item, RowRule):
-                yield place, self.masks.is_set(bit)
+        for position, rule in enumerate(self.rule_set.all):
+            if isinstance(rule, RowRule):
+                yield position, self.masks.is_set(bit)
                 bit += 1
-            elif isinstance(item, ReferenceRule) or (isinstance(item, UniqueRule) and item.rule.quarantines):
-                yield place, quoted_col(flag_column(place))
+            elif isinstance(rule, ReferenceRule) or (isinstance(rule, UniqueRule) and rule.definition.quarantines):
+                yield position, quoted_col(flag_column(position))
 
     def reasons(self) -> Iterator[Reason]:
         """Yield every rule that judged rows can violate, with the offending value."""
-        for place, broken in self.broken_conditions():
-            item = self.book.all[place]
-            if isinstance(item, RowRule):
-                yield Reason(item.rule, broken, item.shown, item.is_secret)
-            elif isinstance(item, UniqueRule | ReferenceRule):
-                key = F.to_json(F.struct(*map(quoted_col, item.columns)))
-                yield Reason(item.rule, broken, key, item.is_secret)
+        for position, violated in self.violation_conditions():
+            rule = self.rule_set.all[position]
+            if isinstance(rule, RowRule):
+                yield Reason(rule.definition, violated, rule.shown_value, rule.is_secret)
+            elif isinstance(rule, UniqueRule | ReferenceRule):
+                key = F.to_json(F.struct(*map(quoted_col, rule.columns)))
+                yield Reason(rule.definition, violated, key, rule.is_secret)
 
     @property
-    def stays(self) -> Column:
+    def is_valid(self) -> Column:
         """Whether a judged row violates no rule that quarantines rows."""
-        stays = self.masks.none_quarantines()
-        for place, item in enumerate(self.book.all):
-            if isinstance(item, UniqueRule | ReferenceRule) and item.rule.quarantines:
-                stays = stays & ~quoted_col(flag_column(place))
-        return stays
+        is_valid = self.masks.none_quarantines()
+        for position, rule in enumerate(self.rule_set.all):
+            if isinstance(rule, UniqueRule | ReferenceRule) and rule.definition.quarantines:
+                is_valid = is_valid & ~quoted_col(flag_column(position))
+        return is_valid
 
     def _of(self, kind: type[_AnyRule]) -> list[tuple[int, _AnyRule]]:
-        return [(place, item) for place, item in enumerate(self.book.all) if isinstance(item, kind)]
+        return [(position, rule) for position, rule in enumerate(self.rule_set.all) if isinstance(rule, kind)]
 
     def _judged(self, mark: Callable[[DataFrame, int, UniqueRule], DataFrame]) -> DataFrame:
         frame = self.masked
-        for place, item in self.key_rules():
-            frame = mark(frame, place, item)
+        for position, rule in self.key_rules():
+            frame = mark(frame, position, rule)
         return self._with_references(frame)
 
-    def _with_shared(self, frame: DataFrame, place: int, item: UniqueRule) -> DataFrame:
+    def _with_shared(self, frame: DataFrame, position: int, rule: UniqueRule) -> DataFrame:
         if self.policy.duplicates is Duplicates.KEEP_FIRST:
-            return mark_all_but_first(frame, item.columns, self._order(), flag_column(place))
-        return mark_duplicates_by_join(frame, item.columns, flag_column(place))
+            return mark_all_but_first(frame, rule.columns, self._order(), flag_column(position))
+        return mark_duplicates_by_join(frame, rule.columns, flag_column(position))
 
     def _with_references(self, frame: DataFrame) -> DataFrame:
-        for place, item in self._of(ReferenceRule):
-            other = self.references.get(item.target, self.prepared.frame)
-            frame = mark_missing_references(frame, item, other, flag_column(place))
+        for position, rule in self._of(ReferenceRule):
+            other = self.references.get(rule.target, self.layout.frame)
+            frame = mark_missing_references(frame, rule, other, flag_column(position))
         return frame
 
     def _order(self) -> list[Column]:
         """Order rows with the same key: valid rows first, then by the requested fields, then by content."""
         ordering = self.contract.treaty.ordering
-        asked = self.policy.order or ((ordering.sequence,) if ordering and ordering.sequence else ())
+        names = self.policy.order or ((ordering.sequence,) if ordering and ordering.sequence else ())
         columns = {field.name: column_name(field) for field in self.schema.fields}
-        unknown = [name for name in asked if name not in columns]
+        unknown = [name for name in names if name not in columns]
         if unknown:
             raise InvalidDocument(
                 f"cannot order by {unknown[0]!r}: the contract has no such field; it has: "
                 + ", ".join(map(str, columns))
             )
-        content = content_hash(self.prepared.frame)
+        content = content_hash(self.layout.frame)
         return [
             (~self.masks.none_quarantines()).asc(),
-            *[quoted_col(columns[name]).asc_nulls_last() for name in asked],
+            *[quoted_col(columns[name]).asc_nulls_last() for name in names],
             content,
         ]
 
 
 def mark_missing_references(frame: DataFrame, rule: ReferenceRule, other: DataFrame, flag: str) -> DataFrame:
     """Mark rows whose values are not in the other data; an incomplete reference is not checked."""
-    absent = [name for name in rule.target_columns if name not in other.columns]
-    if absent:
+    missing = [name for name in rule.target_columns if name not in other.columns]
+    if missing:
         raise InvalidDocument(
-            f"the data for {rule.target!r} has no column {absent[0]!r}, which {rule.rule.field} refers to; "
+            f"the data for {rule.target!r} has no column {missing[0]!r}, which {rule.definition.field} refers to; "
             f"it has: {', '.join(other.columns)}"
         )
-    names = [f"{INTERNAL_PREFIX}to_{place}" for place in range(len(rule.columns))]
+    names = [f"{INTERNAL_PREFIX}to_{position}" for position in range(len(rule.columns))]
     targets = other.select(
         *[quoted_col(column).alias(name) for column, name in zip(rule.target_columns, names, strict=True)]
     )
@@ -283,10 +285,10 @@ def enforce(
     loaded = contract if isinstance(contract, Contract) else _from_file(Path(contract))
     options = policy or Policy()
     schema = select_object(loaded, object_name)
-    prepared = lay_out_input(frame, schema, closed=_is_closed(loaded, options), carry=carry)
+    layout = lay_out_input(frame, schema, closed=_is_closed(loaded, options), carry=carry)
     others = references or {}
-    book = collect_rules(loaded, schema, prepared, options, frozenset(others), is_streaming=frame.isStreaming)
-    return Enforcement(loaded, schema, frame, options, prepared, book, others)
+    rule_set = collect_rules(loaded, schema, layout, options, frozenset(others), is_streaming=frame.isStreaming)
+    return Enforcement(loaded, schema, frame, options, layout, rule_set, others)
 
 
 def _from_file(path: Path) -> Contract:

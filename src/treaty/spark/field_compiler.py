@@ -25,11 +25,11 @@ _STRUCTURES = (spark.StructType, spark.ArrayType, spark.MapType)
 
 @dataclass(frozen=True)
 class CompiledField:
-    """How a value is read and checked; `kept` if the value is used unchanged."""
+    """How a value is read and checked; `is_unchanged` if the value is used unchanged."""
 
     read: ColumnFunction
     checks: tuple[Check, ...]
-    kept: bool = False
+    is_unchanged: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,10 @@ def _inside(field: Field, have: spark.DataType, want: spark.DataType | None, con
     return _scalar(field, have, want, context)
 
 
-def _check(kind: Kind, says: str, broken: ColumnFunction, have: spark.DataType, context: FieldContext) -> Check:
-    return Check(kind, context.path, says, broken, lambda value: render_value(value, have), context.is_secret)
+def _check(
+    kind: Kind, requirement: str, violated: ColumnFunction, have: spark.DataType, context: FieldContext
+) -> Check:
+    return Check(kind, context.path, requirement, violated, lambda value: render_value(value, have), context.is_secret)
 
 
 def _required(context: FieldContext) -> Check:
@@ -87,27 +89,27 @@ def _required(context: FieldContext) -> Check:
 def _value_checks(
     field: Field, have: spark.DataType, want: spark.DataType, read: ColumnFunction, context: FieldContext
 ) -> Iterator[Check]:
-    for kind, says, broken in term_checks(field, want):
-        yield _check(kind, says, _compose(broken, read), have, context)
+    for kind, requirement, violated in term_checks(field, want):
+        yield _check(kind, requirement, _compose(violated, read), have, context)
 
 
 def _quality_checks(
     field: Field, have: spark.DataType, inside: CompiledField, context: FieldContext
 ) -> Iterator[Check]:
-    for asked in quality_checks(field, spark_type(field) or have):
-        if asked.broken is None:
-            broken = _any_of(inside.checks)
+    for quality in quality_checks(field, spark_type(field) or have):
+        if quality.violated is None:
+            violated = _any_of(inside.checks)
         else:
-            broken = asked.broken if asked.of_input else _compose(asked.broken, inside.read)
-        check = _check(asked.kind, asked.says, broken, have, context)
-        yield replace(check, name=asked.name, severity=asked.severity, allows=asked.allows)
+            violated = quality.violated if quality.of_input else _compose(quality.violated, inside.read)
+        check = _check(quality.kind, quality.requirement, violated, have, context)
+        yield replace(check, name=quality.name, severity=quality.severity, threshold=quality.threshold)
 
 
 def _any_of(checks: tuple[Check, ...]) -> ColumnFunction:
-    def broken(value: Column) -> Column:
-        return any_of(F.coalesce(check.broken(value), F.lit(False)) for check in checks)
+    def violated(value: Column) -> Column:
+        return any_of(F.coalesce(check.violated(value), F.lit(False)) for check in checks)
 
-    return broken
+    return violated
 
 
 def _compose(outer: ColumnFunction, inner: ColumnFunction) -> ColumnFunction:
@@ -120,26 +122,26 @@ def _scalar(field: Field, have: spark.DataType, want: spark.DataType | None, con
     if conversion.fails is not None:
         checks.append(_check(Kind.TYPE, f"must be {field.type}", conversion.fails, have, context))
     checks.extend(_value_checks(field, have, want or have, conversion.read, context))
-    return CompiledField(conversion.read, tuple(checks), kept=want is None or same_type(have, want))
+    return CompiledField(conversion.read, tuple(checks), is_unchanged=want is None or same_type(have, want))
 
 
 def _object(field: Field, have: spark.StructType, want: spark.StructType, context: FieldContext) -> CompiledField:
     checks: list[Check] = []
     parts: list[tuple[str, ColumnFunction, CompiledField]] = []
     needed = (field.options or EMPTY).get("required") or ()
-    for item in field.properties or ():
-        part = replace(item, required=True) if item.name in needed else item
-        found = find_struct_field(have, column_name(part))
+    for child in field.properties or ():
+        part = replace(child, required=True) if child.name in needed else child
+        column = find_struct_field(have, column_name(part))
         inner = context.at(context.path.field(part.name or ""), part)
-        compiled = compile_field(part, found.dataType if found else None, inner)
-        reach = _part(found.name) if found else _null
+        compiled = compile_field(part, column.dataType if column else None, inner)
+        reach = _part(column.name) if column else _null
         checks.extend(check.below(reach) for check in compiled.checks)
         parts.append((column_name(part), reach, compiled))
     checks.extend(_part_count(field, have, context))
     if context.closed and (extra := unknown_columns(have, field.properties or ())):
         checks.append(unknown_field_check(extra, have, context))
-    if same_type(have, want) and all(compiled.kept for _, _, compiled in parts):
-        return CompiledField(lambda value: value, tuple(checks), kept=True)
+    if same_type(have, want) and all(compiled.is_unchanged for _, _, compiled in parts):
+        return CompiledField(lambda value: value, tuple(checks), is_unchanged=True)
 
     def read(value: Column) -> Column:
         built = F.struct(*[compiled.read(reach(value)).alias(name) for name, reach, compiled in parts])
@@ -155,13 +157,13 @@ def _part_count(field: Field, have: spark.StructType, context: FieldContext) -> 
         return
 
     def outside(value: Column) -> Column:
-        parts = [F.when(value.getField(item.name).isNotNull(), 1).otherwise(0) for item in have.fields]
+        parts = [F.when(value.getField(column.name).isNotNull(), 1).otherwise(0) for column in have.fields]
         count = fold_columns(operator.add, parts or [F.lit(0)])
         wrong = count < F.lit(least) if most is None else (count < F.lit(least)) | (count > F.lit(most))
         return value.isNotNull() & wrong
 
     bound = f"at least {least}" if most is None else f"between {least} and {most}"
-    yield _check(Kind.ITEM_COUNT, f"must have {bound} of its fields", outside, have, context)
+    yield _check(Kind.ITEM_COUNT, f"must have {bound} of its fields set", outside, have, context)
 
 
 def unknown_field_check(names: list[str], have: spark.StructType, context: FieldContext) -> Check:
@@ -171,10 +173,10 @@ def unknown_field_check(names: list[str], have: spark.StructType, context: Field
         return any_of(value.getField(name).isNotNull() for name in names)
 
     def which(value: Column) -> Column:
-        found = [F.when(value.getField(name).isNotNull(), F.lit(name)) for name in names]
-        return F.concat_ws(", ", *found)
+        present_names = [F.when(value.getField(name).isNotNull(), F.lit(name)) for name in names]
+        return F.concat_ws(", ", *present_names)
 
-    return Check(Kind.UNKNOWN_FIELD, context.path, "must have no fields the contract does not know", present, which)
+    return Check(Kind.UNKNOWN_FIELD, context.path, "must not have fields that are not in the contract", present, which)
 
 
 def _array(field: Field, have: spark.ArrayType, want: spark.ArrayType, context: FieldContext) -> CompiledField:
@@ -183,8 +185,8 @@ def _array(field: Field, have: spark.ArrayType, want: spark.ArrayType, context: 
     compiled = _element(element, have.elementType, want.elementType, inner)
     checks = [check.for_any(lambda value: value) for check in compiled.checks]
     checks.extend(_value_checks(field, have, want, lambda value: value, context))
-    if compiled.kept:
-        return CompiledField(lambda value: value, tuple(checks), kept=True)
+    if compiled.is_unchanged:
+        return CompiledField(lambda value: value, tuple(checks), is_unchanged=True)
     return CompiledField(lambda value: F.transform(value, compiled.read), tuple(checks))
 
 
@@ -209,9 +211,9 @@ def _map(field: Field, have: spark.MapType, want: spark.MapType, context: FieldC
     checks = [check.for_any(F.map_keys) for check in keys.checks]
     checks += [check.for_any(F.map_values) for check in values.checks]
     checks += _value_checks(field, have, want, lambda value: value, context)
-    if keys.kept and values.kept:
-        return CompiledField(lambda value: value, tuple(checks), kept=True)
-    if not keys.kept:
+    if keys.is_unchanged and values.is_unchanged:
+        return CompiledField(lambda value: value, tuple(checks), is_unchanged=True)
+    if not keys.is_unchanged:
         checks.append(
             _check(Kind.TYPE, "must not have duplicate keys after conversion", _repeats_keys(keys.read), have, context)
         )
@@ -223,16 +225,16 @@ def _map(field: Field, have: spark.MapType, want: spark.MapType, context: FieldC
 
     def guarded(value: Column) -> Column:
         # a key that cannot be read, or occurs twice, would fail the entire query
-        bad = F.exists(F.transform(F.map_keys(value), keys.read), lambda item: item.isNull())
+        bad = F.exists(F.transform(F.map_keys(value), keys.read), lambda key: key.isNull())
         return F.when(~bad & ~_repeats_keys(keys.read)(value), read(value))
 
-    return CompiledField(read if keys.kept else guarded, tuple(checks))
+    return CompiledField(read if keys.is_unchanged else guarded, tuple(checks))
 
 
 def _repeats_keys(read: ColumnFunction) -> ColumnFunction:
     def repeats(value: Column) -> Column:
-        found = F.transform(F.map_keys(value), read)
-        return F.size(F.array_distinct(found)) < F.size(found)
+        converted = F.transform(F.map_keys(value), read)
+        return F.size(F.array_distinct(converted)) < F.size(converted)
 
     return repeats
 
@@ -268,9 +270,9 @@ def _from_json(field: Field, want: spark.DataType, context: FieldContext) -> Com
         return value.isNotNull() & parse(value).isNull()
 
     inner = _inside(field, _marked(field), want, replace(context, closed=False, parsed=None))
-    broken = _check(Kind.TYPE, f"must be JSON for {field.type}", unread, spark.StringType(), context)
+    violated = _check(Kind.TYPE, f"must be JSON for {field.type}", unread, spark.StringType(), context)
     read = inner.read
-    checks = (broken, *(check.reached_by(parse) for check in inner.checks))
+    checks = (violated, *(check.reached_by(parse) for check in inner.checks))
     return CompiledField(lambda value: read(parse(value)), checks)
 
 

@@ -31,7 +31,7 @@ class InputLayout:
     carried: tuple[str, ...] = ()
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def valid_columns(self) -> tuple[str, ...]:
         """The columns of a valid row: those of the contract and the carried ones."""
         return self.typed + self.carried
 
@@ -51,19 +51,19 @@ def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry
     checks: list[tuple[Check, Column]] = []
     places: dict[str, str] = {}
     for number, field in enumerate(schema.fields):
-        found = find_struct_field(have, column_name(field))
+        given = find_struct_field(have, column_name(field))
         name = column_name(field)
         ready = quoted_col(_json_name(name)) if _json_name(name) in parsed else None
-        compiled = _compiled(field, found.dataType if found else None, ready, closed=closed)
-        source = quoted_col(found.name) if found else F.lit(None)
+        compiled = _compiled(field, given.dataType if given else None, ready, closed=closed)
+        source = quoted_col(given.name) if given else F.lit(None)
         columns.append(compiled.read(source).alias(name))
         place = name
-        if found is not None and not compiled.kept:
+        if given is not None and not compiled.is_unchanged:
             place = f"{INTERNAL_PREFIX}in_{number}"
             columns.append(source.alias(place))
-        if found is not None:
-            places[found.name] = place
-        checks.extend((check, quoted_col(place) if found else F.lit(None)) for check in compiled.checks)
+        if given is not None:
+            places[given.name] = place
+        checks.extend((check, quoted_col(place) if given else F.lit(None)) for check in compiled.checks)
     columns.extend(map(quoted_col, carry))
     places.update((name, name) for name in carry)
     unknown = tuple(name for name in unknown_columns(have, schema.fields) if name not in carry)
@@ -79,11 +79,11 @@ def lay_out_input(frame: DataFrame, schema: SchemaObject, *, closed: bool, carry
 
 def _parsed(schema: SchemaObject, have: spark.StructType) -> dict[str, Column]:
     """Return the JSON text columns, each parsed once."""
-    found = [(field, find_struct_field(have, column_name(field))) for field in schema.fields]
+    pairs = [(field, find_struct_field(have, column_name(field))) for field in schema.fields]
     return {
-        _json_name(column_name(field)): evaluate_once(parse_json(field, quoted_col(item.name)))
-        for field, item in found
-        if item is not None and is_json_text(field, item.dataType)
+        _json_name(column_name(field)): evaluate_once(parse_json(field, quoted_col(column.name)))
+        for field, column in pairs
+        if column is not None and is_json_text(field, column.dataType)
     }
 
 
@@ -99,14 +99,20 @@ def _compiled(field: Field, have: spark.DataType | None, parsed: Column | None, 
 def _row_checks(unknown: tuple[str, ...], places: dict[str, str], *, closed: bool) -> Iterator[tuple[Check, Column]]:
     if MALFORMED_COLUMN in unknown:
         line = quoted_col(places[MALFORMED_COLUMN])
-        says = "must be a record that can be read"
-        yield Check(Kind.MALFORMED, FieldPath(), says, lambda value: value.isNotNull(), lambda value: value, True), line
+        requirement = "must be a readable record"
+        yield (
+            Check(Kind.MALFORMED, FieldPath(), requirement, lambda value: value.isNotNull(), lambda value: value, True),
+            line,
+        )
     others = [name for name in unknown if name != MALFORMED_COLUMN]
     if closed and others:
         present = any_of(quoted_col(places[name]).isNotNull() for name in others)
         which = F.concat_ws(", ", *[F.when(quoted_col(places[name]).isNotNull(), F.lit(name)) for name in others])
-        says = "must have no fields the contract does not know"
-        yield Check(Kind.UNKNOWN_FIELD, FieldPath(), says, lambda value: present, lambda value: which), F.lit(None)
+        requirement = "must not have fields that are not in the contract"
+        yield (
+            Check(Kind.UNKNOWN_FIELD, FieldPath(), requirement, lambda value: present, lambda value: which),
+            F.lit(None),
+        )
 
 
 def _refuse_to_carry(carry: Sequence[str], frame: DataFrame, schema: SchemaObject) -> None:

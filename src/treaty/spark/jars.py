@@ -118,8 +118,8 @@ def _report_download(line: str, report: ReportStep) -> str:
 
 
 def _reason(lines: list[str]) -> str:
-    found = (mark.search(line) for mark in _ERROR_PATTERNS for line in lines)
-    return next((one[0].rstrip("] ") for one in found if one), "unknown reason")
+    matches = (pattern.search(line) for pattern in _ERROR_PATTERNS for line in lines)
+    return next((match[0].rstrip("] ") for match in matches if match), "unknown reason")
 
 
 def _existing_file(file: Path) -> Path:

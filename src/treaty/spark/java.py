@@ -39,7 +39,7 @@ class Java:
         return self.home / "bin" / "java"
 
     @property
-    def fits(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether Spark supports this version."""
         return OLDEST_JAVA <= self.version <= NEWEST_JAVA
 
@@ -49,14 +49,14 @@ def find_java(environment: Mapping[str, str] | None = None, installed: Sequence[
     seen: dict[Path, Java] = {}
     for program in _programs(os.environ if environment is None else environment, installed):
         java = _java(program)
-        if java is not None and java.fits:
+        if java is not None and java.is_supported:
             return java
         if java is not None:
             seen.setdefault(java.home, java)
     if not seen:
         raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, but none was found; {_HINT}")
-    found = ", ".join(f"Java {java.version} in {java.home}" for java in seen.values())
-    raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, but found only {found}; {_HINT}")
+    unsupported = ", ".join(f"Java {java.version} in {java.home}" for java in seen.values())
+    raise Unavailable(f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}, but found only {unsupported}; {_HINT}")
 
 
 def _programs(environment: Mapping[str, str], installed: Sequence[str]) -> Iterator[Path]:

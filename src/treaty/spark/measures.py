@@ -12,11 +12,11 @@ from treaty.spark.rules import Rule, Unchecked
 
 @dataclass(frozen=True)
 class RuleMeasure:
-    """The result of one rule: the number of violating rows or the measured value, and whether the rule held."""
+    """The result of one rule: the number of violating rows or the measured value, and whether the rule passed."""
 
     rule: Rule
-    held: bool
-    broken: int | None = None
+    passed: bool
+    violating_rows: int | None = None
     value: Any = None
 
     def as_data(self) -> dict[str, Any]:
@@ -25,11 +25,11 @@ class RuleMeasure:
             "rule": self.rule.id,
             "kind": self.rule.kind.value,
             "field": self.rule.field or None,
-            "says": self.rule.says,
-            "allows": None if self.rule.allows.tolerates_none else str(self.rule.allows),
+            "says": self.rule.requirement,
+            "allows": None if self.rule.threshold.tolerates_none else str(self.rule.threshold),
             "severity": self.rule.severity.value,
-            "held": self.held,
-            "rows_broken": self.broken,
+            "held": self.passed,
+            "rows_broken": self.violating_rows,
             "value": self.value
             if self.value is None or isinstance(self.value, (int, float, bool))
             else str(self.value),
@@ -56,22 +56,24 @@ class Measures:
 
     @property
     def breaches(self) -> tuple[RuleMeasure, ...]:
-        """The rules of severity error that did not hold."""
-        return tuple(item for item in self.results if not item.held and item.rule.severity is Severity.ERROR)
+        """The rules of severity error that failed."""
+        return tuple(result for result in self.results if not result.passed and result.rule.severity is Severity.ERROR)
 
     @property
     def failures(self) -> tuple[RuleMeasure, ...]:
         """The breaches that quarantining rows does not resolve; they fail the run."""
-        return tuple(item for item in self.breaches if not item.rule.quarantines)
+        return tuple(result for result in self.breaches if not result.rule.quarantines)
 
     @property
     def warnings(self) -> tuple[RuleMeasure, ...]:
-        """The rules below severity error that did not hold."""
-        return tuple(item for item in self.results if not item.held and item.rule.severity is not Severity.ERROR)
+        """The rules below severity error that failed."""
+        return tuple(
+            result for result in self.results if not result.passed and result.rule.severity is not Severity.ERROR
+        )
 
-    def broken(self, rule_id: str) -> int | None:
+    def violating_rows(self, rule_id: str) -> int | None:
         """Return the number of rows that violate a rule."""
-        return next((item.broken for item in self.results if item.rule.id == rule_id), None)
+        return next((result.violating_rows for result in self.results if result.rule.id == rule_id), None)
 
     def as_data(self) -> dict[str, Any]:
         """Return the measures as JSON data."""
@@ -83,6 +85,6 @@ class Measures:
             "valid": self.valid,
             "quarantined": self.quarantined,
             "measured_at": self.measured_at.isoformat(),
-            "rules": [item.as_data() for item in self.results],
-            "unchecked": [{"what": item.what, "why": item.why} for item in self.unchecked],
+            "rules": [result.as_data() for result in self.results],
+            "unchecked": [{"what": term.what, "why": term.why} for term in self.unchecked],
         }

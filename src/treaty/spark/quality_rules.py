@@ -44,7 +44,7 @@ class Site:
 
     contract: Contract
     schema: SchemaObject
-    prepared: InputLayout
+    layout: InputLayout
     field: Field | None = None
     path: FieldPath = _TOP
 
@@ -54,9 +54,9 @@ class Site:
         return len(self.path.steps) == 1
 
 
-def quality_rules(contract: Contract, schema: SchemaObject, prepared: InputLayout) -> Iterator[AnyRule | Unchecked]:
+def quality_rules(contract: Contract, schema: SchemaObject, layout: InputLayout) -> Iterator[AnyRule | Unchecked]:
     """Yield the rules of the object and its fields, except metrics on single values, which are field checks."""
-    for site, rule in _rules(Site(contract, schema, prepared)):
+    for site, rule in _rules(Site(contract, schema, layout)):
         yield _read(site, rule)
 
 
@@ -72,7 +72,7 @@ def _in_fields(top: Site, fields: tuple[Field, ...], path: FieldPath) -> Iterato
 
 
 def _in_field(top: Site, field: Field, here: FieldPath) -> Iterator[tuple[Site, Mapping[str, Any]]]:
-    site = Site(top.contract, top.schema, top.prepared, field, here)
+    site = Site(top.contract, top.schema, top.layout, field, here)
     for rule in field.quality or ():
         if normalize_rule(rule).get("metric") not in VALUE_METRICS:
             yield site, rule
@@ -86,14 +86,14 @@ def _read(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     metric, kind = terms.get("metric"), terms.get("type")
     if metric == "rowCount":
         result = _make_rule(site, rule, Kind.ROW_COUNT, "number of rows", read_threshold(rule) or NO_VIOLATIONS)
-        return MetricRule(replace(result, of_rows=False), aggregate="count(1)")
+        return MetricRule(replace(result, counts_rows=False), aggregate="count(1)")
     if metric in ("duplicateValues", "duplicateCount", "duplicates"):
         return _duplicates(site, rule)
     if kind == "sql" or (kind is None and "query" in terms):
         return _sql(site, rule)
     why = {
-        "text": "it is text for people",
-        "custom": f"it is written for {terms.get('engine')}",
+        "text": "it is a description in words",
+        "custom": f"it is meant for {terms.get('engine')}",
     }.get(str(kind), f"metric {metric!r} is not an ODCS metric")
     return Unchecked(_id(site, rule, Kind.SQL).removeprefix("sql:"), why)
 
@@ -103,15 +103,21 @@ def _id(site: Site, rule: Mapping[str, Any], kind: Kind) -> str:
     return f"{kind}:{where}"
 
 
-def _make_rule(site: Site, rule: Mapping[str, Any], kind: Kind, says: str, allows: Threshold) -> Rule:
-    description = str(rule.get("description") or says)
-    return Rule(_id(site, rule, kind), kind, str(site.path), abbreviate(description, 200), rule_severity(rule), allows)
+def _make_rule(site: Site, rule: Mapping[str, Any], kind: Kind, requirement: str, threshold: Threshold) -> Rule:
+    description = str(rule.get("description") or requirement)
+    return Rule(
+        _id(site, rule, kind), kind, str(site.path), abbreviate(description, 200), rule_severity(rule), threshold
+    )
 
 
 def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
     arguments = rule.get("arguments")
-    asked = (arguments if isinstance(arguments, Mapping) else EMPTY).get("properties") or ()
-    names = asked if isinstance(asked, tuple) and asked else ((site.field.name,) if site.field and site.is_top else ())
+    properties = (arguments if isinstance(arguments, Mapping) else EMPTY).get("properties") or ()
+    names = (
+        properties
+        if isinstance(properties, tuple) and properties
+        else ((site.field.name,) if site.field and site.is_top else ())
+    )
     by_name = {field.name: field for field in site.schema.fields}
     fields = [by_name[name] for name in names if name in by_name]
     rule_id = _id(site, rule, Kind.UNIQUE)
@@ -119,13 +125,13 @@ def _duplicates(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         return Unchecked(rule_id, "it does not name the top-level fields that must be unique (arguments: properties)")
     if any(contains_map(spark_type(field) or spark.NullType()) for field in fields):
         return Unchecked(rule_id, "maps cannot be compared")
-    says = f"{', '.join(map(str, names))} must differ from row to row"
-    result = _make_rule(site, rule, Kind.UNIQUE, says, read_threshold(rule) or NO_VIOLATIONS)
+    requirement = f"{', '.join(map(str, names))} must be unique"
+    result = _make_rule(site, rule, Kind.UNIQUE, requirement, read_threshold(rule) or NO_VIOLATIONS)
     return UniqueRule(result, tuple(column_name(field) for field in fields), any(map(is_classified, fields)))
 
 
-def _row_rule(site: Site, result: Rule, broken: Column, fields: tuple[str, ...]) -> RowRule:
-    return RowRule(result, lambda: broken, lambda: _row_shown(site, fields), _reads_classified(site, fields))
+def _row_rule(site: Site, result: Rule, violated: Column, fields: tuple[str, ...]) -> RowRule:
+    return RowRule(result, lambda: violated, lambda: _shown_row(site, fields), _reads_classified(site, fields))
 
 
 def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
@@ -135,13 +141,13 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         rule_sql = parse_rule(query, _scope(site))
     except InvalidDocument as error:
         raise InvalidDocument(f"rule {rule_id} of {site.contract.id} {site.contract.version}: {error}") from None
-    allows = read_threshold(rule)
+    threshold = read_threshold(rule)
     if isinstance(rule_sql, RowCondition):
-        return _row_condition(site, rule, rule_sql, allows)
-    if isinstance(rule_sql, RowCount) and allows is not None and allows.holds(0, 1):
-        broken = _analysed(site, rule_id, rule_sql.condition)
-        result = _make_rule(site, rule, Kind.SQL, f"must not be: {rule_sql.condition}", allows)
-        return _row_rule(site, result, broken, rule_sql.fields)
+        return _row_condition(site, rule, rule_sql, threshold)
+    if isinstance(rule_sql, RowCount) and threshold is not None and threshold.holds(0, 1):
+        violated = _analysed(site, rule_id, rule_sql.condition)
+        result = _make_rule(site, rule, Kind.SQL, f"must not satisfy {rule_sql.condition}", threshold)
+        return _row_rule(site, result, violated, rule_sql.fields)
     if isinstance(rule_sql, RowCount):
         _analysed(site, rule_id, rule_sql.condition)
         aggregate = f"count_if({rule_sql.condition})"
@@ -149,22 +155,22 @@ def _sql(site: Site, rule: Mapping[str, Any]) -> AnyRule | Unchecked:
         _analysed(site, rule_id, rule_sql.expression, boolean=False)
         aggregate = rule_sql.expression
     else:
-        result = _make_rule(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
-        return MetricRule(replace(result, of_rows=False), query=rule_sql)
-    result = _make_rule(site, rule, Kind.SQL, query, allows or NO_VIOLATIONS)
-    return MetricRule(replace(result, of_rows=False), aggregate=aggregate)
+        result = _make_rule(site, rule, Kind.SQL, query, threshold or NO_VIOLATIONS)
+        return MetricRule(replace(result, counts_rows=False), query=rule_sql)
+    result = _make_rule(site, rule, Kind.SQL, query, threshold or NO_VIOLATIONS)
+    return MetricRule(replace(result, counts_rows=False), aggregate=aggregate)
 
 
-def _row_condition(site: Site, rule: Mapping[str, Any], rule_sql: RowCondition, allows: Threshold | None) -> RowRule:
-    """Read a condition on a row. It must be true (or false, if the rule says so) within the threshold."""
+def _row_condition(site: Site, rule: Mapping[str, Any], rule_sql: RowCondition, threshold: Threshold | None) -> RowRule:
+    """Read a condition on a row. It must be true (or false, if the rule requirement so) within the threshold."""
     holds = _analysed(site, _id(site, rule, Kind.SQL), rule_sql.condition)
-    broken, says = ~holds, f"must be: {rule_sql.condition}"
-    if allows is not None and isinstance(allows.value, bool):
-        wanted = allows.value == (allows.operator == "mustBe")
-        broken, says = (broken, says) if wanted else (holds, f"must not be: {rule_sql.condition}")
-        allows = NO_VIOLATIONS
-    result = _make_rule(site, rule, Kind.SQL, says, allows or NO_VIOLATIONS)
-    return _row_rule(site, result, broken, rule_sql.fields)
+    violated, requirement = ~holds, f"must satisfy {rule_sql.condition}"
+    if threshold is not None and isinstance(threshold.value, bool):
+        wanted = threshold.value == (threshold.operator == "mustBe")
+        violated, requirement = (violated, requirement) if wanted else (holds, f"must not satisfy {rule_sql.condition}")
+        threshold = NO_VIOLATIONS
+    result = _make_rule(site, rule, Kind.SQL, requirement, threshold or NO_VIOLATIONS)
+    return _row_rule(site, result, violated, rule_sql.fields)
 
 
 def _scope(site: Site) -> RuleTarget:
@@ -175,7 +181,7 @@ def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Co
     """Return the column of an expression; refuse one that Spark rejects or that is not a condition."""
     column = F.expr(sql)
     try:
-        kind = site.prepared.frame.select(column.alias("answer")).schema["answer"].dataType
+        kind = site.layout.frame.select(column.alias("answer")).schema["answer"].dataType
     except PySparkException as error:
         raise InvalidDocument(f"rule {rule_id} cannot be evaluated: {str(error).splitlines()[0]}") from None
     if boolean and not isinstance(kind, spark.BooleanType):
@@ -183,9 +189,9 @@ def _analysed(site: Site, rule_id: str, sql: str, *, boolean: bool = True) -> Co
     return column
 
 
-def _row_shown(site: Site, fields: tuple[str, ...]) -> Column:
+def _shown_row(site: Site, fields: tuple[str, ...]) -> Column:
     tops = list(dict.fromkeys(name.partition(".")[0] for name in fields))
-    known = [name for name in tops if name in site.prepared.typed]
+    known = [name for name in tops if name in site.layout.typed]
     return F.to_json(F.struct(*map(quoted_col, known))) if known else F.lit(None)
 
 

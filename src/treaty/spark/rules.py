@@ -85,7 +85,7 @@ def read_threshold(rule: Mapping[str, Any]) -> Threshold | None:
 def _number(value: Any) -> Any:
     """Return numbers as decimals, so that 0.1 is compared exactly."""
     if isinstance(value, tuple):
-        return tuple(_number(item) for item in value)
+        return tuple(_number(bound) for bound in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return Decimal(str(value))
     return value
@@ -122,81 +122,83 @@ class Check:
 
     kind: Kind
     path: FieldPath
-    says: str
-    broken: ColumnFunction
-    shown: ColumnFunction
+    requirement: str
+    violated: ColumnFunction
+    shown_value: ColumnFunction
     is_secret: bool = False
     name: str | None = None
     severity: Severity = Severity.ERROR
-    allows: Threshold = NO_VIOLATIONS
+    threshold: Threshold = NO_VIOLATIONS
 
     def reached_by(self, reach: ColumnFunction) -> Check:
         """Return the check for a value that `reach` derives from another value."""
-        broken, shown = self.broken, self.shown
-        return replace(self, broken=lambda outer: broken(reach(outer)), shown=lambda outer: shown(reach(outer)))
+        violated, shown_value = self.violated, self.shown_value
+        return replace(
+            self, violated=lambda outer: violated(reach(outer)), shown_value=lambda outer: shown_value(reach(outer))
+        )
 
     def below(self, reach: ColumnFunction) -> Check:
         """Return the check for a field of an object; a null object violates no check on its fields."""
-        broken, shown = self.broken, self.shown
+        violated, shown_value = self.violated, self.shown_value
         return replace(
             self,
-            broken=lambda outer: outer.isNotNull() & broken(reach(outer)),
-            shown=lambda outer: shown(reach(outer)),
+            violated=lambda outer: outer.isNotNull() & violated(reach(outer)),
+            shown_value=lambda outer: shown_value(reach(outer)),
         )
 
     def for_any(self, elements: ColumnFunction) -> Check:
         """Return the check for all elements of an array; it shows the first element that violates it."""
-        broken, shown = self.broken, self.shown
+        violated, shown_value = self.violated, self.shown_value
 
         def first(outer: Column) -> Column:
-            return shown(F.get(F.filter(elements(outer), broken), F.lit(0)))
+            return shown_value(F.get(F.filter(elements(outer), violated), F.lit(0)))
 
-        return replace(self, broken=lambda outer: F.exists(elements(outer), broken), shown=first)
+        return replace(self, violated=lambda outer: F.exists(elements(outer), violated), shown_value=first)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its kind, its field, what it requires, its severity, and how many violations it allows."""
+    """One rule: its kind, its field, what it requires, its severity, and the number of violations it tolerates."""
 
     id: str
     kind: Kind
     field: str
-    says: str
+    requirement: str
     severity: Severity = Severity.ERROR
-    allows: Threshold = NO_VIOLATIONS
-    of_rows: bool = True
+    threshold: Threshold = NO_VIOLATIONS
+    counts_rows: bool = True
 
     @property
     def quarantines(self) -> bool:
         """Whether rows that violate the rule are quarantined; otherwise they are only counted."""
-        return self.of_rows and self.severity is Severity.ERROR and self.allows.tolerates_none
+        return self.counts_rows and self.severity is Severity.ERROR and self.threshold.tolerates_none
 
 
 @dataclass(frozen=True)
 class RowRule:
     """A rule on single rows. Its columns are built on demand."""
 
-    rule: Rule
-    broken_when: Callable[[], Column]
-    shown_as: Callable[[], Column]
+    definition: Rule
+    violated_when: Callable[[], Column]
+    value_to_show: Callable[[], Column]
     is_secret: bool = False
 
     @property
-    def broken(self) -> Column:
+    def violated(self) -> Column:
         """The condition under which a row violates the rule."""
-        return self.broken_when()
+        return self.violated_when()
 
     @property
-    def shown(self) -> Column:
-        """The value that is shown for a violating row."""
-        return self.shown_as()
+    def shown_value(self) -> Column:
+        """The value to show for a violating row."""
+        return self.value_to_show()
 
 
 @dataclass(frozen=True)
 class UniqueRule:
     """A rule that some columns identify a row."""
 
-    rule: Rule
+    definition: Rule
     columns: tuple[str, ...]
     is_secret: bool = False
 
@@ -205,7 +207,7 @@ class UniqueRule:
 class ReferenceRule:
     """A rule that the values of some columns exist in other data."""
 
-    rule: Rule
+    definition: Rule
     columns: tuple[str, ...]
     target: str
     target_columns: tuple[str, ...]
@@ -216,7 +218,7 @@ class ReferenceRule:
 class MetricRule:
     """A rule on a number of the entire dataset: an aggregate or a query."""
 
-    rule: Rule
+    definition: Rule
     aggregate: str | None = None
     query: RuleQuery | None = None
 
@@ -225,7 +227,7 @@ class MetricRule:
 class FreshnessRule:
     """A rule on the age of the newest row."""
 
-    rule: Rule
+    definition: Rule
     column: str
     seconds: float
 
@@ -284,32 +286,32 @@ class RuleSet:
     @cached_property
     def rows(self) -> tuple[RowRule, ...]:
         """The rules on single rows."""
-        return tuple(item for item in self.all if isinstance(item, RowRule))
+        return tuple(rule for rule in self.all if isinstance(rule, RowRule))
 
     @cached_property
     def unique(self) -> tuple[UniqueRule, ...]:
         """The rules on keys."""
-        return tuple(item for item in self.all if isinstance(item, UniqueRule))
+        return tuple(rule for rule in self.all if isinstance(rule, UniqueRule))
 
     @cached_property
     def references(self) -> tuple[ReferenceRule, ...]:
         """The rules on references."""
-        return tuple(item for item in self.all if isinstance(item, ReferenceRule))
+        return tuple(rule for rule in self.all if isinstance(rule, ReferenceRule))
 
     @cached_property
     def metrics(self) -> tuple[MetricRule, ...]:
         """The rules on numbers of the entire dataset."""
-        return tuple(item for item in self.all if isinstance(item, MetricRule))
+        return tuple(rule for rule in self.all if isinstance(rule, MetricRule))
 
     @cached_property
     def freshness(self) -> tuple[FreshnessRule, ...]:
         """The rules on the age of the newest row."""
-        return tuple(item for item in self.all if isinstance(item, FreshnessRule))
+        return tuple(rule for rule in self.all if isinstance(rule, FreshnessRule))
 
 
-def flag_column(place: int) -> str:
+def flag_column(position: int) -> str:
     """Return the name of the column with the result of the rule at this position."""
-    return f"__treaty_flag_{place}"
+    return f"__treaty_flag_{position}"
 
 
 @dataclass(frozen=True)

@@ -40,12 +40,12 @@ def column_name(field: Field) -> str:
 
 def select_object(contract: Contract, name: str | None = None) -> SchemaObject:
     """Return the object with that name, or the only object."""
-    known = ", ".join(repr(item.name) for item in contract.schema) or "none"
+    known = ", ".join(repr(schema.name) for schema in contract.schema) or "none"
     if name is not None:
-        found = next((item for item in contract.schema if name in (item.name, item.physical_name)), None)
-        if found is None:
+        schema = next((schema for schema in contract.schema if name in (schema.name, schema.physical_name)), None)
+        if schema is None:
             raise NotFound(f"contract {contract.id} {contract.version} has no object {name!r}; it has: {known}")
-        return found
+        return schema
     if len(contract.schema) != 1:
         raise InvalidDocument(
             f"contract {contract.id} {contract.version} has {len(contract.schema)} objects ({known}); name one of them"
@@ -71,7 +71,9 @@ def lenient_type(field: Field) -> spark.DataType:
     """Return the type that reads the JSON of a field without loss: its structure with text leaves."""
     kind = field.type.name if field.type else None
     if kind == "object" and field.properties:
-        return spark.StructType([spark.StructField(column_name(item), lenient_type(item)) for item in field.properties])
+        return spark.StructType(
+            [spark.StructField(column_name(child), lenient_type(child)) for child in field.properties]
+        )
     if kind in ("array", "vector"):
         return spark.ArrayType(lenient_type(field.items) if field.items else spark.StringType())
     if kind == "map":
@@ -83,8 +85,8 @@ def lenient_type(field: Field) -> spark.DataType:
 
 def _struct(fields: tuple[Field, ...]) -> spark.StructType:
     parts = [
-        spark.StructField(column_name(item), spark_type(item) or spark.StringType(), not item.is_required)
-        for item in fields
+        spark.StructField(column_name(field), spark_type(field) or spark.StringType(), not field.is_required)
+        for field in fields
     ]
     return spark.StructType(parts)
 
@@ -158,7 +160,9 @@ _SIMPLE: dict[type[spark.DataType], tuple[str, str, dict[str, object]]] = {
 
 def fields_from_struct(struct: spark.StructType) -> tuple[Field, ...]:
     """Return the contract fields of a Spark struct."""
-    return tuple(field_from_type(item.dataType, item.name, required=not item.nullable) for item in struct.fields)
+    return tuple(
+        field_from_type(column.dataType, column.name, required=not column.nullable) for column in struct.fields
+    )
 
 
 def field_from_type(kind: spark.DataType, name: str | None = None, *, required: bool = False) -> Field:
@@ -205,12 +209,12 @@ def is_classified(field: Field) -> bool:
 
 def find_struct_field(kind: spark.StructType, name: str) -> spark.StructField | None:
     """Find a field of a struct by name: an exact match, or else the only match that differs in case."""
-    exact = [item for item in kind.fields if item.name == name]
-    loose = exact or [item for item in kind.fields if item.name.lower() == name.lower()]
+    exact = [column for column in kind.fields if column.name == name]
+    loose = exact or [column for column in kind.fields if column.name.lower() == name.lower()]
     return loose[0] if len(loose) == 1 else None
 
 
 def unknown_columns(kind: spark.StructType, fields: tuple[Field, ...]) -> list[str]:
     """Return the columns that are not in the contract."""
-    known = {found.name for item in fields if (found := find_struct_field(kind, column_name(item)))}
-    return [item.name for item in kind.fields if item.name not in known]
+    known = {column.name for field in fields if (column := find_struct_field(kind, column_name(field)))}
+    return [column.name for column in kind.fields if column.name not in known]

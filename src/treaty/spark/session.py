@@ -197,7 +197,7 @@ def track_progress(session: SparkSession) -> Callable[[], float | None]:
 
     def share() -> float | None:
         stages = [info for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))]
-        return _share(sum(one.numCompletedTasks for one in stages), sum(one.numTasks for one in stages))
+        return _share(sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages))
 
     return share
 
@@ -207,7 +207,7 @@ def _over_connect(session: Any) -> Callable[[], float | None]:
 
     def handle_progress(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         stages = [] if done or stages is None else list(stages)
-        latest[0] = _share(sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages))
+        latest[0] = _share(sum(stage.num_completed_tasks for stage in stages), sum(stage.num_tasks for stage in stages))
 
     session.registerProgressHandler(handle_progress)
     return lambda: latest[0]

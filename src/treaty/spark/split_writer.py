@@ -45,7 +45,7 @@ class Split:
 def write_split(enforcement: Enforcement, folder: str, now: datetime | None = None) -> Split:
     """Write both parts as one Parquet dataset, partitioned by validity; the folder must not exist yet."""
     if enforcement.frame.isStreaming:
-        raise InvalidDocument("a stream cannot be split as a whole; split each batch with each_batch")
+        raise InvalidDocument("a stream cannot be split; split each batch with each_batch")
     session = enforcement.frame.sparkSession
     counters = Observation()
     judged = enforcement.judged_by_numbers(shared_key_numbers(enforcement))
@@ -58,7 +58,7 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
             raise Conflict(f"{folder} already exists; choose another folder") from None
         raise
     written = session.read.schema(rows.schema).parquet(folder)
-    valid = written.where(quoted_col(VALID)).select(*map(quoted_col, enforcement.prepared.kept))
+    valid = written.where(quoted_col(VALID)).select(*map(quoted_col, enforcement.layout.valid_columns))
     quarantined = written.where(~quoted_col(VALID))
     totals = _totals(enforcement, counters.get, quarantined)
     return Split(
@@ -67,23 +67,29 @@ def write_split(enforcement: Enforcement, folder: str, now: datetime | None = No
 
 
 def _columns(enforcement: Enforcement) -> list[Column]:
-    bad = ~enforcement.stays
-    originals = [quoted_col(place).alias(name) for name, place in _changed_columns(enforcement)]
-    reasons = F.when(bad, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN)
-    given = [F.when(bad, F.struct(*originals)).alias(INPUT)] if originals else []
-    return [*map(quoted_col, enforcement.prepared.kept), *given, reasons, enforcement.stays.alias(VALID)]
+    is_quarantined = ~enforcement.is_valid
+    originals = [quoted_col(position).alias(name) for name, position in _changed_columns(enforcement)]
+    reasons = F.when(is_quarantined, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(
+        VIOLATIONS_COLUMN
+    )
+    given = [F.when(is_quarantined, F.struct(*originals)).alias(INPUT)] if originals else []
+    return [*map(quoted_col, enforcement.layout.valid_columns), *given, reasons, enforcement.is_valid.alias(VALID)]
 
 
 def _changed_columns(enforcement: Enforcement) -> list[tuple[str, str]]:
     """Return the original columns that differ from those of valid rows."""
-    return [(name, place) for name, place in enforcement.prepared.inputs if place not in enforcement.prepared.kept]
+    return [
+        (name, position)
+        for name, position in enforcement.layout.inputs
+        if position not in enforcement.layout.valid_columns
+    ]
 
 
 def _restore_original(enforcement: Enforcement, written: DataFrame) -> DataFrame:
     changed = dict(_changed_columns(enforcement))
     columns = [
-        (quoted_col(INPUT).getField(name) if name in changed else quoted_col(place)).alias(name)
-        for name, place in enforcement.prepared.inputs
+        (quoted_col(INPUT).getField(name) if name in changed else quoted_col(position)).alias(name)
+        for name, position in enforcement.layout.inputs
     ]
     return written.select(*columns, quoted_col(VIOLATIONS_COLUMN))
 
@@ -91,25 +97,25 @@ def _restore_original(enforcement: Enforcement, written: DataFrame) -> DataFrame
 def _counters(enforcement: Enforcement) -> list[Column]:
     """Count what the quarantine does not show: all rows, the newest row, and violations that do not quarantine."""
     counted = [
-        F.count_if(condition).alias(result_column(place))
-        for place, condition in enforcement.broken_conditions()
-        if isinstance(item := enforcement.book.all[place], RowRule) and not item.rule.quarantines
+        F.count_if(condition).alias(result_column(position))
+        for position, condition in enforcement.violation_conditions()
+        if isinstance(rule := enforcement.rule_set.all[position], RowRule) and not rule.definition.quarantines
     ]
-    newest = [F.max(column).alias(result_column(place)) for place, column in newest_timestamps(enforcement)]
+    newest = [F.max(column).alias(result_column(position)) for position, column in newest_timestamps(enforcement)]
     return [F.count(F.lit(1)).alias("rows"), *counted, *newest]
 
 
 def _totals(enforcement: Enforcement, counted: dict[str, Any], quarantined: DataFrame) -> RuleTotals:
     each = quarantined.select(F.explode(F.col(VIOLATIONS_COLUMN)["rule"]).alias("rule")).groupBy("rule").count()
-    broken = {row["rule"]: row["count"] for row in each.collect()}
-    apart = quarantined.count()
+    violations = {row["rule"]: row["count"] for row in each.collect()}
+    quarantined_rows = quarantined.count()
     numbers = {
-        place: counted.get(result_column(place), broken.get(item.rule.id))
-        for place, item in enumerate(enforcement.book.all)
+        position: counted.get(result_column(position), violations.get(rule.definition.id))
+        for position, rule in enumerate(enforcement.rule_set.all)
     }
     numbers |= compute_metrics(enforcement) | count_duplicate_keys(enforcement)
     rows = int(counted["rows"])
-    return RuleTotals(rows, rows - apart, numbers)
+    return RuleTotals(rows, rows - quarantined_rows, numbers)
 
 
 @contextmanager

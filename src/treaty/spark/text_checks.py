@@ -38,7 +38,7 @@ class Format:
     """The meaning of a format, and the condition under which a value violates it."""
 
     meaning: str
-    broken: Callable[[Column], Column]
+    violated: Callable[[Column], Column]
 
 
 def _full_match(pattern: str) -> Callable[[Column], Column]:
@@ -62,8 +62,8 @@ def _email(column: Column) -> Column:
     size = F.octet_length(column)
     local_part = size - F.octet_length(host) - 1
     long = (size > _MAX_EMAIL) | (local_part > _MAX_LOCAL_PART) | _long_host(host)
-    broken = F.when(unusual, _full_match(in_full)(column)).otherwise(_full_match(f"{LOCAL_PART}@{HOST}")(column))
-    return column.isNotNull() & (broken | ((size > _MAX_LABEL) & long))
+    violated = F.when(unusual, _full_match(in_full)(column)).otherwise(_full_match(f"{LOCAL_PART}@{HOST}")(column))
+    return column.isNotNull() & (violated | ((size > _MAX_LABEL) & long))
 
 
 def _ipv6(column: Column) -> Column:

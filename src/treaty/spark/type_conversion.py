@@ -56,20 +56,20 @@ def impossible_conversion(want: spark.DataType) -> Conversion:
     return Conversion(lambda value: F.lit(None).cast(want), lambda value: value.isNotNull())
 
 
-def same_type(one: spark.DataType, other: spark.DataType) -> bool:
+def same_type(left: spark.DataType, right: spark.DataType) -> bool:
     """Whether two types are equal apart from nullability."""
-    if isinstance(one, spark.ArrayType) and isinstance(other, spark.ArrayType):
-        return same_type(one.elementType, other.elementType)
-    if isinstance(one, spark.MapType) and isinstance(other, spark.MapType):
-        return same_type(one.keyType, other.keyType) and same_type(one.valueType, other.valueType)
-    if isinstance(one, spark.StructType) and isinstance(other, spark.StructType):
-        pairs = zip(one.fields, other.fields, strict=False)
-        return len(one) == len(other) and all(
-            left.name == right.name and same_type(left.dataType, right.dataType) for left, right in pairs
+    if isinstance(left, spark.ArrayType) and isinstance(right, spark.ArrayType):
+        return same_type(left.elementType, right.elementType)
+    if isinstance(left, spark.MapType) and isinstance(right, spark.MapType):
+        return same_type(left.keyType, right.keyType) and same_type(left.valueType, right.valueType)
+    if isinstance(left, spark.StructType) and isinstance(right, spark.StructType):
+        pairs = zip(left.fields, right.fields, strict=False)
+        return len(left) == len(right) and all(
+            first.name == second.name and same_type(first.dataType, second.dataType) for first, second in pairs
         )
-    if isinstance(one, spark.StringType) and isinstance(other, spark.StringType):
+    if isinstance(left, spark.StringType) and isinstance(right, spark.StringType):
         return True
-    return one == other
+    return left == right
 
 
 def _bounded(field: Field, conversion: Conversion, want: spark.DataType | None) -> Conversion:
@@ -87,8 +87,8 @@ def _bounded(field: Field, conversion: Conversion, want: spark.DataType | None) 
     return Conversion(conversion.read, _either(conversion.fails, outside))
 
 
-def _either(one: ColumnFunction | None, other: ColumnFunction) -> ColumnFunction:
-    return other if one is None else lambda value: one(value) | other(value)
+def _either(first: ColumnFunction | None, second: ColumnFunction) -> ColumnFunction:
+    return second if first is None else lambda value: first(value) | second(value)
 
 
 def _is_unreadable(read: ColumnFunction) -> ColumnFunction:

@@ -15,7 +15,7 @@ from treaty.spark.rules import KeyReading
 from treaty.spark.value_checks import contains_map
 
 _OWN_HASH = f"{INTERNAL_PREFIX}own_hash"
-_PLACE = f"{INTERNAL_PREFIX}place"
+_ROWS_PER_KEY = f"{INTERNAL_PREFIX}rows_per_key"
 _KEYS = f"{INTERNAL_PREFIX}keys"
 
 
@@ -26,8 +26,8 @@ def mark_duplicates_by_join(frame: DataFrame, columns: Sequence[str], flag: str)
     )
     together = Window.partitionBy(KEY_HASH_COLUMN, *map(quoted_col, columns))
     names = [f"{INTERNAL_PREFIX}key_{number}" for number in range(len(columns))]
-    again = keys.withColumn(flag, F.count(F.lit(1)).over(together)).where(quoted_col(flag) > F.lit(1))
-    shared = again.select(
+    repeats = keys.withColumn(flag, F.count(F.lit(1)).over(together)).where(quoted_col(flag) > F.lit(1))
+    shared = repeats.select(
         *[quoted_col(column).alias(name) for column, name in zip(columns, names, strict=True)]
     ).distinct()
     same = [quoted_col(column) == quoted_col(name) for column, name in zip(columns, names, strict=True)]
@@ -42,15 +42,17 @@ def find_shared_key_numbers(
     suspected = find_suspect_numbers(frame, columns, limit, reading)
     if not suspected:
         return suspected
-    marked = mark_by_key_number(frame, columns, suspected, _PLACE).where(quoted_col(_PLACE))
+    marked = mark_by_key_number(frame, columns, suspected, _ROWS_PER_KEY).where(quoted_col(_ROWS_PER_KEY))
     keys = marked.groupBy(key_number(columns).alias(KEY_HASH_COLUMN), *map(quoted_col, columns)).agg(
-        F.count(F.lit(1)).alias(_PLACE)
+        F.count(F.lit(1)).alias(_ROWS_PER_KEY)
     )
     per_number = keys.groupBy(KEY_HASH_COLUMN).agg(
-        F.max(quoted_col(_PLACE)).alias(_PLACE), F.count(F.lit(1)).alias(_KEYS)
+        F.max(quoted_col(_ROWS_PER_KEY)).alias(_ROWS_PER_KEY), F.count(F.lit(1)).alias(_KEYS)
     )
     shared = (
-        per_number.where(quoted_col(_PLACE) > F.lit(1)).select(quoted_col(KEY_HASH_COLUMN), quoted_col(_KEYS)).collect()
+        per_number.where(quoted_col(_ROWS_PER_KEY) > F.lit(1))
+        .select(quoted_col(KEY_HASH_COLUMN), quoted_col(_KEYS))
+        .collect()
     )
     return [row[0] for row in shared] if all(row[1] == 1 for row in shared) else None
 
@@ -93,7 +95,7 @@ def mark_all_but_first(frame: DataFrame, columns: Sequence[str], order: Sequence
 
 def content_hash(frame: DataFrame) -> Column:
     """Return a hash of a row without its map columns, which cannot be hashed."""
-    names = [item.name for item in frame.schema.fields if not contains_map(item.dataType)]
+    names = [column.name for column in frame.schema.fields if not contains_map(column.dataType)]
     return F.xxhash64(*map(quoted_col, names)) if names else F.lit(0).cast("long")
 
 
@@ -111,7 +113,7 @@ def key_part_text(column: Column, kind: spark.DataType) -> Column | None:
 
 
 KEY_HASH_COLUMN = f"{INTERNAL_PREFIX}hash"
-_ROWS = f"{INTERNAL_PREFIX}rows_with_it"
+_ROWS = f"{INTERNAL_PREFIX}rows_per_number"
 _KEY_NUMBER_BITS = 48
 """Among a billion keys, a few thousand share a number by chance."""
 _MAX_NUMBERS_ON_DRIVER = 1 << 23
@@ -136,7 +138,11 @@ def has_complete_key(columns: Sequence[str]) -> Column:
 
 
 def find_suspect_numbers(
-    frame: DataFrame, columns: Sequence[str], limit: int, reading: KeyReading, at_once: int = _MAX_NUMBERS_ON_DRIVER
+    frame: DataFrame,
+    columns: Sequence[str],
+    limit: int,
+    reading: KeyReading,
+    max_on_driver: int = _MAX_NUMBERS_ON_DRIVER,
 ) -> list[int] | None:
     """Return key numbers that occur more than once, including chance collisions; None if there are too many.
 
@@ -145,7 +151,7 @@ def find_suspect_numbers(
     """
     numbers = frame.where(has_complete_key(columns)).select(key_number(columns).alias(KEY_HASH_COLUMN))
     if reading is KeyReading.ALONE:
-        passes = ceil(frame.count() / at_once)
+        passes = ceil(frame.count() / max_on_driver)
         if passes <= _MAX_PASSES:
             return _sort_on_driver(numbers, passes, limit)
     return _sort_in_spark(numbers, limit)
@@ -154,8 +160,10 @@ def find_suspect_numbers(
 def _sort_on_driver(numbers: DataFrame, passes: int, limit: int) -> list[int] | None:
     shared: list[int] = []
     for part in range(passes):
-        ours = numbers.where(quoted_col(KEY_HASH_COLUMN) % F.lit(passes) == F.lit(part)) if passes > 1 else numbers
-        ordered = np.sort(ours.toArrow().column(0).to_numpy())
+        numbers_in_part = (
+            numbers.where(quoted_col(KEY_HASH_COLUMN) % F.lit(passes) == F.lit(part)) if passes > 1 else numbers
+        )
+        ordered = np.sort(numbers_in_part.toArrow().column(0).to_numpy())
         shared += np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
         if len(shared) > limit:
             return None
@@ -164,8 +172,8 @@ def _sort_on_driver(numbers: DataFrame, passes: int, limit: int) -> list[int] | 
 
 def _sort_in_spark(numbers: DataFrame, limit: int) -> list[int] | None:
     # a window count needs only one sort by one number
-    again = numbers.withColumn(_ROWS, F.count(F.lit(1)).over(Window.partitionBy(KEY_HASH_COLUMN))).where(
+    repeats = numbers.withColumn(_ROWS, F.count(F.lit(1)).over(Window.partitionBy(KEY_HASH_COLUMN))).where(
         quoted_col(_ROWS) > F.lit(1)
     )
-    found = [row[0] for row in again.select(quoted_col(KEY_HASH_COLUMN)).distinct().limit(limit + 1).collect()]
-    return found if len(found) <= limit else None
+    repeated = [row[0] for row in repeats.select(quoted_col(KEY_HASH_COLUMN)).distinct().limit(limit + 1).collect()]
+    return repeated if len(repeated) <= limit else None

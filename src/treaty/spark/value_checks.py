@@ -67,16 +67,16 @@ def literal_column(value: Any, kind: spark.DataType) -> Column:
 def is_listed(value: Column, allowed: tuple[Any, ...], kind: spark.DataType) -> Column:
     """Whether a value is one of the allowed values."""
     if isinstance(kind, spark.StringType):
-        return value.isin(*[item if isinstance(item, str) else abbreviate(item) for item in allowed])
-    return value.isin(*[literal_column(item, kind) for item in allowed])
+        return value.isin(*[choice if isinstance(choice, str) else abbreviate(choice) for choice in allowed])
+    return value.isin(*[literal_column(choice, kind) for choice in allowed])
 
 
 def _enum(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if field.enum is None or isinstance(kind, (spark.StructType, spark.ArrayType, spark.MapType)):
         return
-    allowed = tuple(item["value"] for item in field.enum if item["value"] is not None)
-    says = "must be one of " + abbreviate(", ".join(str(item) for item in allowed), 200)
-    yield Kind.ENUM, says, lambda value: ~is_listed(value, allowed, kind)
+    allowed = tuple(entry["value"] for entry in field.enum if entry["value"] is not None)
+    requirement = "must be one of " + abbreviate(", ".join(map(str, allowed)), 200)
+    yield Kind.ENUM, requirement, lambda value: ~is_listed(value, allowed, kind)
 
 
 def _range(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
@@ -96,8 +96,8 @@ def _range(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
         if limits.high is not None and not _is_above_all(limits.high, kind):
             high = literal_column(limits.high, kind)
             parts.append(value >= high if limits.high_open else value > high)
-        broken = any_of(parts)
-        return ~_is_inside_by_integer_part(value, limits) & broken if _fits_in_long(limits, kind) else broken
+        violated = any_of(parts)
+        return ~_is_inside_by_integer_part(value, limits) & violated if _fits_in_long(limits, kind) else violated
 
     yield Kind.RANGE, f"must be {limits}", outside
 
@@ -154,13 +154,13 @@ def _format(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
             pattern = named
             yield (
                 Kind.FORMAT,
-                f"must be a time like {named}",
+                f"must be a time in the format {named}",
                 lambda value: F.try_to_timestamp(value, F.lit(pattern)).isNull(),
             )
         else:
-            yield Kind.FORMAT, "must be a time of day", FORMATS["time"].broken
+            yield Kind.FORMAT, "must be a time of day", FORMATS["time"].violated
     elif isinstance(named, str) and isinstance(kind, spark.StringType) and named in FORMATS:
-        yield Kind.FORMAT, f"must be of format {named}", FORMATS[named].broken
+        yield Kind.FORMAT, f"must have the format {named}", FORMATS[named].violated
 
 
 def _multiple(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
@@ -193,7 +193,7 @@ def _items(field: Field, kind: spark.DataType) -> Iterator[ValueCheck]:
     if options.get("uniqueItems") is True and isinstance(kind, spark.ArrayType) and not contains_map(kind.elementType):
         yield (
             Kind.UNIQUE_ITEMS,
-            "must not repeat an item",
+            "must not contain duplicate items",
             lambda value: F.size(F.array_distinct(value)) < F.size(value),
         )
 
@@ -206,7 +206,7 @@ def contains_map(kind: spark.DataType) -> bool:
     if isinstance(kind, spark.ArrayType):
         return contains_map(kind.elementType)
     if isinstance(kind, spark.StructType):
-        return any(contains_map(item.dataType) for item in kind.fields)
+        return any(contains_map(column.dataType) for column in kind.fields)
     return isinstance(kind, spark.MapType)
 
 
@@ -218,14 +218,14 @@ _Rule: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class QualityCheck:
-    """A metric on single values with its threshold; without `broken`, the terms of the field apply."""
+    """A metric on single values with its threshold; without `violated`, the terms of the field apply."""
 
     kind: Kind
-    says: str
-    broken: ColumnFunction | None
+    requirement: str
+    violated: ColumnFunction | None
     name: str
     severity: Severity
-    allows: Threshold
+    threshold: Threshold
     of_input: bool = False
 
 
@@ -236,10 +236,10 @@ def quality_checks(field: Field, kind: spark.DataType) -> Iterator[QualityCheck]
         reader = VALUE_METRICS.get(str(checked.get("metric")))
         if reader is None:
             continue
-        sort, says, broken = reader(checked, kind)
-        allows = read_threshold(rule) or NO_VIOLATIONS
-        of_input = sort is not Kind.INVALID_VALUES
-        yield QualityCheck(sort, says, broken, rule_name(rule), rule_severity(rule), allows, of_input)
+        check_kind, requirement, violated = reader(checked, kind)
+        threshold = read_threshold(rule) or NO_VIOLATIONS
+        of_input = check_kind is not Kind.INVALID_VALUES
+        yield QualityCheck(check_kind, requirement, violated, rule_name(rule), rule_severity(rule), threshold, of_input)
 
 
 def rule_severity(rule: _Rule) -> Severity:
@@ -248,49 +248,49 @@ def rule_severity(rule: _Rule) -> Severity:
     return {"warning": Severity.WARNING, "warn": Severity.WARNING, "info": Severity.INFO}.get(severity, Severity.ERROR)
 
 
-_Asked: TypeAlias = tuple[Kind, str, ColumnFunction | None]
+_MetricCheck: TypeAlias = tuple[Kind, str, ColumnFunction | None]
 
 
-def _nulls(rule: _Rule, kind: spark.DataType) -> _Asked:
+def _nulls(rule: _Rule, kind: spark.DataType) -> _MetricCheck:
     return Kind.NULL_VALUES, "must not be null", lambda value: value.isNull()
 
 
-def _missing(rule: _Rule, kind: spark.DataType) -> _Asked:
+def _missing(rule: _Rule, kind: spark.DataType) -> _MetricCheck:
     marks = tuple(mark for mark in _arguments(rule).get("missingValues") or () if mark is not None)
-    says = "must not be missing" + (f" (null, {abbreviate(', '.join(map(str, marks)))})" if marks else "")
+    requirement = "must not be missing" + (f" (null, {abbreviate(', '.join(map(str, marks)))})" if marks else "")
     if not marks:
-        return Kind.MISSING_VALUES, says, lambda value: value.isNull()
+        return Kind.MISSING_VALUES, requirement, lambda value: value.isNull()
     texts = [str(mark) for mark in marks]
-    return Kind.MISSING_VALUES, says, lambda value: value.isNull() | value.cast("string").isin(*texts)
+    return Kind.MISSING_VALUES, requirement, lambda value: value.isNull() | value.cast("string").isin(*texts)
 
 
-def _invalid(rule: _Rule, kind: spark.DataType) -> _Asked:
+def _invalid(rule: _Rule, kind: spark.DataType) -> _MetricCheck:
     arguments = _arguments(rule)
     parts: list[ColumnFunction] = []
-    words = []
+    requirements = []
     allowed = arguments.get("validValues", rule.get("validValues"))
     if isinstance(allowed, tuple):
-        words.append("one of " + abbreviate(", ".join(map(str, allowed)), 200))
+        requirements.append("be one of " + abbreviate(", ".join(map(str, allowed)), 200))
         parts.append(lambda value: ~is_listed(value, allowed, kind))
     pattern = arguments.get("pattern")
     if isinstance(pattern, str):
-        words.append(f"match {pattern}")
+        requirements.append(f"match {pattern}")
         parts.append(lambda value: violates(value.cast("string"), pattern))
 
-    def broken(value: Column) -> Column:
+    def violated(value: Column) -> Column:
         return any_of(part(value) for part in parts)
 
     if not parts:
-        return Kind.INVALID_VALUES, "must be valid by the other terms of the field", None
-    return Kind.INVALID_VALUES, "must be " + " and ".join(words), broken
+        return Kind.INVALID_VALUES, "must satisfy the other terms of the field", None
+    return Kind.INVALID_VALUES, "must " + " and ".join(requirements), violated
 
 
 def _arguments(rule: _Rule) -> Mapping[str, Any]:
-    found = rule.get("arguments")
-    return found if isinstance(found, Mapping) else EMPTY
+    arguments = rule.get("arguments")
+    return arguments if isinstance(arguments, Mapping) else EMPTY
 
 
-VALUE_METRICS: dict[str, Callable[[_Rule, spark.DataType], _Asked]] = {
+VALUE_METRICS: dict[str, Callable[[_Rule, spark.DataType], _MetricCheck]] = {
     "nullValues": _nulls,
     "nullCheck": _nulls,
     "missingValues": _missing,

@@ -18,7 +18,7 @@ _VIOLATION_FIELDS = ("rule", "kind", "field", "value", "says", "severity", "cont
 VIOLATIONS_TYPE = spark.ArrayType(
     spark.StructType([spark.StructField(part, spark.StringType()) for part in _VIOLATION_FIELDS])
 )
-_INDEX, _VALUE = "place", "value"
+_INDEX, _VALUE = "index", "value"
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Reason:
     """A rule, the condition under which a row violates it, and the value to show."""
 
     rule: Rule
-    broken: Column
-    shown: Column
+    violated: Column
+    value: Column
     is_secret: bool = False
 
 
@@ -46,19 +46,19 @@ def violations_column(reasons: Sequence[Reason], origin: Origin) -> Column:
     """
     if not reasons:
         return F.array().cast(VIOLATIONS_TYPE)
-    violated = F.array_compact(F.array(*[_violation(place, reason) for place, reason in enumerate(reasons)]))
+    violated = F.array_compact(F.array(*[_violation(index, reason) for index, reason in enumerate(reasons)]))
     descriptions = F.from_json(
         F.lit(json.dumps([_describe_rule(reason, origin) for reason in reasons])), VIOLATIONS_TYPE.simpleString()
     )
     return F.transform(
-        violated, lambda one: F.get(descriptions, one.getField(_INDEX)).withField(_VALUE, one.getField(_VALUE))
+        violated, lambda entry: F.get(descriptions, entry.getField(_INDEX)).withField(_VALUE, entry.getField(_VALUE))
     )
 
 
-def _violation(place: int, reason: Reason) -> Column:
-    text = F.substring(reason.shown.cast("string"), 1, _MAX_VALUE_LENGTH)
+def _violation(index: int, reason: Reason) -> Column:
+    text = F.substring(reason.value.cast("string"), 1, _MAX_VALUE_LENGTH)
     value = F.when(text.isNotNull(), F.lit(MASKED_VALUE)) if reason.is_secret else text
-    return F.when(reason.broken, F.struct(F.lit(place).alias(_INDEX), value.alias(_VALUE)))
+    return F.when(reason.violated, F.struct(F.lit(index).alias(_INDEX), value.alias(_VALUE)))
 
 
 def _describe_rule(reason: Reason, origin: Origin) -> dict[str, str]:
@@ -67,7 +67,7 @@ def _describe_rule(reason: Reason, origin: Origin) -> dict[str, str]:
         "rule": rule.id,
         "kind": rule.kind.value,
         "field": rule.field,
-        "says": rule.says,
+        "says": rule.requirement,
         "severity": rule.severity.value,
         "contract": origin.contract,
         "version": origin.version,

@@ -222,7 +222,7 @@ def test_rows_are_checked_while_they_are_written(any_spark: SparkSession) -> Non
     broken = written("true")
     assert not broken.passed
     assert (broken.rows, broken.bad_rows) == (4, 3)
-    assert [(item.rule.id, item.broken) for item in broken.blocking] == [
+    assert [(item.rule.id, item.violating_rows) for item in broken.blocking] == [
         ("pattern:customer", 1),
         ("required:order_id", 1),
         ("type:gross", 1),

@@ -46,11 +46,15 @@ def test_a_case_is_measured_as_it_is_enforced(case: Case, spark: SparkSession) -
             expected[rule] = expected.get(rule, 0) + 1
     by_id = {item.rule.id: item for item in measures.results}
     for rule, (count, held) in case.data.get("counted", {}).items():
-        assert (by_id[rule].broken, by_id[rule].held) == (count, held), rule
+        assert (by_id[rule].violating_rows, by_id[rule].passed) == (count, held), rule
     for rule, (value, held) in case.data.get("values", {}).items():
         found = by_id[rule]
-        assert (found.value if found.broken is None else found.broken, found.held) == (value, held), rule
-    others = {item.rule.id: item.broken for item in measures.results if item.broken and item.rule.quarantines}
+        assert (found.value if found.violating_rows is None else found.violating_rows, found.passed) == (value, held), (
+            rule
+        )
+    others = {
+        item.rule.id: item.violating_rows for item in measures.results if item.violating_rows and item.rule.quarantines
+    }
     assert others == expected
     assert (measures.rows, measures.quarantined) == (len(case.data["rows"]), len(case.data["broken"]))
     assert [item.what for item in measures.unchecked] == case.data.get("unchecked", [])

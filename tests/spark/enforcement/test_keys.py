@@ -60,7 +60,9 @@ def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path
     result = enforce(frame, contract(_KEY), policy=Policy(keys=keys))
 
     for measures in (result.measures(), write_split(result, str(tmp_path / "split")).measures):
-        assert {item.rule.id: item.broken for item in measures.results if item.broken} == {"unique:shop, number": 2}
+        assert {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows} == {
+            "unique:shop, number": 2
+        }
         assert (measures.rows, measures.valid) == (4, 2)
 
 
@@ -68,7 +70,7 @@ def test_two_keys_with_one_hash_are_two_keys(spark: SparkSession, tmp_path: Path
 def test_rows_without_a_whole_key_share_nothing(spark: SparkSession, keys: KeyReading) -> None:
     rows = "SELECT 1L AS shop, CAST(NULL AS BIGINT) AS number FROM range(1000)"
     measures = enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)).measures()
-    broken = {item.rule.id: item.broken for item in measures.results if item.broken}
+    broken = {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows}
     assert broken == {"required:number": 1000}
 
 
@@ -101,13 +103,15 @@ def test_keys_of_every_kind_are_told_apart(spark: SparkSession, name: str, keys:
 
     for rows, broken in ((once, {}), (twice, {f"unique:{name}": 2})):
         measures = enforce(spark.sql(rows), contract([key]), policy=Policy(keys=keys)).measures()
-        assert {item.rule.id: item.broken for item in measures.results if item.broken} == broken
+        assert {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows} == broken
 
 
 def test_zero_is_one_key_whatever_its_sign(spark: SparkSession) -> None:
     key = {"name": "share", "logicalType": "number", "physicalType": "double", "primaryKey": True}
     measures = enforce(spark.sql("SELECT 0.0D AS share UNION ALL SELECT -0.0D"), contract([key])).measures()
-    assert {item.rule.id: item.broken for item in measures.results if item.broken} == {"unique:share": 2}
+    assert {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows} == {
+        "unique:share": 2
+    }
 
 
 @_READINGS
@@ -117,7 +121,7 @@ def test_counts_are_the_same_however_many_groups_are_brought_here(
 ) -> None:
     rows = "SELECT * FROM VALUES (1L, 10L), (1L, 10L), (2L, 20L), (2L, 20L), (3L, NULL), (4L, 40L) AS t(shop, number)"
     measures = measure_rules(enforce(spark.sql(rows), contract(_KEY), policy=Policy(keys=keys)), max_groups=most_groups)
-    broken = {item.rule.id: item.broken for item in measures.results if item.broken}
+    broken = {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows}
     assert (measures.rows, measures.valid, broken) == (6, 1, {"unique:shop, number": 4, "required:number": 1})
 
 

@@ -36,7 +36,7 @@ def test_every_row_is_valid_or_quarantined_once_as_it_came_and_is_counted(spark:
     measures = result.measures()
     broken = Counter(violation["rule"] for row in apart for violation in row["_violations"])
     assert (measures.rows, measures.valid) == (len(came), len(valid))
-    assert broken == {item.rule.id: item.broken for item in measures.results if item.broken}
+    assert broken == {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows}
 
 
 @given(drawn=data())

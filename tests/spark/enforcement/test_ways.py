@@ -48,7 +48,7 @@ def test_both_kinds_of_session_give_the_same(any_spark: SparkSession) -> None:
     assert [row["id"] for row in result.valid.collect()] == [4]
     assert sorted(row["id"] for row in result.quarantined.collect()) == [1, 1, 2, 3]
     measures = result.measures()
-    assert {item.rule.id: item.broken for item in measures.results if item.broken} == {
+    assert {item.rule.id: item.violating_rows for item in measures.results if item.violating_rows} == {
         "enum:code": 1,
         "range:n": 1,
         "unique:id": 2,
@@ -157,7 +157,7 @@ def test_columns_of_the_platform_are_carried_along_and_not_judged(spark: SparkSe
 def test_rules_on_rows_and_rules_on_the_whole_can_be_asked_apart(spark: SparkSession) -> None:
     def broken(scope: Scope) -> dict[str, int]:
         results = enforce(spark.sql(ROWS), _contract(), policy=Policy(scope=scope)).measures().results
-        return {item.rule.id: item.broken for item in results if item.broken}
+        return {item.rule.id: item.violating_rows for item in results if item.violating_rows}
 
     assert broken(Scope.ROWS) == {"enum:code": 1, "range:n": 1}
     assert broken(Scope.WHOLE) == {"unique:id": 2}

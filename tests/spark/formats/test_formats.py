@@ -26,7 +26,7 @@ def broken(spark: SparkSession) -> dict[tuple[str, str | None], bool]:
     """Judge every value of every case by every format, in one job."""
     values = {value for case in cases().values() for value in (*case["good"], *case["bad"])}
     frame = spark.createDataFrame([(value,) for value in (*sorted(values), None)], "value string")
-    judged = frame.select("value", *(kind.broken(F.col("value")).alias(name) for name, kind in FORMATS.items()))
+    judged = frame.select("value", *(kind.violated(F.col("value")).alias(name) for name, kind in FORMATS.items()))
     return {(name, row["value"]): row[name] for row in judged.collect() for name in FORMATS}
 
 

@@ -42,7 +42,7 @@ def test_the_first_that_fits_is_taken(
     found = find_java(environment, [f"{tmp_path}/installed/bin/java"])
 
     assert found.home == homes[expected]
-    assert found.fits
+    assert found.is_supported
 
 
 def test_without_any_it_says_what_to_install() -> None:

@@ -47,8 +47,8 @@ def test_a_table_of_a_database(any_spark: SparkSession, shop: str) -> None:
     [
         ("nothing.here", "there is no table nothing.here; write catalog.namespace.table"),
         ("lake.reading.nothing", "there is no table lake.reading.nothing"),
-        ("nowhere.reading.orders", "its catalog is not known; set spark.iceberg"),
-        ("table:csv.`/etc/hostname`", "there is no table|not known|cannot read"),
+        ("nowhere.reading.orders", "its catalog is unknown; set spark.iceberg"),
+        ("table:csv.`/etc/hostname`", "there is no table|unknown|cannot read"),
     ],
 )
 def test_a_table_that_is_not_there(any_spark: SparkSession, name: str, said: str) -> None:

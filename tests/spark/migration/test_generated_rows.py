@@ -113,7 +113,7 @@ def test_made_rows_keep_their_contract(spark: SparkSession) -> None:
     frame = spark.createDataFrame(generate_rows(item, 150), row_schema(item))
     found = enforce(frame, made).measures()
 
-    assert [(one.rule.id, one.broken) for one in found.breaches] == []
+    assert [(one.rule.id, one.violating_rows) for one in found.breaches] == []
     assert (found.rows, found.valid) == (150, 150)
 
 

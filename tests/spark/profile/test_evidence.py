@@ -22,7 +22,7 @@ def test_of_few_rows_little_is_concluded(spark: SparkSession) -> None:
     status = fields_of(inferred.contract)["status"]
     assert said(status) == {"logicalType": "string", "physicalType": "string"}
     assert guessed(status)["required"] == "low: 0 nulls, but 12 rows are too few: not marked as required"
-    assert "12 rows are too few" in collect_advice(inferred.contract, inferred.profile)[0].says
+    assert "12 rows are too few" in collect_advice(inferred.contract, inferred.profile)[0].message
 
 
 def test_of_no_rows_names_and_types_are_drafted(spark: SparkSession) -> None:
@@ -31,7 +31,7 @@ def test_of_no_rows_names_and_types_are_drafted(spark: SparkSession) -> None:
     assert [said(field) for field in fields_of(inferred.contract).values()] == [
         {"logicalType": "string", "physicalType": "string"}
     ] * 2
-    assert "there are no rows" in collect_advice(inferred.contract, inferred.profile)[0].says
+    assert "there are no rows" in collect_advice(inferred.contract, inferred.profile)[0].message
 
 
 def test_no_columns_are_refused(spark: SparkSession) -> None:
@@ -87,4 +87,4 @@ def test_malformed_rows_are_told_and_not_drafted(spark: SparkSession) -> None:
     inferred = drafted(texts(spark, columns), typing=TypeOrigin.NONE)
 
     assert list(fields_of(inferred.contract)) == ["order_id", "status"]
-    assert "1 rows could not be read" in collect_advice(inferred.contract, inferred.profile)[0].says
+    assert "1 rows could not be read" in collect_advice(inferred.contract, inferred.profile)[0].message

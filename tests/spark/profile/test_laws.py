@@ -29,7 +29,7 @@ def _kept_by_all(frame: DataFrame, typing: TypeOrigin) -> Contract:
 
     measures = enforce(frame, contract_from(document_of(contract))).measures(NOW)
 
-    assert [(item.rule.id, item.broken) for item in measures.breaches] == []
+    assert [(item.rule.id, item.violating_rows) for item in measures.breaches] == []
     assert measures.valid == measures.rows == frame.count()
     assert measures.unchecked == ()
     assert "dropped" not in str(contract), "a guess had to be taken back"

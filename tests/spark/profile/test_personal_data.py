@@ -24,14 +24,14 @@ SECRETS: dict[str, Text] = {
     "remark": lambda row: f"ask secret{row}@mail.example" if row % 50 == 0 else "none",
 }
 EVIDENCE = {
-    "customer_email": f"medium: its name suggests it; {ROWS} of {ROWS} values show an email address",
-    "reach": f"medium: {ROWS} of {ROWS} values show a phone number with a country code",
-    "payee": f"medium: {ROWS} of {ROWS} values show an IBAN with valid check digits",
-    "paid_with": f"medium: {ROWS} of {ROWS} values show a card number with a valid check digit",
-    "came_from": f"medium: {ROWS} of {ROWS} values show an IP address",
+    "customer_email": f"medium: its name suggests it; {ROWS} of {ROWS} values contain an email address",
+    "reach": f"medium: {ROWS} of {ROWS} values contain a phone number with a country code",
+    "payee": f"medium: {ROWS} of {ROWS} values contain an IBAN with valid check digits",
+    "paid_with": f"medium: {ROWS} of {ROWS} values contain a card number with a valid check digit",
+    "came_from": f"medium: {ROWS} of {ROWS} values contain an IP address",
     "first_name": "medium: its name suggests it",
     "bsn": "medium: its name suggests it",
-    "remark": f"medium: 3 of {ROWS} values show an email address",
+    "remark": f"medium: 3 of {ROWS} values contain an email address",
 }
 HARMLESS: dict[str, Text] = {
     "account": lambda row: f"GB82WEST1234569876{row:04d}",

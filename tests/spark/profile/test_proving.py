@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.spark.profile.drafts import NOW, fields_of, guessed, said
 from treaty.contracts import contract_from
 from treaty.spark import enforce
-from treaty.spark.profile.inference import drop_broken_guesses
+from treaty.spark.profile.inference import drop_violated_guesses
 
 TEXT = {"logicalType": "string", "physicalType": "string"}
 WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -48,7 +48,7 @@ def test_a_broken_guess_is_taken_back(
     )
     frame = spark.createDataFrame([("a",), ("bb",), ("bb",), (None,)], "f string")
 
-    loosened = drop_broken_guesses(frame, contract, NOW)
+    loosened = drop_violated_guesses(frame, contract, NOW)
 
     found = fields_of(loosened)["f"]
     assert said(found) == right

@@ -24,7 +24,7 @@ def rows_rule(
     """Return a rule on rows that so many of them break."""
     kind, _, field = rule_id.partition(":")
     rule = Rule(rule_id, Kind(kind), field, "must be right", severity, allows)
-    return RuleMeasure(rule, allows.holds(broken, rows), broken=broken)
+    return RuleMeasure(rule, allows.holds(broken, rows), violating_rows=broken)
 
 
 def dataset_rule(
@@ -32,7 +32,7 @@ def dataset_rule(
 ) -> RuleMeasure:
     """Return a rule on the whole dataset, with what it came to."""
     kind, _, field = rule_id.partition(":")
-    says = "newest row must be at most 1 d old" if kind == Kind.FRESHNESS else "number of rows"
+    says = "the newest row must be at most 1 d old" if kind == Kind.FRESHNESS else "number of rows"
     return RuleMeasure(Rule(rule_id, Kind(kind), field, says, severity, allows), held, value=value)
 
 

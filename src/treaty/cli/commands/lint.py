@@ -33,7 +33,7 @@ def lint(
     from treaty.settings import load_settings
 
     settings = load_settings(config)
-    rules = settings.linting()
+    rules = settings.lint_settings()
     today = parse_date(as_of, "--as-of") or datetime.now(UTC).date()
     limits = settings.limits
     sources = find_sources(paths, limits)

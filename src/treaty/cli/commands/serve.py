@@ -72,7 +72,7 @@ def serve(
             settings.oidc(),
             settings.outlet(),
             settings.request_limits(),
-            settings.publishing(),
+            settings.publish_target(),
             settings.catalog_name,
         )
         announce = _print_addresses if output is AnswerFormat.TEXT else _print_json_address

@@ -29,7 +29,7 @@ def print_advice(inferred: Inferred, data: str, file: Path | None) -> None:
     topics = collect_advice(contract, profile)
     width = max(len(one.topic) for one in topics)
     for one in topics:
-        _print_indented(one.topic.ljust(width), one.says)
+        _print_indented(one.topic.ljust(width), one.message)
     draft = str(file) if file else "DRAFT"
     shown = "DATA" if data.startswith("jdbc:") or len(data) > MAX_DATA_CHARACTERS else data
     lint, test = f"treaty lint {draft}", f"treaty test {draft} {shown}"

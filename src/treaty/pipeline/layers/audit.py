@@ -40,7 +40,7 @@ class Written:
 
 def is_row_rule(rule: AnyRule) -> bool:
     """Tell whether a rule is checked row by row while rows are written; a tolerance over all rows is not."""
-    return isinstance(rule, RowRule) and (rule.rule.quarantines or rule.rule.severity is not Severity.ERROR)
+    return isinstance(rule, RowRule) and (rule.definition.quarantines or rule.definition.severity is not Severity.ERROR)
 
 
 def audit(
@@ -76,8 +76,8 @@ def audit(
 def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: Callable[[AnyRule], bool]) -> Audit:
     """Measure the selected rules; if there are none, no Spark job runs."""
     enforcement = enforce(_own_columns(frame, select_object(contract)), contract)
-    selected = tuple(rule for rule in enforcement.book.all if is_selected(rule))
-    enforcement = replace(enforcement, book=RuleSet(selected, enforcement.book.unchecked))
+    selected = tuple(rule for rule in enforcement.rule_set.all if is_selected(rule))
+    enforcement = replace(enforcement, rule_set=RuleSet(selected, enforcement.rule_set.unchecked))
     empty = Audit(contract.id, contract.version, 0, (), enforcement.unchecked)
     if not selected:
         return empty
@@ -89,7 +89,9 @@ def _measure(frame: DataFrame, contract: Contract, now: datetime, is_selected: C
 def _samples(enforcement: Enforcement, measured: Audit) -> tuple[Sample, ...]:
     """Collect examples of duplicate keys and broken references; rules on a single number have none."""
     of_rows = [
-        rule for rule in enforcement.book.all if isinstance(rule, UniqueRule | ReferenceRule) and rule.rule.quarantines
+        rule
+        for rule in enforcement.rule_set.all
+        if isinstance(rule, UniqueRule | ReferenceRule) and rule.definition.quarantines
     ]
     if not of_rows or not measured.bad_rows:
         return ()
@@ -133,13 +135,13 @@ class Audit:
     @property
     def blocking(self) -> tuple[RuleMeasure, ...]:
         """The broken rules that prevent publication, most broken rows first."""
-        broken = [measure for measure in self.results if not measure.held and _blocks(measure)]
-        return tuple(sorted(broken, key=lambda measure: (-(measure.broken or 0), measure.rule.id)))
+        broken = [measure for measure in self.results if not measure.passed and _blocks(measure)]
+        return tuple(sorted(broken, key=lambda measure: (-(measure.violating_rows or 0), measure.rule.id)))
 
     @property
     def concerns(self) -> tuple[RuleMeasure, ...]:
         """The broken rules that do not prevent publication."""
-        return tuple(measure for measure in self.results if not measure.held and not _blocks(measure))
+        return tuple(measure for measure in self.results if not measure.passed and not _blocks(measure))
 
     @property
     def newest_age(self) -> float | None:
@@ -164,7 +166,7 @@ class Audit:
         """One line that says whether the rows conform to the contract."""
         what = f"{self.contract} {self.version}"
         if self.passed:
-            passed = sum(measure.held for measure in self.results)
+            passed = sum(measure.passed for measure in self.results)
             conform = "conforms" if self.rows == 1 else "conform"
             rules = _counted(len(self.results), "rule")
             return f"{_counted(self.rows, 'row')} {conform} to {what}: {passed:,} of {rules} passed"
@@ -207,12 +209,12 @@ class Audit:
 def _result_text(measure: RuleMeasure) -> str:
     rule = measure.rule
     if rule.kind is Kind.FRESHNESS:
-        return f"the newest row is {measure.value:,.0f} s old; {rule.says}"
-    if measure.broken is None:
-        return f"{rule.says} {rule.allows}, but is {'null' if measure.value is None else measure.value}"
-    allowed = "" if rule.allows.tolerates_none else f" ({rule.allows})"
-    verb = "breaks" if measure.broken == 1 else "break"
-    return f"{_counted(measure.broken, 'row')} {verb} it: {rule.says}{allowed}"
+        return f"the newest row is {measure.value:,.0f} s old; {rule.requirement}"
+    if measure.violating_rows is None:
+        return f"{rule.requirement} {rule.threshold}, but is {'null' if measure.value is None else measure.value}"
+    allowed = "" if rule.threshold.tolerates_none else f" ({rule.threshold})"
+    verb = "breaks" if measure.violating_rows == 1 else "break"
+    return f"{_counted(measure.violating_rows, 'row')} {verb} it: {rule.requirement}{allowed}"
 
 
 def _blocks(measure: RuleMeasure) -> bool:

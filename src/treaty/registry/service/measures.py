@@ -11,7 +11,7 @@ from typing import Any
 
 from treaty.contracts.text import Limits, check_plain
 from treaty.errors import InvalidDocument
-from treaty.observability.measures import KNOWN_MEASURES, PLAIN, Measure, State, evaluate_measure, state_for_rank
+from treaty.observability.measures import KNOWN_MEASURES, NO_UNIT, Measure, State, evaluate_measure, state_for_rank
 from treaty.registry.access.actors import Actor
 from treaty.registry.access.permissions import Action, Resource, authorize
 from treaty.registry.api import MeasuresApi
@@ -198,7 +198,7 @@ def _check_unit(measure: Measure) -> None:
     """Refuse a known measure in another unit: units are not converted."""
     kind = KNOWN_MEASURES.get(measure.name)
     if kind is not None and measure.unit not in (None, kind.unit):
-        due = "has no unit" if kind.unit == PLAIN else f"is counted in {kind.unit!r}"
+        due = "has no unit" if kind.unit == NO_UNIT else f"is counted in {kind.unit!r}"
         raise InvalidDocument(
             f"{measure.name} of {measure.contract[:80]} {due}, and is given in {measure.unit!r}; "
             "convert value and promise, or give the measure a name of your own"

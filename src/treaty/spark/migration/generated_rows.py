@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count, islice
+from itertools import count as numbers
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -30,20 +31,20 @@ _NULL_FREQUENCY = 5
 _MAX_EXTRA_ITEMS = 3
 
 
-def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple[Any, ...]]:
+def generate_rows(schema: SchemaObject, count: int, seed: str = "") -> list[tuple[Any, ...]]:
     """Generate rows of an object, or as many as its keys allow; the same seed gives the same rows."""
-    columns = [_Column(field, FieldPath().field(field.name or ""), f"{seed}/{item.name}") for field in item.fields]
-    keys = [place for place, field in enumerate(item.fields) if field.primary_key]
-    alone = [place for place, field in enumerate(item.fields) if field.unique]
+    columns = [_Column(field, FieldPath().field(field.name or ""), f"{seed}/{schema.name}") for field in schema.fields]
+    keys = [place for place, field in enumerate(schema.fields) if field.primary_key]
+    unique = [place for place, field in enumerate(schema.fields) if field.unique]
     seen: set[tuple[Any, ...]] = set()
     rows: list[tuple[Any, ...]] = []
-    while len(rows) < wanted:
+    while len(rows) < count:
         row = [column.value(len(rows)) for column in columns]
         for _ in range(_MAX_ATTEMPTS):
-            marks = _unique_values(row, keys, alone)
+            marks = _unique_values(row, keys, unique)
             if seen.isdisjoint(marks):
                 break
-            for place in {*keys, *alone}:  # the other values stay, so that no edge case is lost
+            for place in {*keys, *unique}:  # the other values stay, so that no edge case is lost
                 row[place] = columns[place].value(len(rows))
         else:
             break
@@ -52,15 +53,17 @@ def generate_rows(item: SchemaObject, wanted: int, seed: str = "") -> list[tuple
     return rows
 
 
-def _unique_values(row: Sequence[Any], keys: Sequence[int], alone: Sequence[int]) -> list[tuple[Any, ...]]:
+def _unique_values(row: Sequence[Any], keys: Sequence[int], unique: Sequence[int]) -> list[tuple[Any, ...]]:
     """Return the keys and unique values of a row, which no other row may have."""
     marks: list[tuple[Any, ...]] = [("key", *(_identity(row[place]) for place in keys))] if keys else []
-    return marks + [(place, _identity(row[place])) for place in alone if row[place] is not None]
+    return marks + [(place, _identity(row[place])) for place in unique if row[place] is not None]
 
 
-def row_schema(item: SchemaObject) -> spark.StructType:
+def row_schema(schema: SchemaObject) -> spark.StructType:
     """Return the schema of the rows with nullable columns, because enforcement checks nullability."""
-    return spark.StructType([spark.StructField(one.name, one.dataType, True) for one in struct_type(item).fields])
+    return spark.StructType(
+        [spark.StructField(column.name, column.dataType, True) for column in struct_type(schema).fields]
+    )
 
 
 class _Column:
@@ -105,19 +108,19 @@ def _scalars(field: Field, kind: spark.DataType, random: Random) -> Iterator[Any
     if isinstance(kind, (spark.FloatType, spark.DoubleType)):
         return generate_floats(field, kind, random)
     if isinstance(kind, spark.BooleanType):
-        return (number % 2 == 0 for number in count())
+        return (number % 2 == 0 for number in numbers())
     if isinstance(kind, spark.DateType):
         return generate_dates(field, random)
     if isinstance(kind, (spark.TimestampType, spark.TimestampNTZType)):
         return generate_timestamps(field, random, aware=isinstance(kind, spark.TimestampType))
     if isinstance(kind, spark.BinaryType):
-        return (bytearray(random.randbytes(number % 9)) for number in count())
+        return (bytearray(random.randbytes(number % 9)) for number in numbers())
     return _texts(field, random)
 
 
 def _texts(field: Field, random: Random) -> Iterator[str]:
     make = text_generator(field)
-    for number in count():
+    for number in numbers():
         text = generate_text(field, make, random, number)
         if text is None:
             return
@@ -126,7 +129,7 @@ def _texts(field: Field, random: Random) -> Iterator[str]:
 
 def _listed(values: tuple[Any, ...], kind: spark.DataType, random: Random) -> Iterator[Any]:
     """Yield every allowed value once, then random ones."""
-    typed = [one for one in (_typed(value, kind) for value in values) if one is not None]
+    typed = [value for value in (_typed(value, kind) for value in values) if value is not None]
     yield from typed
     while typed:
         yield random.choice(typed)
@@ -152,10 +155,10 @@ def _typed(value: Any, kind: spark.DataType) -> Any:
 def _objects(field: Field, path: FieldPath, random: Random) -> Iterator[dict[str, Any]]:
     needed = (field.options or EMPTY).get("required") or ()
     parts = [
-        (item.name in needed, _Column(item, path.field(item.name or ""), str(random.random())))
-        for item in field.properties or ()
+        (child.name in needed, _Column(child, path.field(child.name or ""), str(random.random())))
+        for child in field.properties or ()
     ]
-    for number in count(1):
+    for number in numbers(1):
         yield {column_name(part.field): part.value(1 if must else number) for must, part in parts}
 
 
@@ -174,15 +177,15 @@ def _arrays(field: Field, kind: spark.ArrayType, path: FieldPath, random: Random
         inside = _scalars(Field(), kind.elementType, random)
     else:
         inside = _values(element, path.into(ITEMS), random)
-    apart = options.get("uniqueItems") is True
-    for number in count():
-        wanted = (low, high)[number] if number < 2 else random.randint(low, high)
-        items = list(islice(inside, wanted))
-        if apart:
-            items = list({_identity(one): one for one in items}.values())
+    distinct = options.get("uniqueItems") is True
+    for number in numbers():
+        length = (low, high)[number] if number < 2 else random.randint(low, high)
+        items = list(islice(inside, length))
+        if distinct:
+            items = list({_identity(element): element for element in items}.values())
         if len(items) < low:
             return
-        if element is not None and not element.is_required and items and number % 6 == 5 and not apart:
+        if element is not None and not element.is_required and items and number % 6 == 5 and not distinct:
             items[-1] = None
         yield items
 
@@ -190,7 +193,7 @@ def _arrays(field: Field, kind: spark.ArrayType, path: FieldPath, random: Random
 def _maps(field: Field, path: FieldPath, random: Random) -> Iterator[dict[Any, Any]]:
     keys = _values(field.map_key or Field(), path.into(MAP_KEYS), random)
     values = _values(field.map_value or Field(), path.into(MAP_VALUES), random)
-    for number in count():
+    for number in numbers():
         names = islice(keys, number % _MAX_EXTRA_ITEMS)
         yield {name if not isinstance(name, bytearray) else bytes(name): next(values, None) for name in names}
 

@@ -74,7 +74,7 @@ def generate_dates(field: Field, random: Random) -> Iterator[date]:
     """Yield an infinite sequence of dates within the range of a field."""
     first, last = _moments(field)
     edges = (*_EDGE_CASE_DATES, first.date(), last.date())
-    yield from (one for one in edges if first.date() <= one <= last.date())
+    yield from (day for day in edges if first.date() <= day <= last.date())
     near = _common_years(first, last)
     while True:
         yield (near[0] + (near[1] - near[0]) * random.random()).date()
@@ -83,13 +83,13 @@ def generate_dates(field: Field, random: Random) -> Iterator[date]:
 def generate_timestamps(field: Field, random: Random, *, aware: bool) -> Iterator[datetime]:
     """Yield an infinite sequence of timestamps within the range of a field, in UTC or without a time zone."""
     first, last = _moments(field)
-    edges = [datetime(one.year, one.month, one.day, 12, 30, 0, 123456, UTC) for one in _EDGE_CASE_DATES]
+    edges = [datetime(day.year, day.month, day.day, 12, 30, 0, 123456, UTC) for day in _EDGE_CASE_DATES]
     near = _common_years(first, last)
 
-    def localize(one: datetime) -> datetime:
-        return one if aware else one.replace(tzinfo=None)
+    def localize(moment: datetime) -> datetime:
+        return moment if aware else moment.replace(tzinfo=None)
 
-    yield from (localize(one) for one in (*edges, first, last) if first <= one <= last)
+    yield from (localize(moment) for moment in (*edges, first, last) if first <= moment <= last)
     while True:
         micros = random.randint(0, max(0, (near[1] - near[0]) // _MICROS))
         yield localize(near[0] + micros * _MICROS)
@@ -121,11 +121,11 @@ def _limits(field: Field, kind: spark.DataType) -> tuple[Decimal, Decimal, int]:
     detail = field.type.detail if field.type else None
     if detail and detail.startswith("u") and detail[1:].isdigit():
         low, high = Decimal(0), min(high, Decimal(2 ** int(detail[1:]) - 1))
-    said, tiny = value_range(field), Decimal(1).scaleb(-digits)
-    if isinstance(said.low, (int, float)):
-        low = max(low, Decimal(str(said.low)) + (tiny if said.low_open else 0))
-    if isinstance(said.high, (int, float)):
-        high = min(high, Decimal(str(said.high)) - (tiny if said.high_open else 0))
+    limits, tiny = value_range(field), Decimal(1).scaleb(-digits)
+    if isinstance(limits.low, (int, float)):
+        low = max(low, Decimal(str(limits.low)) + (tiny if limits.low_open else 0))
+    if isinstance(limits.high, (int, float)):
+        high = min(high, Decimal(str(limits.high)) - (tiny if limits.high_open else 0))
     return low, high, digits
 
 
@@ -143,12 +143,12 @@ def _as(kind: spark.DataType, number: Decimal) -> Any:
 
 
 def _moments(field: Field) -> tuple[datetime, datetime]:
-    said = value_range(field)
-    low = parse_instant(said.low) if isinstance(said.low, str) else None
-    high = parse_instant(said.high) if isinstance(said.high, str) else None
+    limits = value_range(field)
+    low = parse_instant(limits.low) if isinstance(limits.low, str) else None
+    high = parse_instant(limits.high) if isinstance(limits.high, str) else None
     day = timedelta(days=1)
-    first = low + (day if said.low_open else timedelta()) if low else datetime(1, 1, 1, tzinfo=UTC)
-    last = high - (day if said.high_open else timedelta()) if high else datetime(9999, 12, 31, 23, tzinfo=UTC)
+    first = low + (day if limits.low_open else timedelta()) if low else datetime(1, 1, 1, tzinfo=UTC)
+    last = high - (day if limits.high_open else timedelta()) if high else datetime(9999, 12, 31, 23, tzinfo=UTC)
     return first, last
 
 
@@ -161,7 +161,7 @@ def _common_years(first: datetime, last: datetime) -> tuple[datetime, datetime]:
 _MAX_ATTEMPTS = 200
 _MAX_REPEATS = 4
 _MAX_TEXT_LENGTH = 200
-_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_LETTERS_AND_DIGITS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _EDGE_CASE_TEXTS = (
     "",
     " ",
@@ -235,7 +235,7 @@ def _plain(field: Field) -> TextGenerator:
 
 
 def _word(random: Random, length: int) -> str:
-    return "".join(random.choice(_PLAIN) for _ in range(length))
+    return "".join(random.choice(_LETTERS_AND_DIGITS) for _ in range(length))
 
 
 def _text_from_pattern(node: Node, random: Random) -> str:

@@ -45,7 +45,7 @@ class GivenRows:
 @dataclass(frozen=True)
 class _Line:
     contract: Contract
-    item: SchemaObject
+    schema: SchemaObject
 
 
 def prove(
@@ -67,8 +67,8 @@ def prove(
             "rows can be given only for a contract with one object; this one is proven on generated rows"
         )
     proofs: list[ShimProof] = []
-    for item in path.objects:
-        proofs += _ObjectProof(spark, path, item, given or {}, rows, report).proofs()
+    for object_path in path.objects:
+        proofs += _ObjectProof(spark, path, object_path, given or {}, rows, report).proofs()
     return Proof(path.before, path.after, now, tuple(proofs), shims_digest(path))
 
 
@@ -79,19 +79,18 @@ class _ObjectProof:
         self,
         spark: SparkSession,
         path: MigrationPath,
-        item: ObjectPath,
+        object_path: ObjectPath,
         given: Mapping[MigrationDirection, GivenRows],
         rows: int,
         report: ReportStep,
     ) -> None:
         self.spark = spark
-        self.item = item
         self.given = given
-        self.wanted = rows
+        self.row_count = rows
         self.report = report
-        old, new = _Line(path.before, item.before), _Line(path.after, item.after)
+        old, new = _Line(path.before, object_path.before), _Line(path.after, object_path.after)
         self.ends = {MigrationDirection.BACK: (new, old), MigrationDirection.FORWARD: (old, new)}
-        self.shims = {MigrationDirection.BACK: item.back, MigrationDirection.FORWARD: item.forward}
+        self.shims = {MigrationDirection.BACK: object_path.back, MigrationDirection.FORWARD: object_path.forward}
 
     def proofs(self) -> tuple[ShimProof, ...]:
         """Convert rows both ways; count violations of the result and differences after the round trip."""
@@ -105,43 +104,45 @@ class _ObjectProof:
     def _run(self, way: MigrationDirection) -> _Run:
         source, target = self.ends[way]
         rows, origin = self._rows(way, source)
-        kept = enforce(rows, source.contract, object_name=source.item.name).valid.persist()
+        valid_rows = enforce(rows, source.contract, object_name=source.schema.name).valid.persist()
         try:
             self.report(f"converting rows: {way.meaning}")
-            made = apply_shim(kept, self.shims[way])
-            found = enforce(made, target.contract, object_name=target.item.name).measures()
-            broken: Counter[str] = Counter()
-            for one in found.results:
-                if one.broken:
-                    broken[one.rule.field or ""] += one.broken
+            converted = apply_shim(valid_rows, self.shims[way])
+            measures = enforce(converted, target.contract, object_name=target.schema.name).measures()
+            violations: Counter[str] = Counter()
+            for result in measures.results:
+                if result.violating_rows:
+                    violations[result.rule.field or ""] += result.violating_rows
             returned = {}
             other = self.shims[_other(way)]
             if not other.blocked:
                 self.report(f"comparing rows after the round trip of {source.contract.id} {source.contract.version}")
-                returned = count_differences(kept, self.shims[way], other)
+                returned = count_differences(valid_rows, self.shims[way], other)
             counted = Rows(
                 f"{source.contract.id} {source.contract.version}",
                 origin,
-                rows.count() if way in self.given else self.made,
-                found.rows,
+                rows.count() if way in self.given else self.generated_rows,
+                measures.rows,
             )
-            return _Run(counted, found.valid, broken, returned)
+            return _Run(counted, measures.valid, violations, returned)
         finally:
-            kept.unpersist()
+            valid_rows.unpersist()
 
     def _rows(self, way: MigrationDirection, source: _Line) -> tuple[DataFrame, str]:
         if way in self.given:
             return self.given[way].frame, self.given[way].name
         self.report(f"generating rows of {source.contract.id} {source.contract.version}")
-        made = generate_rows(source.item, self.wanted, f"{source.contract.id}@{source.contract.version}")
-        self.made = len(made)
-        return self.spark.createDataFrame(made, row_schema(source.item)), "made from the contract"
+        generated = generate_rows(source.schema, self.row_count, f"{source.contract.id}@{source.contract.version}")
+        self.generated_rows = len(generated)
+        return self.spark.createDataFrame(generated, row_schema(source.schema)), "generated from the contract"
 
     def _proof(self, way: MigrationDirection, runs: Mapping[MigrationDirection, _Run]) -> ShimProof:
         shim, run = self.shims[way], runs.get(way)
         there = runs.get(_other(way))
         fields = []
-        for step in (one for one in shim.walk() if not one.inside):
+        for step in shim.walk():
+            if step.inside:
+                continue
             name, own = str(step.target), str(FieldPath(step.target.steps))
             back = None if there is None else there.returned.get(own)
             fields.append(
@@ -149,7 +150,7 @@ class _ObjectProof:
                     name,
                     step.fidelity,
                     step.reason or None,
-                    None if run is None else run.broken.get(own, 0),
+                    None if run is None else run.violations.get(own, 0),
                     back,
                     back is not None and must_round_trip(step, shim, self.shims[_other(way)]),
                 )
@@ -158,7 +159,7 @@ class _ObjectProof:
         name = shim.target.name
         if run is None:
             return ShimProof(way, name, None, None, 0, blocked, tuple(fields))
-        return ShimProof(way, name, run.rows, run.conforming, run.broken.get("", 0), blocked, tuple(fields))
+        return ShimProof(way, name, run.rows, run.conforming, run.violations.get("", 0), blocked, tuple(fields))
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class _Run:
 
     rows: Rows
     conforming: int
-    broken: Mapping[str, int]
+    violations: Mapping[str, int]
     returned: Mapping[str, int]
 
 
@@ -200,31 +201,33 @@ def must_round_trip(step: Step, back: Shim, there: Shim) -> bool:
 
     A field in a list or map is compared with the entire list or map, so all of it must be exact.
     """
-    together = [one for one in back.walk() if not one.inside and _container(step).covers(one.target)]
+    together = [other for other in back.walk() if not other.inside and _container(step).covers(other.target)]
     return all(
-        one.fidelity is Fidelity.EXACT and one.sources and all(_is_exact(source, there) for source in one.sources)
-        for one in together
+        other.fidelity is Fidelity.EXACT and other.sources and all(_is_exact(source, there) for source in other.sources)
+        for other in together
     )
 
 
 def _container(step: Step) -> FieldPath:
     """Return the path that a field is compared at: its own, or that of the outermost list or map around it."""
     steps = step.target.steps
-    marks = [place for place, one in enumerate(steps) if one.is_mark]
+    marks = [index for index, part in enumerate(steps) if part.is_mark]
     return FieldPath(steps[: marks[0]], step.target.object) if marks else step.target
 
 
 def _is_exact(path: FieldPath, shim: Shim) -> bool:
     """Whether all of a field was converted exactly."""
-    touching = [one for one in shim.walk() if not one.inside and (path.covers(one.target) or one.target.covers(path))]
-    return bool(touching) and all(one.fidelity is Fidelity.EXACT for one in touching)
+    touching = [
+        step for step in shim.walk() if not step.inside and (path.covers(step.target) or step.target.covers(path))
+    ]
+    return bool(touching) and all(step.fidelity is Fidelity.EXACT for step in touching)
 
 
 def _comparable(
     fields: tuple[Field, ...], parent: FieldPath, schema: spark.StructType, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, tuple[str, ...], spark.DataType]]:
     """Yield every field that can be compared; lists and maps are compared entirely, under each of their leaves."""
-    kinds = {item.name: item.dataType for item in schema.fields}
+    kinds = {column.name: column.dataType for column in schema.fields}
     for field in fields:
         name, path = column_name(field), parent.field(field.name or "")
         kind = kinds.get(name)
@@ -233,11 +236,11 @@ def _comparable(
         if isinstance(kind, spark.StructType) and field.properties:
             yield from _comparable(field.properties, path, kind, (*above, name))
         else:
-            yield from ((str(one), (*above, name), kind) for one in _leaves(field, path))
+            yield from ((str(leaf), (*above, name), kind) for leaf in _leaves(field, path))
 
 
 def _leaves(field: Field, path: FieldPath) -> Iterator[FieldPath]:
-    inside = [(path.field(item.name or ""), item) for item in field.properties or ()]
+    inside = [(path.field(child.name or ""), child) for child in field.properties or ()]
     inside += [(path.into(mark), child) for mark, child in field.children]
     if not inside:
         yield path
@@ -251,11 +254,11 @@ def _at(column: Column, names: tuple[str, ...]) -> Column:
     return column
 
 
-def _same(one: Column, other: Column, kind: spark.DataType) -> Column:
+def _same(left: Column, right: Column, kind: spark.DataType) -> Column:
     """Compare two values, with null equal to null; maps are compared as JSON."""
     if contains_map(kind):
-        return F.to_json(F.struct(one.alias("v"))).eqNullSafe(F.to_json(F.struct(other.alias("v"))))
-    return one.eqNullSafe(other)
+        return F.to_json(F.struct(left.alias("v"))).eqNullSafe(F.to_json(F.struct(right.alias("v"))))
+    return left.eqNullSafe(right)
 
 
 def apply_shim(frame: DataFrame, shim: Shim) -> DataFrame:

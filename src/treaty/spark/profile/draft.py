@@ -46,7 +46,7 @@ class Draft:
 
     def contract(self) -> Contract:
         """Draft the contract; what only people know is marked as TODO."""
-        fields = tuple(self._column(item) for item in self.profile.schema.fields if item.name != MALFORMED_COLUMN)
+        fields = tuple(self._column(column) for column in self.profile.schema.fields if column.name != MALFORMED_COLUMN)
         freshness = self._freshness(fields)
         schema = SchemaObject(self.object_name, properties=fields)
         return Contract(
@@ -61,13 +61,13 @@ class Draft:
             plain_keys=("owners",),
         )
 
-    def _column(self, item: spark.StructField) -> Field:
-        path = FieldPath().field(item.name)
-        terms = self._terms(path, item.name, item.dataType)
-        if item.name in self.profile.key:
-            terms = terms.guess(self._key_guess(), primary_key=True, primary_key_position=self._position(item.name))
-        if item.name in self.profile.partitions:
-            place = self.profile.partitions.index(item.name) + 1
+    def _column(self, column: spark.StructField) -> Field:
+        path = FieldPath().field(column.name)
+        terms = self._terms(path, column.name, column.dataType)
+        if column.name in self.profile.key:
+            terms = terms.guess(self._key_guess(), primary_key=True, primary_key_position=self._position(column.name))
+        if column.name in self.profile.partitions:
+            place = self.profile.partitions.index(column.name) + 1
             guess = Guess("partitioned", Confidence.HIGH, "the files are in folders named after it")
             terms = terms.guess(guess, more=FrozenMap({"partitioned": True, "partitionKeyPosition": place}))
         return with_guess_notes(terms)
@@ -97,7 +97,7 @@ class Draft:
     def _typed(self, path: FieldPath, name: str | None, kind: spark.DataType) -> GuessedField:
         stored = Guess(TYPE_TERM, Confidence.HIGH, f"stored as {kind.typeName()}")
         if isinstance(kind, spark.StructType):
-            parts = tuple(self._field(path.field(item.name), item.name, item.dataType) for item in kind.fields)
+            parts = tuple(self._field(path.field(child.name), child.name, child.dataType) for child in kind.fields)
             parent = Field(name, logical_type="object", physical_type="struct", properties=parts)
             return GuessedField(parent).guess(stored)
         if isinstance(kind, spark.ArrayType):
@@ -141,12 +141,12 @@ class Advice:
     """One point to review, and why."""
 
     topic: str
-    says: str
+    message: str
 
 
 def collect_advice(contract: Contract, profile: Profile) -> tuple[Advice, ...]:
     """Return the points to review, most important first."""
-    return tuple(one for topic in _TOPICS for one in topic(contract, profile))
+    return tuple(advice for topic in _TOPICS for advice in topic(contract, profile))
 
 
 def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
@@ -154,7 +154,7 @@ def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
         yield Advice("sample", f"{profile.sample}; the other rows were not examined")
     if not profile.rows:
         yield Advice("evidence", "there are no rows; the draft has only names and stored types")
-    elif profile.is_little:
+    elif profile.has_few_rows:
         yield Advice(
             "evidence",
             f"{profile.rows:,} rows are too few to conclude much; {MIN_EVIDENCE_ROWS} or more are needed",
@@ -164,11 +164,11 @@ def _evidence(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 
 def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
-    key = [field for item in contract.schema for field in item.fields if field.primary_key]
+    key = [field for schema in contract.schema for field in schema.fields if field.primary_key]
     if not profile.rows:
         return
     if not key:
-        yield Advice("key", "no key found: no likely column or pair of columns is unique")
+        yield Advice("key", "no key found: no plausible column or pair of columns is unique")
         return
     names = ", ".join(contract.schema[0].primary_key)
     yield Advice("key", f"{names} ({read_guesses(key[0]).get('primaryKey', '')})")
@@ -176,7 +176,9 @@ def _key(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 def _personal(contract: Contract, profile: Profile) -> Iterator[Advice]:
     if named := _names(contract, lambda field: field.classification is not None):
-        yield Advice("personal data", f"{named}: classified as restricted; check that these are right and complete")
+        yield Advice(
+            "personal data", f"{named}: classified as restricted; check that this list is correct and complete"
+        )
 
 
 def _choices(contract: Contract, profile: Profile) -> Iterator[Advice]:
@@ -209,9 +211,9 @@ def _remaining_work(contract: Contract, profile: Profile) -> Iterator[Advice]:
 
 
 def _names(contract: Contract, chosen: Callable[[Field], bool]) -> str:
-    found = [str(path) for path, field, _ in locate_fields(contract) if chosen(field)]
-    more = f" and {len(found) - _MAX_NAMED_FIELDS:,} more" if len(found) > _MAX_NAMED_FIELDS else ""
-    return ", ".join(found[:_MAX_NAMED_FIELDS]) + more
+    names = [str(path) for path, field, _ in locate_fields(contract) if chosen(field)]
+    more = f" and {len(names) - _MAX_NAMED_FIELDS:,} more" if len(names) > _MAX_NAMED_FIELDS else ""
+    return ", ".join(names[:_MAX_NAMED_FIELDS]) + more
 
 
 _TOPICS = (_evidence, _key, _personal, _choices, _patterns, _freshness, _remaining_work)

@@ -47,7 +47,7 @@ class Sample:
             return frame.sample(fraction=self.percent / 100, seed=_SEED)
         return frame.limit(self.rows or 1)
 
-    def words(self, rows: int) -> str:
+    def describe(self, rows: int) -> str:
         """Describe the sample."""
         if self.percent is not None:
             return f"a random sample of {self.percent:g} %: {rows:,} rows"
@@ -56,8 +56,8 @@ class Sample:
 
 def parse_sample(text: str) -> Sample:
     """Parse a percentage such as 5% or a number of rows such as 100000."""
-    if found := _SHARE.fullmatch(text.strip()):
-        percent = float(found["percent"])
+    if match := _SHARE.fullmatch(text.strip()):
+        percent = float(match["percent"])
         if 0 < percent <= 100:
             return Sample(percent=percent)
     elif _NUMBER.fullmatch(text.strip()):
@@ -94,22 +94,22 @@ def infer(
     if not [name for name in frame.schema.names if name != MALFORMED_COLUMN]:
         raise InvalidDocument("the data has no columns to draft a contract from")
     lay_out_input(frame, SchemaObject(object_name), closed=False)  # refuses column names that a contract cannot have
-    moment = now or datetime.now(UTC)
+    started_at = now or datetime.now(UTC)
     with _sample_of(frame, sample) as profiled:
         report("profiling all columns")
         profile = collect_value_statistics(profiled)
         if sample is not None:
-            profile = replace(profile, sample=sample.words(profile.rows))
+            profile = replace(profile, sample=sample.describe(profile.rows))
         report("profiling text columns")
         profile = collect_text_statistics(profiled, profile)
-        draft = Draft(contract_id, object_name, profile, typing, {}, moment)
+        draft = Draft(contract_id, object_name, profile, typing, {}, started_at)
         personal = guess_personal_fields(draft.contract(), profile)
         report("searching for a key")
         key = find_key(profiled, profile, object_name, set(personal))
         profile = replace(profile, key=key, partitions=_partitions(frame))
         report("checking the draft against the data")
         drafted = replace(draft, profile=profile, personal=personal).contract()
-        return Inferred(drop_broken_guesses(profiled, drafted, moment), profile)
+        return Inferred(drop_violated_guesses(profiled, drafted, started_at), profile)
 
 
 @contextmanager
@@ -120,11 +120,11 @@ def _sample_of(frame: DataFrame, sample: Sample | None) -> Iterator[DataFrame]:
     elif sample.rows is None:
         yield sample.of(frame)
     else:
-        kept = sample.of(frame).persist()
+        rows = sample.of(frame).persist()
         try:
-            yield kept
+            yield rows
         finally:
-            kept.unpersist()
+            rows.unpersist()
 
 
 def _partitions(frame: DataFrame) -> tuple[str, ...]:
@@ -151,15 +151,15 @@ _OPTIONS = {
 _STRUCTURES = ("object", "array", "map")
 
 
-def drop_broken_guesses(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
+def drop_violated_guesses(frame: DataFrame, contract: Contract, now: datetime) -> Contract:
     """Return the draft without terms that the data violates, checked with the rules of the draft itself."""
     breaches = enforce(frame, contract).measures(now=now).breaches
-    if any(broken.rule.kind is Kind.FRESHNESS for broken in breaches):
+    if any(breach.rule.kind is Kind.FRESHNESS for breach in breaches):
         contract = replace(contract, sla=None)
-    keyless = any(broken.rule.kind is Kind.UNIQUE for broken in breaches)
+    keyless = any(breach.rule.kind is Kind.UNIQUE for breach in breaches)
     kinds: dict[str, set[Kind]] = {}
-    for broken in breaches:
-        kinds.setdefault(broken.rule.field, set()).add(broken.rule.kind)
+    for breach in breaches:
+        kinds.setdefault(breach.rule.field, set()).add(breach.rule.kind)
 
     def change(path: FieldPath, field: Field) -> Field:
         violated = kinds.get(str(path), set()) & _TERMS.keys() | ({Kind.UNIQUE} if keyless else set())
@@ -183,8 +183,8 @@ def _each_field(contract: Contract, change: Callable[[FieldPath, Field], Field])
         return change(path, changed)
 
     objects = tuple(
-        replace(item, properties=tuple(inside(FieldPath().field(field.name or ""), field) for field in item.fields))
-        for item in contract.schema
+        replace(schema, properties=tuple(inside(FieldPath().field(field.name or ""), field) for field in schema.fields))
+        for schema in contract.schema
     )
     return replace(contract, objects=objects)
 
@@ -194,8 +194,8 @@ def _without_terms(field: Field, kinds: set[Kind]) -> Field:
     drafted = {kind for kind in kinds if kind is not Kind.UNIQUE or field.primary_key}
     if not drafted:
         return field
-    gone = {option for kind in drafted for option in _OPTIONS.get(kind, ())}
-    options = {name: value for name, value in (field.options or {}).items() if name not in gone}
+    dropped = {option for kind in drafted for option in _OPTIONS.get(kind, ())}
+    options = {name: value for name, value in (field.options or {}).items() if name not in dropped}
     loosened = replace(
         field,
         options=FrozenMap(options) if options else None,
@@ -209,7 +209,7 @@ def _without_terms(field: Field, kinds: set[Kind]) -> Field:
 
 def _as_text(field: Field) -> Field:
     """Return the field as plain text or JSON text, as it is stored."""
-    kept = Field(
+    text = Field(
         field.name,
         description=field.description,
         classification=field.classification,
@@ -217,7 +217,7 @@ def _as_text(field: Field) -> Field:
         custom_properties=field.custom_properties,
     )
     stored = ("object", "json") if field.logical_type in _STRUCTURES else ("string", "string")
-    plain = replace(kept, logical_type=stored[0], physical_type=stored[1])
+    plain = replace(text, logical_type=stored[0], physical_type=stored[1])
     return drop_guesses(plain, ["logicalType", "range", "primaryKey"], "some values can only be read as text")
 
 
@@ -232,11 +232,13 @@ _MAX_KEY_LENGTH = 128
 Columns = tuple[str, ...]
 
 
-def find_key(frame: DataFrame, profile: Profile, object_name: str, apart: Collection[FieldPath]) -> Columns:
-    """Return the columns that identify every row, checked exactly, or nothing; `apart` are personal fields."""
+def find_key(frame: DataFrame, profile: Profile, object_name: str, personal: Collection[FieldPath]) -> Columns:
+    """Return the columns that identify every row, checked exactly, or nothing; `personal` are personal fields."""
     if profile.rows < 2:
         return ()
-    complete = [item for item in profile.facts if item.is_column and not item.missing and item.path not in apart]
+    complete = [
+        facts for facts in profile.facts if facts.is_column and not facts.missing and facts.path not in personal
+    ]
     return next(
         (columns for columns in key_candidates(complete, profile.rows, object_name) if is_unique(frame, columns)), ()
     )
@@ -245,29 +247,33 @@ def find_key(frame: DataFrame, profile: Profile, object_name: str, apart: Collec
 def key_candidates(complete: Sequence[Facts], rows: int, object_name: str) -> Iterator[Columns]:
     """Yield candidate keys, most likely first: identifiers, pairs with an identifier, other codes."""
     various = [
-        item for item in complete if _can_be_key(item, _KEYS) and (item.distinct or 0) >= _MIN_DISTINCT_SHARE * rows
+        facts for facts in complete if _can_be_key(facts, _KEYS) and (facts.distinct or 0) >= _MIN_DISTINCT_SHARE * rows
     ]
-    named = sorted((item for item in various if is_identifier(item.name)), key=lambda item: _rank(item, object_name))
-    codes = [item for item in various if not is_identifier(item.name) and (item.shape or item.runs or item.formats)]
-    yield from ((item.name,) for item in named[:_MAX_CANDIDATES_PER_KIND])
+    named = sorted(
+        (facts for facts in various if is_identifier(facts.name)), key=lambda facts: _rank(facts, object_name)
+    )
+    codes = [
+        facts for facts in various if not is_identifier(facts.name) and (facts.shape or facts.runs or facts.formats)
+    ]
+    yield from ((facts.name,) for facts in named[:_MAX_CANDIDATES_PER_KIND])
     yield from islice(_pairs(complete, rows), _MAX_CANDIDATES_PER_KIND)
-    yield from ((item.name,) for item in codes[:_MAX_CANDIDATES_PER_KIND])
+    yield from ((facts.name,) for facts in codes[:_MAX_CANDIDATES_PER_KIND])
 
 
 def _pairs(complete: Sequence[Facts], rows: int) -> Iterator[Columns]:
-    parts = [item for item in complete if _can_be_key(item, _PARTS) and can_be_key_part(item.name)]
+    parts = [facts for facts in complete if _can_be_key(facts, _PARTS) and can_be_key_part(facts.name)]
     for pair in combinations(parts, 2):
-        one, other = sorted(
-            pair, key=lambda item: is_line_number(item.name)
+        first, second = sorted(
+            pair, key=lambda facts: is_line_number(facts.name)
         )  # the identifier first, then the line number
-        various = (one.distinct or 0) * (other.distinct or 0) >= _MIN_DISTINCT_SHARE * rows
-        if various and (is_identifier(one.name) or is_identifier(other.name)):
-            yield one.name, other.name
+        various = (first.distinct or 0) * (second.distinct or 0) >= _MIN_DISTINCT_SHARE * rows
+        if various and (is_identifier(first.name) or is_identifier(second.name)):
+            yield first.name, second.name
 
 
 def _can_be_key(facts: Facts, kinds: tuple[type[spark.DataType], ...]) -> bool:
     """Whether values can be part of a key: short, and not text for quantities."""
-    quantity = facts.is_text and bool(facts.readings) and not facts.are_all(_NAME_TYPES)
+    quantity = facts.is_text and bool(facts.text_types) and not facts.are_all(_NAME_TYPES)
     return isinstance(facts.kind, kinds) and (facts.longest or 0) <= _MAX_KEY_LENGTH and not quantity
 
 

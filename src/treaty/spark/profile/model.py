@@ -44,14 +44,14 @@ class Facts:
     shortest: int | None = None
     longest: int | None = None
     newest: int | None = None
-    readings: TextType = NO_TEXT_TYPE
+    text_types: TextType = NO_TEXT_TYPE
     shape: str | None = None
     runs: str | None = None
     values: tuple[str, ...] | None = None
     alphabet: str | None = None
     formats: tuple[str, ...] = ()
-    moment_patterns: tuple[str, ...] = ()
-    persons: Mapping[str, int] = EMPTY
+    date_patterns: tuple[str, ...] = ()
+    personal_traits: Mapping[str, int] = EMPTY
     numbers: NumberFacts | None = None
     json_type: spark.DataType | None = None
 
@@ -70,13 +70,13 @@ class Facts:
         """Whether the values are stored as text."""
         return isinstance(self.kind, spark.StringType)
 
-    def are_all(self, readings: TextType) -> bool:
+    def are_all(self, text_types: TextType) -> bool:
         """Whether every text is of one of these types."""
-        return bool(self.readings) and not self.readings & ~readings
+        return bool(self.text_types) and not self.text_types & ~text_types
 
     def shows(self, trait: str, share: float) -> bool:
         """Whether at least this share of the values show a trait of personal data."""
-        count = self.persons.get(trait, 0)
+        count = self.personal_traits.get(trait, 0)
         return count > 0 and count >= share * self.present
 
 
@@ -95,10 +95,10 @@ class Profile:
     @cached_property
     def by_path(self) -> dict[FieldPath, Facts]:
         """The facts by path."""
-        return {item.path: item for item in self.facts}
+        return {facts.path: facts for facts in self.facts}
 
     @property
-    def is_little(self) -> bool:
+    def has_few_rows(self) -> bool:
         """Whether there are too few rows for most guesses."""
         return self.rows < MIN_EVIDENCE_ROWS
 
@@ -160,7 +160,7 @@ class GuessedField:
 
 def cap_confidence(limit: Confidence, profile: Profile) -> Confidence:
     """Limit the confidence of a guess by the amount of data; samples and few rows give low confidence."""
-    if profile.sample or profile.is_little:
+    if profile.sample or profile.has_few_rows:
         return Confidence.LOW
     by_rows = Confidence.HIGH if profile.rows >= _HIGH_CONFIDENCE_ROWS else Confidence.MEDIUM
     return max(limit, by_rows, key=_ORDER.index)
@@ -177,12 +177,12 @@ def with_guess_notes(terms: GuessedField) -> Field:
 def read_guesses(field: Field) -> dict[str, str]:
     """Return the guesses noted in a field, by term."""
     notes = (entry for entry in field.custom_properties or () if entry.get("property") == GUESSED_PROPERTY)
-    return {str(term): str(said) for note in notes for term, said in note["value"].items()}
+    return {str(term): str(guess) for note in notes for term, guess in note["value"].items()}
 
 
 def drop_guesses(field: Field, terms: Iterable[str], note: str) -> Field:
     """Remove guesses from the notes of a field, and note why."""
-    kept = {term: said for term, said in read_guesses(field).items() if term not in set(terms)}
+    kept = {term: guess for term, guess in read_guesses(field).items() if term not in set(terms)}
     others = tuple(entry for entry in field.custom_properties or () if entry.get("property") != GUESSED_PROPERTY)
     return replace(
         field,

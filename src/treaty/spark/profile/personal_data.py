@@ -27,7 +27,7 @@ class Trait:
 
     name: str
     what: str
-    shown: ColumnFunction
+    matches: ColumnFunction
     share: float
 
 
@@ -89,17 +89,17 @@ _NATIONAL_ID_WORDS = frozenset(
 def guess_personal_fields(contract: Contract, profile: Profile) -> dict[FieldPath, Guess]:
     """Return the fields that seem to hold personal data, each with the evidence."""
     by_name = _by_name(contract)
-    found: dict[FieldPath, Guess] = {}
+    guesses: dict[FieldPath, Guess] = {}
     for facts in profile.facts:
-        named, shown = by_name.get(_field_of(facts.path)), _by_content(facts)
-        if named or shown:
-            found[facts.path] = _guess(named, shown, profile)
-    return found
+        by_name_evidence, by_value_evidence = by_name.get(_field_of(facts.path)), _by_value(facts)
+        if by_name_evidence or by_value_evidence:
+            guesses[facts.path] = _guess(by_name_evidence, by_value_evidence, profile)
+    return guesses
 
 
-def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
-    evidence = "; ".join(part for part in (named, shown) if part)
-    if named and shown:
+def _guess(by_name: str | None, by_value: str | None, profile: Profile) -> Guess:
+    evidence = "; ".join(part for part in (by_name, by_value) if part)
+    if by_name and by_value:
         return Guess(CLASSIFICATION_TERM, cap_confidence(Confidence.HIGH, profile), evidence)
     return Guess(CLASSIFICATION_TERM, cap_confidence(Confidence.MEDIUM, profile), evidence)
 
@@ -107,7 +107,7 @@ def _guess(named: str | None, shown: str | None, profile: Profile) -> Guess:
 def _by_name(contract: Contract) -> dict[FieldPath, str]:
     fields = tuple(field_contexts(contract))
     reported = {path for path, _ in RULES[_RULE].run(contract, fields)}
-    named = {spot.path for spot in fields if str(spot.path) in reported or _is_national(spot.name)}
+    named = {context.path for context in fields if str(context.path) in reported or _is_national(context.name)}
     return dict.fromkeys(named, "its name suggests it")
 
 
@@ -115,13 +115,13 @@ def _is_national(name: str) -> bool:
     return bool(set(split_words(name)) & _NATIONAL_ID_WORDS)
 
 
-def _by_content(facts: Facts) -> str | None:
-    shown = [
-        f"{facts.persons[trait.name]:,} of {facts.present:,} values show {trait.what}"
+def _by_value(facts: Facts) -> str | None:
+    matching = [
+        f"{facts.personal_traits[trait.name]:,} of {facts.present:,} values contain {trait.what}"
         for trait in TRAITS
         if facts.shows(trait.name, trait.share)
     ]
-    return "; ".join(shown) or None
+    return "; ".join(matching) or None
 
 
 def _field_of(path: FieldPath) -> FieldPath:

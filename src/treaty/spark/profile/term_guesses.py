@@ -60,7 +60,7 @@ def _required(terms: GuessedField, subject: Subject) -> GuessedField:
     if facts.missing or not facts.present or facts.path.steps[-1].text == MAP_KEYS:
         return terms
     what = "rows" if facts.is_column else "values"
-    if profile.is_little:
+    if profile.has_few_rows:
         note = f"0 nulls, but {profile.rows:,} rows are too few: not marked as required"
         return terms.guess(Guess("required", Confidence.LOW, note))
     evidence = f"0 nulls in {facts.present:,} {what}"
@@ -78,7 +78,7 @@ def _format(terms: GuessedField, subject: Subject) -> GuessedField:
     if terms.field.logical_type != "string" or not facts.formats:
         return terms
     name = facts.formats[0]
-    evidence = f"all {facts.present:,} values are of this format"
+    evidence = f"all {facts.present:,} values have this format"
     return terms.guess_options(Guess("format", subject.confidence(Confidence.HIGH), evidence), format=name)
 
 
@@ -131,7 +131,7 @@ def _range(terms: GuessedField, subject: Subject) -> GuessedField:
     low, high = _bounds(facts)
     if terms.field.logical_type not in ("integer", "number") or low is None or high is None:
         return terms
-    if subject.profile.is_little or is_identifier(facts.name):
+    if subject.profile.has_few_rows or is_identifier(facts.name):
         return terms
     implied = implied_limits(facts.name)
     if implied and implied.low <= low and (implied.high is None or high <= implied.high):
@@ -183,15 +183,15 @@ class Freshness:
 
 
 def guess_freshness(
-    profile: Profile, moments: Iterable[str], apart: Collection[FieldPath], now: datetime
+    profile: Profile, moments: Iterable[str], personal: Collection[FieldPath], now: datetime
 ) -> Freshness | None:
     """Guess from the timestamp of the last update, or else from that of the event."""
     names = set(moments)
     ranked = [
-        (rank, item)
-        for item in profile.facts
-        if item.name in names and item.is_column and item.path not in apart and item.newest is not None
-        if (rank := freshness_rank(item.name)) is not None
+        (rank, facts)
+        for facts in profile.facts
+        if facts.name in names and facts.is_column and facts.path not in personal and facts.newest is not None
+        if (rank := freshness_rank(facts.name)) is not None
     ]
     return _from(min(ranked, key=lambda pair: pair[0])[1], now) if ranked else None
 
@@ -204,7 +204,9 @@ def _from(facts: Facts, now: datetime) -> Freshness | None:
     age = now - newest
     seen = f"the newest {facts.name} is {newest:%Y-%m-%d %H:%M} UTC"
     if age < timedelta():
-        return Freshness(facts.name, None, Guess("freshness", Confidence.LOW, f"{seen}, in the future: check it"))
+        return Freshness(
+            facts.name, None, Guess("freshness", Confidence.LOW, f"{seen}, which is in the future; check it")
+        )
     days = next((days for days in _FRESHNESS_DAYS if age * 2 <= days * _DAY), None)
     if days is None:
         note = f"{seen}, too long ago to tell how often rows arrive: not drafted"

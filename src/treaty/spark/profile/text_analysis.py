@@ -213,9 +213,9 @@ def _run_begins(following: str, *texts: str) -> bool:
     return all(_leading(following[:1], text) for text in texts) if following else not any(texts)
 
 
-def _common_prefix(one: str, other: str) -> str:
+def _common_prefix(first: str, second: str) -> str:
     """Return the common prefix of two texts."""
-    return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _is_code(text: str) -> bool:

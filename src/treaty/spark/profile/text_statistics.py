@@ -32,14 +32,14 @@ _WHOLE = (spark.LongType, spark.DecimalType)
 
 def collect_text_statistics(frame: DataFrame, profile: Profile) -> Profile:
     """Collect statistics of all text columns in one job."""
-    found = dict(profile.by_path)
-    places = [place for place in list_value_paths(frame.schema) if _needs_text_statistics(found[place.path])]
+    facts = dict(profile.by_path)
+    places = [place for place in list_value_paths(frame.schema) if _needs_text_statistics(facts[place.path])]
     if not places:
         return profile
-    few = [number for number, place in enumerate(places) if _has_few_values(found[place.path])]
-    for place, answers in aggregate_texts(frame, places, _questions(few)):
-        found[place.path] = _with_text_facts(found[place.path], answers)
-    return replace(profile, facts=tuple(found.values()))
+    few = [number for number, place in enumerate(places) if _has_few_values(facts[place.path])]
+    for place, values in aggregate_texts(frame, places, _text_aggregates(few)):
+        facts[place.path] = _with_text_facts(facts[place.path], values)
+    return replace(profile, facts=tuple(facts.values()))
 
 
 def _needs_text_statistics(facts: Facts) -> bool:
@@ -57,13 +57,13 @@ def _has_few_values(facts: Facts) -> bool:
     )
 
 
-def _questions(few: list[int]) -> dict[str, Column]:
+def _text_aggregates(few: list[int]) -> dict[str, Column]:
     """Return the aggregates of text values; values are listed only for paths with few distinct values."""
     value = F.col(VALUE_COLUMN)
     parsed = F.when(value.startswith("{") | value.startswith("["), F.try_parse_json(value))
     number = F.when(text_analysis.classify_text(value).bitwiseAND(F.lit(int(NUMERIC_TYPES))) != F.lit(0), value)
     return {
-        "readings": F.bit_or(text_analysis.classify_text(value)),
+        "text_types": F.bit_or(text_analysis.classify_text(value)),
         "digits": F.max(text_analysis.count_digits(number)),
         "fewest_decimals": F.min(text_analysis.count_decimals(number)),
         "most_decimals": F.max(text_analysis.count_decimals(number)),
@@ -73,8 +73,8 @@ def _questions(few: list[int]) -> dict[str, Column]:
         "greatest_shape": F.max(text_shape(value)),
         "least_runs": F.min(shape_runs(value)),
         "greatest_runs": F.max(shape_runs(value)),
-        "held": F.bit_and(_bits(value)),
-        **{trait.name: F.count_if(trait.shown(value)) for trait in TRAITS},
+        "conditions": F.bit_and(_bits(value)),
+        **{trait.name: F.count_if(trait.matches(value)) for trait in TRAITS},
         "values": F.collect_set(F.when(F.col(PATH_COLUMN).isin(*few), value) if few else F.lit(None).cast("string")),
         "json_read": F.count(parsed),
         "json_type": F.schema_of_variant_agg(parsed),
@@ -83,11 +83,11 @@ def _questions(few: list[int]) -> dict[str, Column]:
 
 def _conditions() -> dict[str, ColumnFunction]:
     """Return conditions that may hold for every text at a path, by name."""
-    found: dict[str, ColumnFunction] = {
+    conditions: dict[str, ColumnFunction] = {
         name: _of_format(name, sign) for name, sign in _REQUIRED_TEXT.items() if name in FORMATS
     }
-    found |= {pattern: _matches_date_pattern(pattern) for pattern in _PATTERNS}
-    return found | {written: uses_only(letters) for written, letters in ALPHABETS.items()}
+    conditions |= {pattern: _matches_date_pattern(pattern) for pattern in _PATTERNS}
+    return conditions | {written: uses_only(letters) for written, letters in ALPHABETS.items()}
 
 
 def _bits(value: Column) -> Column:
@@ -107,7 +107,7 @@ def _joined(parts: list[Column]) -> Column:
 
 
 def _of_format(name: str, sign: str) -> ColumnFunction:
-    return lambda value: F.when(F.contains(value, F.lit(sign)), ~FORMATS[name].broken(value))
+    return lambda value: F.when(F.contains(value, F.lit(sign)), ~FORMATS[name].violated(value))
 
 
 def _matches_date_pattern(pattern: str) -> ColumnFunction:
@@ -115,38 +115,38 @@ def _matches_date_pattern(pattern: str) -> ColumnFunction:
     signs = [(place, sign) for place, sign in enumerate(pattern, start=1) if not sign.isalpha()]
 
     def written(value: Column) -> Column:
-        found = [F.substring(value, place, 1) == F.lit(sign) for place, sign in signs]
-        same = all_of(found) & (F.length(value) == F.lit(len(pattern)))
+        separators = [F.substring(value, place, 1) == F.lit(sign) for place, sign in signs]
+        same = all_of(separators) & (F.length(value) == F.lit(len(pattern)))
         return F.when(same, F.try_to_timestamp(value, F.lit(pattern)).isNotNull())
 
     return written
 
 
-def _with_text_facts(facts: Facts, answers: dict[str, Any]) -> Facts:
-    held = [name for place, name in enumerate(_conditions()) if answers["held"] >> place & 1]
+def _with_text_facts(facts: Facts, values: dict[str, Any]) -> Facts:
+    met = [name for place, name in enumerate(_conditions()) if values["conditions"] >> place & 1]
     return replace(
         facts,
-        readings=TextType(answers["readings"]),
-        shape=_common_value(answers, "shape"),
-        runs=_common_value(answers, "runs"),
-        values=tuple(sorted(answers["values"])) or None,
-        alphabet=next((written for written in ALPHABETS if written in held), None),
-        formats=tuple(name for name in _REQUIRED_TEXT if name in held),
-        moment_patterns=tuple(pattern for pattern in _PATTERNS if pattern in held),
-        persons={trait.name: answers[trait.name] for trait in TRAITS if answers[trait.name]},
-        numbers=_numbers(answers),
-        json_type=parse_variant_type(answers["json_type"]) if answers["json_read"] == facts.present else None,
+        text_types=TextType(values["text_types"]),
+        shape=_common_value(values, "shape"),
+        runs=_common_value(values, "runs"),
+        values=tuple(sorted(values["values"])) or None,
+        alphabet=next((written for written in ALPHABETS if written in met), None),
+        formats=tuple(name for name in _REQUIRED_TEXT if name in met),
+        date_patterns=tuple(pattern for pattern in _PATTERNS if pattern in met),
+        personal_traits={trait.name: values[trait.name] for trait in TRAITS if values[trait.name]},
+        numbers=_numbers(values),
+        json_type=parse_variant_type(values["json_type"]) if values["json_read"] == facts.present else None,
     )
 
 
-def _common_value(answers: dict[str, Any], name: str) -> str | None:
+def _common_value(values: dict[str, Any], name: str) -> str | None:
     """Return the common value; if minimum and maximum are equal, all values are."""
-    least, greatest = answers[f"least_{name}"], answers[f"greatest_{name}"]
+    least, greatest = values[f"least_{name}"], values[f"greatest_{name}"]
     return str(least) if least == greatest else None
 
 
-def _numbers(answers: dict[str, Any]) -> NumberFacts | None:
-    if answers["digits"] is None:
+def _numbers(values: dict[str, Any]) -> NumberFacts | None:
+    if values["digits"] is None:
         return None
     names = ("digits", "fewest_decimals", "most_decimals", "least", "greatest")
-    return NumberFacts(*(answers[name] for name in names))
+    return NumberFacts(*(values[name] for name in names))

@@ -129,19 +129,24 @@ def _integer(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
 
 
 def _decimal(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
-    found = facts.numbers
-    if not facts.are_all(_DECIMAL) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
+    numbers = facts.numbers
+    if not facts.are_all(_DECIMAL) or numbers is None or not numbers.most_decimals or not _is_quantity(facts, typing):
         return None
-    fewest, most = found.fewest_decimals, found.most_decimals
+    fewest, most = numbers.fewest_decimals, numbers.most_decimals
     if most > _MAX_DECIMAL_PLACES and most != fewest:
         return _DOUBLE, f"{_all(facts)} numbers, with {fewest} to {most} decimals"
-    kind = Field(logical_type="number", physical_type=_decimal_type(found.digits + most, most))
-    return kind, f"{_all(facts)} numbers of up to {found.digits} digits and {most} decimals"
+    kind = Field(logical_type="number", physical_type=_decimal_type(numbers.digits + most, most))
+    return kind, f"{_all(facts)} numbers of up to {numbers.digits} digits and {most} decimals"
 
 
 def _floating(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
-    found = facts.numbers
-    if not facts.are_all(NUMERIC_TYPES) or found is None or not found.most_decimals or not _is_quantity(facts, typing):
+    numbers = facts.numbers
+    if (
+        not facts.are_all(NUMERIC_TYPES)
+        or numbers is None
+        or not numbers.most_decimals
+        or not _is_quantity(facts, typing)
+    ):
         return None
     return _DOUBLE, f"{_all(facts)} numbers, some with an exponent"
 
@@ -159,9 +164,9 @@ def _json(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
 
 
 def _by_pattern(facts: Facts, typing: TypeOrigin) -> _TypeGuess:
-    if len(facts.moment_patterns) != 1:
+    if len(facts.date_patterns) != 1:
         return None
-    (pattern,) = facts.moment_patterns
+    (pattern,) = facts.date_patterns
     logical = "timestamp" if "HH" in pattern else "date"
     options: dict[str, object] = {"format": pattern}
     if logical == "timestamp":
@@ -191,15 +196,15 @@ _NUMBERS = (spark.DecimalType, spark.FloatType, spark.DoubleType)
 
 def guess_json_field(kind: spark.DataType) -> Field:
     """Return the field for JSON text of this type; JSON without a fixed structure stays plain JSON."""
-    found = _field(None, kind)
-    if found.properties is None and found.items is None:
+    field = _field(None, kind)
+    if field.properties is None and field.items is None:
         return Field(logical_type="object", physical_type="json")
-    return replace(found, physical_type="string")
+    return replace(field, physical_type="string")
 
 
 def _field(name: str | None, kind: spark.DataType) -> Field:
     if isinstance(kind, spark.StructType) and 0 < len(kind.fields) <= _MAX_JSON_FIELDS:
-        parts = tuple(_field(item.name, item.dataType) for item in kind.fields)
+        parts = tuple(_field(child.name, child.dataType) for child in kind.fields)
         return Field(name, logical_type="object", properties=parts, description=_todo(name))
     if isinstance(kind, spark.ArrayType):
         return Field(name, logical_type="array", items=_field(None, kind.elementType), description=_todo(name))

@@ -140,19 +140,19 @@ class ValuePath:
 
 def list_value_paths(struct: spark.StructType) -> tuple[ValuePath, ...]:
     """Return the paths to all values in the rows of a frame, parents first."""
-    columns = [item for item in struct.fields if item.name != MALFORMED_COLUMN]
+    columns = [column for column in struct.fields if column.name != MALFORMED_COLUMN]
     return tuple(
         place
-        for item in columns
-        for place in _from(FieldPath().field(item.name), item.dataType, OnePerRow(quoted_col(item.name)))
+        for column in columns
+        for place in _from(FieldPath().field(column.name), column.dataType, OnePerRow(quoted_col(column.name)))
     )
 
 
 def _from(path: FieldPath, kind: spark.DataType, values: Values) -> Iterator[ValuePath]:
     yield ValuePath(path, kind, values)
     if isinstance(kind, spark.StructType):
-        for item in kind.fields:
-            yield from _from(path.field(item.name), item.dataType, values.part(item.name))
+        for child in kind.fields:
+            yield from _from(path.field(child.name), child.dataType, values.part(child.name))
     elif isinstance(kind, spark.ArrayType):
         yield from _from(path.into(ITEMS), kind.elementType, values.inside(lambda value: value))
     elif isinstance(kind, spark.MapType):
@@ -182,7 +182,7 @@ class Metric:
 
     name: str
     of: tuple[type[spark.DataType], ...]
-    asked: Callable[[Values], Column]
+    aggregate: Callable[[Values], Column]
 
 
 def _prefix(value: Column) -> Column:
@@ -203,18 +203,20 @@ _METRICS = (
 def collect_value_statistics(frame: DataFrame) -> Profile:
     """Collect counts, distinct counts and bounds of the values at every path in one job."""
     places = list_value_paths(frame.schema)
-    questions = [(place.path, name, asked) for place in places for name, asked in _path_aggregates(place)]
+    aggregates = [(place.path, name, column) for place in places for name, column in _path_aggregates(place)]
     about_rows = [F.count(F.lit(1)), _malformed(frame)]
-    rows, malformed, *answers = run_aggregates(frame, [*about_rows, *(asked for _, _, asked in questions)])
-    found: dict[FieldPath, dict[str, Any]] = {}
-    for (path, name, _), answer in zip(questions, answers, strict=True):
-        found.setdefault(path, {})[name] = answer
-    facts = tuple(_facts(place, found, rows) for place in places)
+    rows, malformed, *values = run_aggregates(frame, [*about_rows, *(column for _, _, column in aggregates)])
+    by_path: dict[FieldPath, dict[str, Any]] = {}
+    for (path, name, _), value in zip(aggregates, values, strict=True):
+        by_path.setdefault(path, {})[name] = value
+    facts = tuple(_facts(place, by_path, rows) for place in places)
     return Profile(frame.schema, rows, malformed, facts)
 
 
 def _path_aggregates(place: ValuePath) -> Iterator[tuple[str, Column]]:
-    yield from ((metric.name, metric.asked(place.values)) for metric in _METRICS if isinstance(place.kind, metric.of))
+    yield from (
+        (metric.name, metric.aggregate(place.values)) for metric in _METRICS if isinstance(place.kind, metric.of)
+    )
     if isinstance(place.values, OnePerRow) and isinstance(place.kind, _COUNTED):
         yield "distinct", place.values.distinct()
     if isinstance(place.values, ManyPerRow) and place.path.steps[-1].is_mark:
@@ -226,11 +228,11 @@ def _path_aggregates(place: ValuePath) -> Iterator[tuple[str, Column]]:
             yield "newest", place.values.greatest(lambda value: F.unix_micros(parse_timestamp(value)))
 
 
-def _facts(place: ValuePath, found: dict[FieldPath, dict[str, Any]], rows: int) -> Facts:
-    answers = dict(found[place.path])
-    around = found[place.path.parent]["present"] if len(place.path.steps) > 1 else rows
-    places = answers.pop("seen", around)
-    return Facts(place.path, place.kind, missing=places - answers["present"], **answers)
+def _facts(place: ValuePath, by_path: dict[FieldPath, dict[str, Any]], rows: int) -> Facts:
+    values = dict(by_path[place.path])
+    around = by_path[place.path.parent]["present"] if len(place.path.steps) > 1 else rows
+    places = values.pop("seen", around)
+    return Facts(place.path, place.kind, missing=places - values["present"], **values)
 
 
 def _malformed(frame: DataFrame) -> Column:
@@ -247,12 +249,12 @@ _MAX_PATHS_PER_JOB = 100
 
 def run_aggregates(frame: DataFrame, aggregates: Sequence[Column]) -> list[Any]:
     """Return the value of each aggregate over the frame, in one job or a few for very wide data."""
-    answers: list[Any] = []
+    values: list[Any] = []
     for start in range(0, len(aggregates), _MAX_AGGREGATES_PER_JOB):
         some = aggregates[start : start + _MAX_AGGREGATES_PER_JOB]
-        row = frame.agg(*[one.alias(f"a{number}") for number, one in enumerate(some)]).collect()[0]
-        answers.extend(row)
-    return answers
+        row = frame.agg(*[column.alias(f"a{number}") for number, column in enumerate(some)]).collect()[0]
+        values.extend(row)
+    return values
 
 
 def aggregate_texts(

@@ -48,15 +48,15 @@ def read_csv(
 
 def _names(header: list[str | None], files: FileListing, *, case_sensitive: bool) -> list[str]:
     if not header:
-        raise InvalidDocument(f"{files.shown} is empty: a CSV file needs at least a header with column names")
+        raise InvalidDocument(f"{files.display_path} is empty: a CSV file needs at least a header with column names")
     names = [name or f"_c{place}" for place, name in enumerate(header)]
     if files.count > 1 and not all(header):
         place = header.index(None) + 1
         raise InvalidDocument(
-            f"{files.shown}: column {place} has no name, so the files cannot be compared; add a name to the header"
+            f"{files.display_path}: column {place} of the header has no name, so the files cannot be compared; add one"
         )
     counts = Counter(name if case_sensitive else name.lower() for name in (*names, MALFORMED_COLUMN))
     twice = next((name for name, count in counts.items() if count > 1), None)
     if twice is not None:
-        raise InvalidDocument(f"{files.shown} has several columns named {twice!r}; rename them in the header")
+        raise InvalidDocument(f"{files.display_path} has several columns named {twice!r}; rename them in the header")
     return names

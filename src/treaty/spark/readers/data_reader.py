@@ -30,7 +30,7 @@ class Data:
     untyped: bool = False
 
     @property
-    def keeps_columns_apart(self) -> bool:
+    def is_columnar(self) -> bool:
         """Whether reading some columns avoids reading the others."""
         return self.format in (DataFormat.PARQUET, DataFormat.ORC)
 
@@ -79,7 +79,7 @@ def _open(spark: SparkSession, source: Source, declared: SchemaObject | None, op
 def _from_database(spark: SparkSession, source: Database, options: Mapping[str, str]) -> DataFrame:
     file = source.url.removeprefix(_SQLITE).partition("?")[0]
     if source.url.startswith(_SQLITE) and not Path(file).is_file():
-        raise NotFound(f"there is no database at {file}")  # its driver would make one
+        raise NotFound(f"there is no database at {file}")  # its driver would create one
     return spark.read.format("jdbc").options(**options).option("url", source.url).option("dbtable", source.table).load()
 
 
@@ -95,8 +95,8 @@ def _read_typed(
         return frame
     # partition folder names are text: 007 is not 7 unless the contract says so
     fields = [
-        spark_types.StructField(item.name, spark_types.StringType() if item.name in partitions else item.dataType)
-        for item in frame.schema
+        spark_types.StructField(column.name, spark_types.StringType() if column.name in partitions else column.dataType)
+        for column in frame.schema
     ]
     return reader.schema(spark_types.StructType(fields)).load(files.path)
 

@@ -35,7 +35,7 @@ class FileListing:
     """Files of one format, and the path for Spark."""
 
     path: str
-    shown: str
+    display_path: str
     kind: FileKind
     count: int
 
@@ -73,14 +73,14 @@ def _local_path(text: str) -> Path | None:
         return path
     if _GLOB.search(text):
         return None
-    raise NotFound(f"there is nothing at {text}; check the path")
+    raise NotFound(f"{text} does not exist; check the path")
 
 
 def _list_with_spark(spark: SparkSession, path: str) -> list[tuple[str, int]]:
     """List files with Spark, without reading them."""
     with explain_errors(path):
-        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
-        return [(row["path"], row["length"]) for row in found.select("path", "length").collect()]
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
+        return [(row["path"], row["length"]) for row in files.select("path", "length").collect()]
 
 
 def _local_files(place: Path, source: Files) -> Iterator[Path]:
@@ -107,9 +107,9 @@ def _refuse_tables(place: Path, source: Files) -> None:
 
 def _common_kind(names: list[str], source: Files) -> FileKind:
     kinds = {file_kind(name) for name in names}
-    found = kinds.pop()
-    if not kinds and found is not None:
-        return found
+    kind = kinds.pop()
+    if not kinds and kind is not None:
+        return kind
     seen = Counter(file_ending(name) or PurePosixPath(name).name for name in names)
     endings = ", ".join(f"{ending} ({count})" for ending, count in seen.most_common(_MAX_SHOWN_ENDINGS))
     what = "files of several formats" if kinds else "files of an unknown format"
@@ -121,9 +121,9 @@ def _common_kind(names: list[str], source: Files) -> FileKind:
 def _refuse_misnamed(names: list[str], expected: DataFormat) -> None:
     for name in names:
         with Path(name).open("rb") as file:
-            found = describe_mismatch(name, expected, file.read(MAGIC_BYTES_LENGTH))
-        if found:
-            raise InvalidDocument(f"{name} is read as {expected}, but it is {found}")
+            actual = describe_mismatch(name, expected, file.read(MAGIC_BYTES_LENGTH))
+        if actual:
+            raise InvalidDocument(f"{name} is read as {expected}, but it is {actual}")
 
 
 def partition_columns(spark: SparkSession, path: str) -> list[str]:

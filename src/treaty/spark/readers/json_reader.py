@@ -23,7 +23,7 @@ _OPTIONS = {**_STRICT, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFOR
 
 @dataclass(frozen=True)
 class _LineFacts:
-    """What a first pass found in the lines."""
+    """What a first pass finds in the lines."""
 
     structure: spark_types.StructType
     lines: int
@@ -42,17 +42,17 @@ def read_json_lines(
     """
     facts = _inspect_lines(spark, files)
     _refuse_without_records(facts, files)
-    same = str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
-    refuse_ambiguous_names(facts.structure, same)
-    structure = facts.structure if declared is None else merge_declared(declared.fields, facts.structure, same)
+    name_key = str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
+    refuse_ambiguous_names(facts.structure, name_key)
+    structure = facts.structure if declared is None else merge_declared(declared.fields, facts.structure, name_key)
     if MALFORMED_COLUMN in structure.names:
         raise InvalidDocument(
-            f"{files.shown} has records with the key {MALFORMED_COLUMN!r}, which Spark reserves; rename it"
+            f"{files.display_path} has records with the key {MALFORMED_COLUMN!r}, which Spark reserves; rename it"
         )
-    fields = {item.name: item.dataType for item in structure}
+    fields = {column.name: column.dataType for column in structure}
     fields.update(dict.fromkeys([*partition_columns(spark, files.path), MALFORMED_COLUMN], TEXT))
     if len(fields) == 1:
-        raise InvalidDocument(f"{files.shown} has no records and no declared fields")
+        raise InvalidDocument(f"{files.display_path} has no records and no declared fields")
     schema = spark_types.StructType([spark_types.StructField(name, kind) for name, kind in fields.items()])
     if facts.exceeding:
         return _line_by_line(spark, files, structure, schema, {**_OPTIONS, **options})
@@ -107,21 +107,21 @@ def _inspect_lines(spark: SparkSession, files: FileListing) -> _LineFacts:
     parsed = _lines(spark, files).select("line", whole_line, _exceeds_record().alias("exceeds"))
     exceeding = F.col("exceeds")
     record = F.when(F.startswith("line", F.lit("{")), F.col("parsed.record"))
-    found = parsed.agg(
+    facts = parsed.agg(
         F.schema_of_variant_agg(record).alias("structure"),
         F.count("line").alias("lines"),
         F.count(record).alias("records"),
         F.count_if(exceeding).alias("exceeding"),
     ).collect()[0]
-    structure = parse_variant_type(found["structure"])
+    structure = parse_variant_type(facts["structure"])
     known = structure if isinstance(structure, spark_types.StructType) else spark_types.StructType()
-    return _LineFacts(known, found["lines"], found["records"], found["exceeding"])
+    return _LineFacts(known, facts["lines"], facts["records"], facts["exceeding"])
 
 
 def _refuse_without_records(facts: _LineFacts, files: FileListing) -> None:
     if facts.lines and not facts.records:
         raise InvalidDocument(
-            f"{files.shown} has no JSON records; if it is a single document with a list, write each record on a "
+            f"{files.display_path} has no JSON records; if it is a single document with a list, write each record on a "
             "line of its own, as in: jq -c '.[]' in.json > out.jsonl"
         )
 
@@ -133,41 +133,41 @@ NameKey = Callable[[str], str]
 """Returns the key by which Spark compares names: the name itself, or its lower case."""
 
 
-def merge_declared(fields: tuple[Field, ...], found: spark.DataType | None, same: NameKey) -> spark.StructType:
+def merge_declared(fields: tuple[Field, ...], actual: spark.DataType | None, name_key: NameKey) -> spark.StructType:
     """Return the structure of declared fields together with fields that only the data has.
 
     Every value is text, so that numbers keep their digits and invalid values can be checked. A field whose name
     differs only in case keeps the name in the data.
     """
-    in_data = {same(item.name): item for item in found} if isinstance(found, spark.StructType) else {}
+    in_data = {name_key(child.name): child for child in actual} if isinstance(actual, spark.StructType) else {}
     parts = []
     for field in fields:
-        other = in_data.pop(same(column_name(field)), None)
+        other = in_data.pop(name_key(column_name(field)), None)
         name = column_name(field) if other is None else other.name
-        parts.append(spark.StructField(name, _declared(field, other.dataType if other else None, same)))
-    more = [spark.StructField(item.name, _as_texts(item.dataType)) for item in in_data.values()]
+        parts.append(spark.StructField(name, _declared(field, other.dataType if other else None, name_key)))
+    more = [spark.StructField(child.name, _as_texts(child.dataType)) for child in in_data.values()]
     return spark.StructType([*parts, *more])
 
 
-def _declared(field: Field | None, found: spark.DataType | None, same: NameKey) -> spark.DataType:
+def _declared(field: Field | None, actual: spark.DataType | None, name_key: NameKey) -> spark.DataType:
     """Return the structure of one field; an object in place of a scalar stays an object, so that its check fails."""
     kind = field.type.name if field and field.type else "json"
     if field and kind == "object" and field.properties:
-        return merge_declared(field.properties, found, same)
+        return merge_declared(field.properties, actual, name_key)
     if field and kind in ("array", "vector"):
-        element = found.elementType if isinstance(found, spark.ArrayType) else None
-        return spark.ArrayType(_declared(field.items, element, same))
+        element = actual.elementType if isinstance(actual, spark.ArrayType) else None
+        return spark.ArrayType(_declared(field.items, element, name_key))
     if field and kind == "map":
-        value = _common_type([item.dataType for item in found]) if isinstance(found, spark.StructType) else None
-        return spark.MapType(TEXT, _declared(field.map_value, value, same))
-    if kind in _ANY_JSON_TYPES or not isinstance(found, (spark.StructType, spark.ArrayType)):
+        value = _common_type([child.dataType for child in actual]) if isinstance(actual, spark.StructType) else None
+        return spark.MapType(TEXT, _declared(field.map_value, value, name_key))
+    if kind in _ANY_JSON_TYPES or not isinstance(actual, (spark.StructType, spark.ArrayType)):
         return TEXT
-    return _as_texts(found)
+    return _as_texts(actual)
 
 
 def _as_texts(kind: spark.DataType) -> spark.DataType:
     if isinstance(kind, spark.StructType):
-        return spark.StructType([spark.StructField(item.name, _as_texts(item.dataType)) for item in kind])
+        return spark.StructType([spark.StructField(child.name, _as_texts(child.dataType)) for child in kind])
     return spark.ArrayType(_as_texts(kind.elementType)) if isinstance(kind, spark.ArrayType) else TEXT
 
 
@@ -175,7 +175,7 @@ def _common_type(kinds: Sequence[spark.DataType]) -> spark.DataType | None:
     """Return one type with the fields of all map values; None if the values have no common structure."""
     structs = [kind for kind in kinds if isinstance(kind, spark.StructType)]
     if structs and len(structs) == len(kinds):
-        names = dict.fromkeys(item.name for struct in structs for item in struct)
+        names = dict.fromkeys(child.name for struct in structs for child in struct)
         inside = {name: [struct[name].dataType for struct in structs if name in struct.names] for name in names}
         return spark.StructType([spark.StructField(name, _common_type(inside[name]) or TEXT) for name in names])
     arrays = [kind.elementType for kind in kinds if isinstance(kind, spark.ArrayType)]
@@ -184,20 +184,20 @@ def _common_type(kinds: Sequence[spark.DataType]) -> spark.DataType | None:
     return None
 
 
-def refuse_ambiguous_names(kind: spark.DataType, same: NameKey) -> None:
+def refuse_ambiguous_names(kind: spark.DataType, name_key: NameKey) -> None:
     """Refuse names that Spark cannot distinguish."""
     if isinstance(kind, spark.ArrayType):
-        refuse_ambiguous_names(kind.elementType, same)
+        refuse_ambiguous_names(kind.elementType, name_key)
     if isinstance(kind, spark.StructType):
         seen: dict[str, str] = {}
-        for item in kind:
-            other = seen.setdefault(same(item.name), item.name)
-            if other != item.name:
+        for child in kind:
+            other = seen.setdefault(name_key(child.name), child.name)
+            if other != child.name:
                 raise InvalidDocument(
-                    f"the data has {other!r} and {item.name!r}, which differ only in case; "
+                    f"the data has {other!r} and {child.name!r}, which differ only in case; "
                     "merge them, or set spark.sql.caseSensitive to true"
                 )
-            refuse_ambiguous_names(item.dataType, same)
+            refuse_ambiguous_names(child.dataType, name_key)
 
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z0-9_]+|DECIMAL\(\d+,\d+\)|[<>,:()])")
@@ -250,9 +250,9 @@ class _TypeParser:
         return spark.StructType(fields)
 
     def _expect(self, token: str) -> None:
-        found = self.tokens.pop()
-        if found != token:
-            raise ValueError(f"{token!r} expected, not {found!r}")
+        actual = self.tokens.pop()
+        if actual != token:
+            raise ValueError(f"expected {token!r}, not {actual!r}")
 
 
 def _unquoted(name: str) -> str:

@@ -14,11 +14,11 @@ _SECRET = re.compile(r"(password|token|secret)=[^&;\s]+", re.IGNORECASE)
 _MAX_CAUSE_LENGTH = 300
 
 _ERRORS: tuple[tuple[str, type[TreatyError], str], ...] = (
-    ("PATH_NOT_FOUND", NotFound, "there is nothing at {what}; check the path"),
+    ("PATH_NOT_FOUND", NotFound, "{what} does not exist; check the path"),
     ("TABLE_OR_VIEW_NOT_FOUND", NotFound, "there is no {what}; write catalog.namespace.table"),
     ("SCHEMA_NOT_FOUND", NotFound, "there is no {what}; write catalog.namespace.table"),
-    ("REQUIRES_SINGLE_PART_NAMESPACE", NotFound, "there is no {what}: its catalog is not known; set spark.iceberg"),
-    ("CATALOG_NOT_FOUND", NotFound, "there is no {what}: its catalog is not known; set spark.iceberg"),
+    ("REQUIRES_SINGLE_PART_NAMESPACE", NotFound, "there is no {what}: its catalog is unknown; set spark.iceberg"),
+    ("CATALOG_NOT_FOUND", NotFound, "there is no {what}: its catalog is unknown; set spark.iceberg"),
     ("no such table", NotFound, "there is no {what}"),
     (r'relation ".*" does not exist', NotFound, "there is no {what}"),
     ("No suitable driver", Unavailable, "no JDBC driver for {what}; add its jar with spark.conf: spark.jars"),
@@ -53,14 +53,14 @@ def explain_errors(what: object) -> Iterator[None]:
 def explain_error(message: str, what: object) -> TreatyError:
     """Return the error for a message of Spark."""
     causes = error_causes(message)
-    for mark, kind, says in _ERRORS:
-        if re.search(mark, message):
-            return kind(says.format(what=what, reason=causes[-1], first=causes[0]))
+    for pattern, kind, template in _ERRORS:
+        if re.search(pattern, message):
+            return kind(template.format(what=what, reason=causes[-1], first=causes[0]))
     return InvalidDocument(f"cannot read {what}: {causes[-1]}")
 
 
 def error_causes(message: str) -> list[str]:
     """Return the causes in a message, outermost first; the first line if it names none."""
-    found = [_STATE.sub("", cause).strip() for cause in _CAUSE.findall(message)]
-    causes = [cause for cause in found if cause] or [_STATE.sub("", message.strip().split("\n")[0])]
+    named = [_STATE.sub("", cause).strip() for cause in _CAUSE.findall(message)]
+    causes = [cause for cause in named if cause] or [_STATE.sub("", message.strip().split("\n")[0])]
     return [_SECRET.sub(r"\1=…", cause)[:_MAX_CAUSE_LENGTH] for cause in causes]

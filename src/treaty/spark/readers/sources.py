@@ -72,9 +72,9 @@ def file_kind(name: str) -> FileKind | None:
 
 def describe_mismatch(name: str, expected: DataFormat, first: bytes) -> str | None:
     """Describe the actual format of a file by its first bytes if it is not the expected one."""
-    found = next((known for mark, known in _MAGIC_BYTES.items() if first.startswith(mark)), None)
-    if found not in (None, expected):
-        return f"{found} by its content"
+    actual = next((known for magic, known in _MAGIC_BYTES.items() if first.startswith(magic)), None)
+    if actual not in (None, expected):
+        return f"{actual} by its content"
     packed = first.startswith(_GZIP) and PurePosixPath(name.lower()).suffix != ".gz"
     return "compressed with gzip; its name must end in .gz" if packed and expected.is_text else None
 

@@ -30,8 +30,8 @@ class SchemaDifference:
     kind: str
     severity: Severity
     declared: Any
-    found: Any
-    says: str
+    actual: Any
+    message: str
 
     def as_data(self) -> dict[str, Any]:
         """Return the difference as JSON data."""
@@ -40,24 +40,26 @@ class SchemaDifference:
             "kind": self.kind,
             "severity": self.severity.value,
             "declared": thaw(self.declared),
-            "found": thaw(self.found),
-            "says": self.says,
+            "found": thaw(self.actual),
+            "says": self.message,
         }
 
 
 def schema_differences(drift: Drift, unknown_fields: UnknownFields | None = None) -> tuple[SchemaDifference, ...]:
     """Return the differences, most severe first; `unknown_fields` sets the severity of undeclared fields."""
-    found = [_difference(item, unknown_fields) for item in drift.judged]
-    return tuple(sorted(found, key=lambda item: (item.severity.rank, item.field, item.kind)))
+    differences = [_difference(judged, unknown_fields) for judged in drift.judged]
+    return tuple(sorted(differences, key=lambda entry: (entry.severity.rank, entry.field, entry.kind)))
 
 
-def _difference(item: Judged, unknown_fields: UnknownFields | None) -> SchemaDifference:
-    change = item.change
+def _difference(judged: Judged, unknown_fields: UnknownFields | None) -> SchemaDifference:
+    change = judged.change
     severity = (
-        _UNKNOWN_FIELD_SEVERITY[unknown_fields] if unknown_fields is not None and _is_unknown(change) else item.severity
+        _UNKNOWN_FIELD_SEVERITY[unknown_fields]
+        if unknown_fields is not None and _is_unknown(change)
+        else judged.severity
     )
     return SchemaDifference(
-        change.field or change.path, change.kind, severity, change.before, change.after, _describe(item)
+        change.field or change.path, change.kind, severity, change.before, change.after, _describe(judged.change)
     )
 
 
@@ -66,13 +68,13 @@ def _is_unknown(change: Change) -> bool:
     return change.direction is Direction.ADDED and change.before is None
 
 
-def _describe(item: Judged) -> str:
-    declared, found = abbreviate(item.change.before), abbreviate(item.change.after)
-    if _is_unknown(item.change):
-        return f"is in the data ({found}), but not in the contract"
-    if item.change.direction is Direction.REMOVED and item.change.after is None:
+def _describe(change: Change) -> str:
+    declared, actual = abbreviate(change.before), abbreviate(change.after)
+    if _is_unknown(change):
+        return f"is in the data ({actual}), but not in the contract"
+    if change.direction is Direction.REMOVED and change.after is None:
         return f"is in the contract ({declared}), but not in the data"
-    return f"is declared as {declared}, but the data has {found}"
+    return f"is declared as {declared}, but the data has {actual}"
 
 
 NO_ROWS = Threshold("mustBeLessOrEqualTo", 0)
@@ -134,30 +136,30 @@ class TestReport:
 
     @property
     def notable(self) -> tuple[RuleMeasure, ...]:
-        """The rules that did not hold or that some rows violate: failed rules first, by severity, rows and id."""
-        notable = [item for item in self.measures.results if not item.held or item.broken]
+        """The rules that failed or that some rows violate: failed rules first, by severity, rows and id."""
+        notable = [result for result in self.measures.results if not result.passed or result.violating_rows]
         return tuple(sorted(notable, key=_severity_order))
 
     @property
-    def unbroken(self) -> tuple[RuleMeasure, ...]:
-        """The rules that held without any violation, by id."""
-        held = [item for item in self.measures.results if item.held and not item.broken]
-        return tuple(sorted(held, key=lambda item: item.rule.id))
+    def unviolated(self) -> tuple[RuleMeasure, ...]:
+        """The rules that passed without any violation, by id."""
+        unviolated = [result for result in self.measures.results if result.passed and not result.violating_rows]
+        return tuple(sorted(unviolated, key=lambda result: result.rule.id))
 
     @property
     def freshness(self) -> tuple[RuleMeasure, ...]:
         """The rules on the age of the newest row."""
-        return tuple(item for item in self.measures.results if item.rule.kind is Kind.FRESHNESS)
+        return tuple(result for result in self.measures.results if result.rule.kind is Kind.FRESHNESS)
 
     def samples_of(self, rule_id: str) -> tuple[Sample, ...]:
         """Return the samples of one rule."""
-        return tuple(item for item in self.samples if item.rule == rule_id)
+        return tuple(sample for sample in self.samples if sample.rule == rule_id)
 
-    def fails(self, item: RuleMeasure) -> bool:
+    def fails(self, result: RuleMeasure) -> bool:
         """Whether a rule fails the test; not if its rows are quarantined within the allowed threshold."""
-        if item.held or item.rule.severity is not Severity.ERROR:
+        if result.passed or result.rule.severity is not Severity.ERROR:
             return False
-        return not (_is_resolved_by_quarantine(item) and self.quarantine_is_allowed)
+        return not (_is_resolved_by_quarantine(result) and self.quarantine_is_allowed)
 
     def as_data(self) -> dict[str, Any]:
         """Return the report as JSON data."""
@@ -169,27 +171,27 @@ class TestReport:
             "data": self.data,
             **self.measures.as_data(),
             "quarantined_allowed": {"value": self.allowed.value, "unit": "percent" if self.allowed.percent else "rows"},
-            "drift": [item.as_data() for item in self.drift],
-            "samples": [item.as_data() for item in self.samples],
+            "drift": [difference.as_data() for difference in self.drift],
+            "samples": [sample.as_data() for sample in self.samples],
             "quarantine": None if self.quarantine is None else asdict(self.quarantine),
         }
 
     def _reasons(self) -> Iterator[str]:
         if not self.quarantine_is_allowed:
-            limit = "" if self.allowed == NO_ROWS else f"; {_format_limit(self.allowed)} may be"
+            limit = "" if self.allowed == NO_ROWS else f"; {_format_limit(self.allowed)} are allowed"
             yield f"{self._quarantined_text}{limit}"
-        failed = sum(self.fails(item) and not _is_resolved_by_quarantine(item) for item in self.measures.results)
+        failed = sum(self.fails(result) and not _is_resolved_by_quarantine(result) for result in self.measures.results)
         if failed:
-            yield f"{_format_count(failed, 'rule')} on the entire dataset did not hold"
+            yield f"{_format_count(failed, 'rule')} on the entire dataset failed"
         yield from self._drift_reasons(Severity.ERROR, "not allowed by the contract")
 
     def _concerns(self) -> Iterator[str]:
         if not self.measures.rows:
-            yield "0 rows: nothing was tested"
+            yield "there are no rows, so nothing was tested"
         if self.measures.warnings:
-            yield f"{_format_count(len(self.measures.warnings), 'rule')} with a lower severity did not hold"
+            yield f"{_format_count(len(self.measures.warnings), 'rule')} below severity error failed"
         if self.measures.quarantined and self.quarantine_is_allowed:
-            yield f"{self._quarantined_text}, as is allowed"
+            yield f"{self._quarantined_text}, within the allowed limit"
         yield from self._drift_reasons(Severity.WARNING, "to review")
 
     @property
@@ -198,7 +200,7 @@ class TestReport:
         return f"{count:,} of {format_rows(self.measures.rows)} {'is' if count == 1 else 'are'} quarantined"
 
     def _drift_reasons(self, severity: Severity, what: str) -> Iterator[str]:
-        count = sum(item.severity is severity for item in self.drift)
+        count = sum(difference.severity is severity for difference in self.drift)
         if count:
             yield f"{_format_count(count, 'schema difference')} {what}"
 
@@ -212,17 +214,17 @@ def _format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _is_resolved_by_quarantine(item: RuleMeasure) -> bool:
+def _is_resolved_by_quarantine(result: RuleMeasure) -> bool:
     """Whether all rows that violate a rule are quarantined."""
-    return item.broken is not None and item.rule.quarantines
+    return result.violating_rows is not None and result.rule.quarantines
 
 
 def _format_limit(allowed: Threshold) -> str:
     return f"at most {allowed.value}{' %' if allowed.percent else ''}"
 
 
-def _severity_order(item: RuleMeasure) -> tuple[bool, int, int, str]:
-    return (item.held, item.rule.severity.rank, -(item.broken or 0), item.rule.id)
+def _severity_order(result: RuleMeasure) -> tuple[bool, int, int, str]:
+    return (result.passed, result.rule.severity.rank, -(result.violating_rows or 0), result.rule.id)
 
 
 ReportStep = Callable[[str], None]

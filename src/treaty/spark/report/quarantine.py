@@ -101,10 +101,10 @@ def _write(rows: DataFrame, path: str, to: Destination, mode: str) -> None:
 
 
 def _compare(written: DataFrame, expected: int) -> None:
-    found = written.count()
-    if found != expected:
+    count = written.count()
+    if count != expected:
         raise Conflict(
-            f"{expected:,} rows were quarantined, but {found:,} {'was' if found == 1 else 'were'} written: "
+            f"{expected:,} rows were quarantined, but {count:,} {'was' if count == 1 else 'were'} written: "
             "the data changed during the test; run it again"
         )
 
@@ -127,8 +127,10 @@ def _put_in_place(staged: Path, folder: Path) -> None:
 def _is_quarantine(folder: Path) -> bool:
     """Whether a folder contains only quarantined rows as Spark writes them."""
     files = list(folder.iterdir())
-    ours = all(one.is_file() and one.name.removeprefix(".").startswith(("part-", "_SUCCESS")) for one in files)
-    return ours and all(_has_violations(one) for one in files if one.suffix == ".parquet")
+    written_by_spark = all(
+        file.is_file() and file.name.removeprefix(".").startswith(("part-", "_SUCCESS")) for file in files
+    )
+    return written_by_spark and all(_has_violations(file) for file in files if file.suffix == ".parquet")
 
 
 def _has_violations(file: Path) -> bool:
@@ -142,7 +144,7 @@ def _has_violations(file: Path) -> bool:
 
 
 def _refuse_unless_writable(folder: Path) -> None:
-    above = next(one for one in folder.absolute().parents if one.exists())
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise Unavailable(f"cannot write the quarantine to {folder}: {above} is not a writable folder")
 

@@ -45,12 +45,12 @@ def collect_samples(quarantined: DataFrame, schema: SchemaObject, limit: int) ->
     commonest = Window.partitionBy("rule").orderBy(F.desc("rows"), F.asc_nulls_first("value"))
     ranked = values.select("*", F.row_number().over(commonest).alias("place"))
     few = ranked.where(F.col("place") <= limit)  # so that Spark sorts fewer rows
-    found = few.orderBy("place", F.desc("rows"), "rule").limit(limit).collect()
-    worst = {row["rule"]: place for place, row in enumerate(found) if row["place"] == 1}
+    top = few.orderBy("place", F.desc("rows"), "rule").limit(limit).collect()
+    worst = {row["rule"]: place for place, row in enumerate(top) if row["place"] == 1}
     samples = [
-        Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"][1:], strict=True))) for row in found
+        Sample(row["rule"], row["value"], row["rows"], tuple(zip(names, row["key"][1:], strict=True))) for row in top
     ]
-    return tuple(sorted(samples, key=lambda item: worst[item.rule]))
+    return tuple(sorted(samples, key=lambda sample: worst[sample.rule]))
 
 
 def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Column]]:
@@ -58,12 +58,12 @@ def _key(quarantined: DataFrame, schema: SchemaObject) -> Iterator[tuple[str, Co
     by_name = {field.name: field for field in schema.fields}
     for name in schema.primary_key:
         field = by_name[name]
-        found = find_struct_field(quarantined.schema, column_name(field))
-        if found is not None:
-            yield name, _shown(quoted_col(found.name), field)
+        column = find_struct_field(quarantined.schema, column_name(field))
+        if column is not None:
+            yield name, _key_text(quoted_col(column.name), field)
 
 
-def _shown(value: Column, field: Field) -> Column:
+def _key_text(value: Column, field: Field) -> Column:
     if is_classified(field) or field.properties or field.children:
         return F.when(value.isNotNull(), F.lit(MASKED_VALUE))
     return F.substring(value.cast("string"), 1, _MAX_KEY_LENGTH)

@@ -43,10 +43,10 @@ def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     yield _section("Schema differences", _drift(report))
     yield _section("Freshness", _list(phrases.freshness(item) for item in report.freshness))
     yield _section("Unchecked", _list(f"{one.what}: {one.why}" for one in measures.unchecked))
-    if report.unbroken:
+    if report.unviolated:
         opened = " open" if held_rules is HeldRules.LISTED else ""
-        summary = f"{pluralize(len(report.unbroken), 'rule')} passed"
-        yield f"<details{opened}><summary>{summary}</summary>\n{_rules(report, report.unbroken)}\n</details>"
+        summary = f"{pluralize(len(report.unviolated), 'rule')} passed"
+        yield f"<details{opened}><summary>{summary}</summary>\n{_rules(report, report.unviolated)}\n</details>"
     yield _section("Next", _list(phrases.next_steps(report)))
     yield f"<footer>{_text(f'{measures.measured_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC')}</footer>"
 
@@ -63,7 +63,7 @@ def _header(report: TestReport) -> str:
 
 def _tiles(report: TestReport) -> str:
     measures = report.measures
-    passed = sum(item.held for item in measures.results)
+    passed = sum(item.passed for item in measures.results)
     tiles = [
         ("rows", f"{measures.rows:,}"),
         ("valid", f"{measures.valid:,}"),
@@ -84,7 +84,7 @@ def _rules(report: TestReport, measures: Iterable[RuleMeasure]) -> str:
             _mark(_SEVERITY_CLASSES[phrases.severity_of(report, item)]),
             f"<code>{_text(item.rule.id)}</code>",
             _text(phrases.format_result(item)),
-            _text(phrases.format_share(item.broken, report.measures.rows) if item.broken else ""),
+            _text(phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else ""),
             _text(phrases.format_requirement(item)),
             _text(item.rule.severity.value),
         )
@@ -111,7 +111,7 @@ def _drift(report: TestReport) -> str:
         (
             _mark("quiet" if item.severity is Severity.INFO else _SEVERITY_CLASSES[item.severity]),
             f"<code>{_text(item.field)}</code>",
-            _text(item.says),
+            _text(item.message),
             _text(item.kind),
         )
         for item in report.drift

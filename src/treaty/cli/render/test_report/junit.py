@@ -64,14 +64,14 @@ def _case(report: TestReport, name: str) -> Xml.Element:
 
 def _rule_case(report: TestReport, item: RuleMeasure) -> Xml.Element:
     case = _case(report, item.rule.id)
-    if item.held and not item.broken:
+    if item.passed and not item.violating_rows:
         return case
     message = f"{_result(report, item)}: {phrases.format_requirement(item)}"
     samples = [_sample(one) for one in report.samples_of(item.rule.id)]
     if report.fails(item):
         _failure(case, item.rule.kind.value, message, samples)
     else:
-        allowed = item.held or item.rule.severity is Severity.ERROR
+        allowed = item.passed or item.rule.severity is Severity.ERROR
         mark = "allowed" if allowed else item.rule.severity.value
         Xml.SubElement(case, "system-out").text = _lines([f"{mark}: {printable(message)}", *samples])
     return case
@@ -83,9 +83,9 @@ def _sample(one: Sample) -> str:
 
 
 def _result(report: TestReport, item: RuleMeasure) -> str:
-    if item.broken is None:
+    if item.violating_rows is None:
         return phrases.format_result(item) or phrases.NO_VALUE
-    return f"{format_rows(item.broken)} ({phrases.format_share(item.broken, report.measures.rows)})"
+    return f"{format_rows(item.violating_rows)} ({phrases.format_share(item.violating_rows, report.measures.rows)})"
 
 
 def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
@@ -100,7 +100,8 @@ def _unchecked_cases(report: TestReport) -> list[Xml.Element]:
 def _schema_case(report: TestReport) -> Xml.Element:
     case = _case(report, SCHEMA)
     lines = [
-        f"{item.severity.value}: {printable(item.field)} {printable(item.says)} ({item.kind})" for item in report.drift
+        f"{item.severity.value}: {printable(item.field)} {printable(item.message)} ({item.kind})"
+        for item in report.drift
     ]
     errors = sum(item.severity is Severity.ERROR for item in report.drift)
     if errors:

@@ -28,7 +28,7 @@ def _parts(report: TestReport, held_rules: HeldRules) -> Iterator[str]:
     yield f"### {_MARKS[report.outcome]} {title} on {code(report.data)}"
     yield f"**{escape_markdown(report.outcome.value)}**: {escape_markdown(phrases.counts(report))}"
     yield "\n".join(f"- {escape_markdown(one)}" for one in (*report.reasons, *report.concerns))
-    told = report.notable + (report.unbroken if held_rules is HeldRules.LISTED else ())
+    told = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
     yield _rules(report, told[:MAX_ROWS] if held_rules is HeldRules.COUNTED else told)
     yield _rest(report, len(told), held_rules)
     yield _drift(report)
@@ -48,7 +48,7 @@ def _rules(report: TestReport, told: tuple[RuleMeasure, ...]) -> str:
             _SEVERITY_MARKS[phrases.severity_of(report, item)],
             code(item.rule.id),
             phrases.format_result(item),
-            phrases.format_share(item.broken, report.measures.rows) if item.broken else "",
+            phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else "",
             escape_markdown(phrases.format_requirement(item)),
         )
         for item in told
@@ -60,7 +60,7 @@ def _rest(report: TestReport, told: int, held_rules: HeldRules) -> str:
     if held_rules is HeldRules.LISTED:
         return ""
     more = [f"{told - MAX_ROWS:,} more violated"] if told > MAX_ROWS else []
-    count = len(report.unbroken)
+    count = len(report.unviolated)
     more += [f"{pluralize(count, 'rule')} passed"] if count else []
     return escape_markdown("; ".join(more))
 
@@ -72,7 +72,7 @@ def _drift(report: TestReport) -> str:
         (
             _SEVERITY_MARKS[item.severity] if item.severity is not Severity.INFO else "",
             code(item.field),
-            escape_markdown(item.says),
+            escape_markdown(item.message),
         )
         for item in report.drift[:MAX_ROWS]
     ]

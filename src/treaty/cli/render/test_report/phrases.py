@@ -22,7 +22,7 @@ def verdict(report: TestReport) -> str:
     contract = f"{measures.contract} {measures.version}"
     if report.outcome is Outcome.FAILED:
         return f"{report.data} violates {contract}: {'; '.join(report.reasons)}"
-    held, rules = sum(item.held for item in measures.results), len(measures.results)
+    held, rules = sum(item.passed for item in measures.results), len(measures.results)
     judged = f"{held:,} of {rules:,} rules passed" if rules else "no rules"
     summary = f"{report.data} satisfies {contract}: {format_rows(measures.rows)}, {judged}"
     return summary if not report.concerns else f"{summary}; {'; '.join(report.concerns)}"
@@ -52,8 +52,8 @@ def format_share(part: int | None, whole: int) -> str:
 
 def format_result(item: RuleMeasure) -> str:
     """Return the result of a rule: the number of violating rows, or its value."""
-    if item.broken is not None:
-        return f"{item.broken:,}"
+    if item.violating_rows is not None:
+        return f"{item.violating_rows:,}"
     if item.rule.kind is Kind.FRESHNESS:
         return "" if item.value is None else format_age(float(item.value))
     if item.value is None:
@@ -65,10 +65,10 @@ def format_requirement(item: RuleMeasure) -> str:
     """Return what a rule requires, with the violations that it allows."""
     rule = item.rule
     if rule.kind is Kind.FRESHNESS:
-        return rule.says
-    if item.broken is None:
-        return f"{rule.says}: {rule.allows}"
-    return rule.says if rule.allows.tolerates_none else f"{rule.says}; violating rows {rule.allows}"
+        return rule.requirement
+    if item.violating_rows is None:
+        return f"{rule.requirement}: {rule.threshold}"
+    return rule.requirement if rule.threshold.tolerates_none else f"{rule.requirement}; violating rows {rule.threshold}"
 
 
 def format_age(seconds: float) -> str:
@@ -86,7 +86,7 @@ def format_age(seconds: float) -> str:
 
 def freshness(item: RuleMeasure) -> str:
     """Return the age of the newest row and the allowed age."""
-    field, requirement = item.rule.field, item.rule.says
+    field, requirement = item.rule.field, item.rule.requirement
     if item.value is None:
         return f"newest {field}: none ({requirement})"
     old = format_age(float(item.value))
@@ -95,7 +95,7 @@ def freshness(item: RuleMeasure) -> str:
 
 def severity_of(report: TestReport, item: RuleMeasure) -> Severity:
     """Return the severity of a result: info if the rule holds, error only if it fails the test."""
-    if item.held:
+    if item.passed:
         return Severity.INFO
     return Severity.ERROR if report.fails(item) else Severity.WARNING
 

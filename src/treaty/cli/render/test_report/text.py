@@ -52,15 +52,15 @@ def _render_verdict(console: Console, report: TestReport) -> None:
 def _render_rules(console: Console, report: TestReport, held_rules: HeldRules) -> None:
     if not report.measures.results:
         return
-    told = report.notable + (report.unbroken if held_rules is HeldRules.LISTED else ())
+    told = report.notable + (report.unviolated if held_rules is HeldRules.LISTED else ())
     console.print(text("Rules", style="path"))
     if told:
         grid = _grid("", "Rule", "Rows or value", "Share", "Requirement", "Severity")
         for item in told:
             grid.add_row(*_rule_row(report, item))
         console.print(Padding.indent(grid, 2))
-    if report.unbroken and held_rules is HeldRules.COUNTED:
-        count = len(report.unbroken)
+    if report.unviolated and held_rules is HeldRules.COUNTED:
+        count = len(report.unviolated)
         other = "other " if told else ""
         console.print(text(f"  ✓  {pluralize(count, f'{other}rule')} passed; list with -v", style="quiet"))
     console.print()
@@ -71,9 +71,9 @@ def _rule_row(report: TestReport, item: RuleMeasure) -> Iterator[Text]:
     yield text(MARKS[severity], style=STYLES[severity])
     yield text(item.rule.id, style="accent")
     yield text(phrases.format_result(item))
-    yield text(phrases.format_share(item.broken, report.measures.rows) if item.broken else "")
+    yield text(phrases.format_share(item.violating_rows, report.measures.rows) if item.violating_rows else "")
     yield text(phrases.format_requirement(item))
-    yield text(item.rule.severity.value, style="quiet" if item.held else STYLES[severity])
+    yield text(item.rule.severity.value, style="quiet" if item.passed else STYLES[severity])
 
 
 def _render_samples(console: Console, report: TestReport) -> None:
@@ -104,7 +104,7 @@ def _render_drift(console: Console, report: TestReport) -> None:
             if item.severity is Severity.INFO
             else text(MARKS[item.severity], style=STYLES[item.severity])
         )
-        grid.add_row(mark, text(item.field, style="accent"), text(item.says), text(item.kind, style="quiet"))
+        grid.add_row(mark, text(item.field, style="accent"), text(item.message), text(item.kind, style="quiet"))
     console.print(Padding.indent(grid, 2))
     console.print()
 
@@ -118,7 +118,7 @@ def _facts(report: TestReport) -> Iterator[tuple[str, str | Text]]:
     for item in report.freshness:
         yield (
             "Freshness",
-            text(phrases.freshness(item), style="" if item.held else STYLES[phrases.severity_of(report, item)]),
+            text(phrases.freshness(item), style="" if item.passed else STYLES[phrases.severity_of(report, item)]),
         )
     if not report.drift:
         yield "Schema", "as declared"

@@ -43,7 +43,7 @@ def check_events(raw: DataFrame, source: Source, contract: Contract) -> DataFram
     enforcement = enforce(_parse(raw, source, contract), contract, policy=_POLICY, carry=_carried(source, contract))
     conforms = _conforms(enforcement)
     reasons = _reasons(enforcement)
-    fields = [F.when(conforms, quoted_col(name)).alias(name) for name in enforcement.prepared.typed]
+    fields = [F.when(conforms, quoted_col(name)).alias(name) for name in enforcement.layout.typed]
     outcome = F.when(conforms, F.lit(Outcome.ACCEPTED.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
     return enforcement.judged.select(
         *fields,
@@ -76,25 +76,25 @@ def _is_closed(contract: Contract) -> bool:
 
 def _conforms(enforcement: Enforcement) -> Column:
     return (
-        enforcement.stays & (F.size(_UNKNOWN) == F.lit(0))
-        if _UNKNOWN in enforcement.prepared.carried
-        else enforcement.stays
+        enforcement.is_valid & (F.size(_UNKNOWN) == F.lit(0))
+        if _UNKNOWN in enforcement.layout.carried
+        else enforcement.is_valid
     )
 
 
 def _reasons(enforcement: Enforcement) -> Column:
     """Return why a row is quarantined; a payload that cannot be parsed has no other violations."""
     reasons = list(enforcement.reasons())
-    if _UNKNOWN in enforcement.prepared.carried:
+    if _UNKNOWN in enforcement.layout.carried:
         reasons.append(Reason(_UNKNOWN_RULE, F.size(_UNKNOWN) > F.lit(0), F.array_join(_UNKNOWN, ", ")))
     parse_errors = [reason for reason in reasons if reason.rule.kind is Kind.MALFORMED]
-    place = dict(enforcement.prepared.inputs)[MALFORMED_COLUMN]
+    place = dict(enforcement.layout.inputs)[MALFORMED_COLUMN]
     return F.when(quoted_col(place).isNotNull(), violations_column(parse_errors, enforcement.origin)).otherwise(
         violations_column(reasons, enforcement.origin)
     )
 
 
 def _digest(enforcement: Enforcement) -> Column:
-    if DIGEST in enforcement.prepared.carried:
+    if DIGEST in enforcement.layout.carried:
         return quoted_col(DIGEST)
-    return content_digest(enforcement.judged.select(*map(quoted_col, enforcement.prepared.typed)).schema)
+    return content_digest(enforcement.judged.select(*map(quoted_col, enforcement.layout.typed)).schema)

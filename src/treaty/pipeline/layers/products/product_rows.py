@@ -75,17 +75,17 @@ def _visible_columns(frame: DataFrame, *, is_source: bool) -> DataFrame:
 
 def _check(rows: DataFrame, contract: Contract, key: Sequence[str]) -> DataFrame:
     enforcement = enforce(rows, contract, policy=Policy(scope=Scope.ROWS))
-    conforms = enforcement.stays
+    conforms = enforcement.is_valid
     fields = [
         quoted_col(name) if name in key else F.when(conforms, quoted_col(name)).alias(name)
-        for name in enforcement.prepared.typed
+        for name in enforcement.layout.typed
     ]
     outcome = F.when(conforms, F.lit(Outcome.VALID.value)).otherwise(F.lit(Outcome.QUARANTINED.value))
     checked = enforcement.judged.select(
         *fields,
         outcome.alias(OUTCOME),
         F.when(~conforms, violations_column(list(enforcement.reasons()), enforcement.origin)).alias(VIOLATIONS_COLUMN),
-        F.when(~conforms, F.to_json(F.struct(*enforcement.prepared.original_columns()))).alias(GIVEN),
+        F.when(~conforms, F.to_json(F.struct(*enforcement.layout.original_columns()))).alias(GIVEN),
     )
     return checked.where(has_complete_key(key))
 

@@ -122,8 +122,8 @@ _ROWS, _BAD = "rows", "bad"
 def check_for_publication(rows: DataFrame, contract: Contract) -> Enforcement:
     """Check the rules on single rows; rules on the table are left to `audit`."""
     enforcement = enforce(rows, contract)
-    row_rules = tuple(checked_rule for checked_rule in enforcement.book.all if is_row_rule(checked_rule))
-    return replace(enforcement, book=RuleSet(row_rules, enforcement.book.unchecked))
+    row_rules = tuple(checked_rule for checked_rule in enforcement.rule_set.all if is_row_rule(checked_rule))
+    return replace(enforcement, rule_set=RuleSet(row_rules, enforcement.rule_set.unchecked))
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,14 @@ class Outgoing:
 
     def _audit_without_errors(self, counts: dict[str, Any]) -> Audit:
         results = []
-        for position, checked_rule in enumerate(self.judged.book.all):
+        for position, checked_rule in enumerate(self.judged.rule_set.all):
             broken = int(counts.get(_counter(position)) or 0)
             results.append(
-                RuleMeasure(checked_rule.rule, checked_rule.rule.allows.holds(broken, counts[_ROWS]), broken=broken)
+                RuleMeasure(
+                    checked_rule.definition,
+                    checked_rule.definition.threshold.holds(broken, counts[_ROWS]),
+                    violating_rows=broken,
+                )
             )
         return self._audit(counts[_ROWS], results)
 
@@ -167,11 +171,13 @@ def prepare_outgoing(judged: Enforcement) -> Outgoing:
     counted = Observation()
     warnings = [
         F.count_if(condition).alias(_counter(position))
-        for position, condition in judged.broken_conditions()
-        if judged.book.all[position].rule.severity is not Severity.ERROR
+        for position, condition in judged.violation_conditions()
+        if judged.rule_set.all[position].definition.severity is not Severity.ERROR
     ]
-    counters = [F.count(F.lit(1)).alias(_ROWS), F.count_if(~judged.stays).alias(_BAD), *warnings]
-    rows = judged.judged.observe(counted, *counters).where(judged.stays).select(*map(quoted_col, judged.prepared.typed))
+    counters = [F.count(F.lit(1)).alias(_ROWS), F.count_if(~judged.is_valid).alias(_BAD), *warnings]
+    rows = (
+        judged.judged.observe(counted, *counters).where(judged.is_valid).select(*map(quoted_col, judged.layout.typed))
+    )
     return Outgoing(judged, rows, counted)
 
 

@@ -146,8 +146,8 @@ def check_contract(frame: DataFrame, subject: Subject) -> DataFrame:
     """Return every row with its outcome; rows without open exceptions are checked against the contract."""
     policy = Policy(scope=Scope.ROWS, unknown_fields=UnknownFields.ALLOWED)
     held = enforce(frame, subject.contract, policy=policy, carry=(EXCEPTIONS,))
-    typed, before = list(map(quoted_col, held.prepared.typed)), quoted_col(EXCEPTIONS)
-    broken = F.when(~is_open(before) & ~held.stays, violations_column(list(held.reasons()), held.origin))
+    typed, before = list(map(quoted_col, held.layout.typed)), quoted_col(EXCEPTIONS)
+    broken = F.when(~is_open(before) & ~held.is_valid, violations_column(list(held.reasons()), held.origin))
     judged = held.judged.select(*typed, before, evaluate_once(broken).alias(_BROKEN))
     exceptions = F.when(quoted_col(_BROKEN).isNull(), before).otherwise(_with_violation(before, subject))
     with_state = judged.select(*typed, evaluate_once(exceptions).alias(EXCEPTIONS))
@@ -155,7 +155,7 @@ def check_contract(frame: DataFrame, subject: Subject) -> DataFrame:
     outcome = F.when(quoted_col(_STAYS), F.lit(Outcome.RESOLVED.value)).otherwise(F.lit(Outcome.HELD.value))
     columns = [
         quoted_col(name) if name in subject.key else F.when(quoted_col(_STAYS), quoted_col(name)).alias(name)
-        for name in held.prepared.typed
+        for name in held.layout.typed
     ]
     return with_state.select(*columns, outcome.alias(_OUTCOME), before)
 
