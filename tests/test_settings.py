@@ -1,4 +1,4 @@
-"""Settings are read once, from the nearest project file and the environment over it."""
+"""Settings come from the nearest project file and from environment variables."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_the_nearest_project_file_above_is_used(tmp_path: Path) -> None:
     assert (settings.name, settings.compatibility) == ("retail", "full")
 
 
-def test_the_search_ends_at_the_root_of_the_repository(tmp_path: Path) -> None:
+def test_the_search_stops_at_the_repository_root(tmp_path: Path) -> None:
     _project(tmp_path, "name: outside\n")
     (tmp_path / "repository" / ".git").mkdir(parents=True)
 
     assert load_settings(start=tmp_path / "repository", environment={}).name is None
 
 
-def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
+def test_environment_variables_override_the_file(tmp_path: Path) -> None:
     file = _project(tmp_path, "compatibility: full\nlimits: {depth: 10}\n")
 
     settings = load_settings(file, environment={"TREATY_COMPATIBILITY": "none", "TREATY_LIMITS_BYTES": "5000"})
@@ -49,7 +49,7 @@ def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("compatability: full\n", "treaty.yaml:1: unknown setting 'compatability'; did you mean 'compatibility'"),
         ("limits: {depth: -1}\n", "limits.depth must be an integer above 0, not -1"),
@@ -59,26 +59,26 @@ def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
         ("- a\n", "a document is a mapping"),
     ],
 )
-def test_a_wrong_setting_says_what_and_where(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_setting_is_named_with_its_file(tmp_path: Path, text: str, message: str) -> None:
     file = _project(tmp_path, text)
 
     with pytest.raises(InvalidDocument) as caught:
         load_settings(file, environment={})
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_named_file_must_be_there(tmp_path: Path) -> None:
+def test_a_given_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="treaty init"):
         load_settings(tmp_path / "nothing.yaml", environment={})
 
 
-def test_a_wrong_number_in_the_environment_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_number_in_the_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidDocument, match="TREATY_LIMITS_DEPTH must be an integer"):
         load_settings(start=tmp_path, environment={"TREATY_LIMITS_DEPTH": "deep"})
 
 
-def test_the_parts_of_a_registry_have_their_defaults(tmp_path: Path) -> None:
+def test_registry_settings_have_defaults(tmp_path: Path) -> None:
     settings = load_settings(start=tmp_path, environment={})
 
     rules, limits = settings.registry_rules(), settings.request_limits()
@@ -92,7 +92,7 @@ def test_the_parts_of_a_registry_have_their_defaults(tmp_path: Path) -> None:
     assert (limits.body, limits.seconds) == (4_000_000, 60)
 
 
-def test_the_parts_of_a_registry_are_set_in_the_file(tmp_path: Path) -> None:
+def test_registry_settings_are_read_from_the_file(tmp_path: Path) -> None:
     file = _project(
         tmp_path,
         """\
@@ -128,7 +128,7 @@ server: {body_limit: 5000, timeout_seconds: 5}
 @pytest.mark.parametrize(
     "registry", ["https://contracts.example.com", "postgresql://db/treaty", "/var/lib/registry.db"]
 )
-def test_a_registry_that_says_where_it_is_is_left_as_it_is(tmp_path: Path, registry: str) -> None:
+def test_an_absolute_registry_is_unchanged(tmp_path: Path, registry: str) -> None:
     file = _project(tmp_path, f"registry: {registry}\n")
 
     assert load_settings(file, environment={}).parts.registry == registry
@@ -141,7 +141,7 @@ def test_the_registry_is_beside_the_project_file_by_default(tmp_path: Path) -> N
         assert load_settings(_project(tmp_path, text), environment={}).parts.registry == expected
 
 
-def test_every_part_has_a_variable_that_goes_over_the_file(tmp_path: Path) -> None:
+def test_every_setting_can_be_overridden_by_a_variable(tmp_path: Path) -> None:
     file = _project(tmp_path, "registry: a.db\nserver: {port: 1}\nnotices: {allow_private: false}\n")
     environment = {
         "TREATY_REGISTRY": "b.db",
@@ -165,7 +165,7 @@ def test_every_part_has_a_variable_that_goes_over_the_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("lifecycle: {deprecation_days: -1}\n", "lifecycle.deprecation_days must be an integer from 0 to 3,650"),
         ("lifecycle: {deprecation_days: true}\n", "lifecycle.deprecation_days must be an integer"),
@@ -180,14 +180,14 @@ def test_every_part_has_a_variable_that_goes_over_the_file(tmp_path: Path) -> No
         ("notices: {smtp: {password: x}}\n", "a password does not belong in a file; set TREATY_SMTP_PASSWORD"),
     ],
 )
-def test_a_wrong_part_says_which_key_of_which_file(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_section_is_named_with_its_file(tmp_path: Path, text: str, message: str) -> None:
     file = _project(tmp_path, text)
 
     with pytest.raises(InvalidDocument) as caught:
         load_settings(file, environment={})
 
     assert str(file) in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -199,27 +199,27 @@ def test_a_wrong_part_says_which_key_of_which_file(tmp_path: Path, text: str, sa
         ("TREATY_LIFECYCLE_SUNSET_DAYS", "-1"),
     ],
 )
-def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str) -> None:
+def test_an_invalid_variable_is_named(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidDocument, match=f"the environment: {name} must be .*{value}"):
         load_settings(start=tmp_path, environment={name: value})
 
 
 @pytest.mark.parametrize(
-    ("oidc", "said"),
+    ("oidc", "message"),
     [
         ("{issuer: 'http://login.example.com', audience: a}", "must be an https address"),
         ("{issuer: 'https://login.example.com', audience: a, algorithms: [none]}", "'none' is not accepted"),
         ("{audience: a}", "issuer is missing"),
     ],
 )
-def test_a_wrong_issuer_is_refused_when_it_is_asked_for(tmp_path: Path, oidc: str, said: str) -> None:
+def test_an_invalid_issuer_is_refused_when_oidc_is_used(tmp_path: Path, oidc: str, message: str) -> None:
     settings = load_settings(_project(tmp_path, f"access: {{oidc: {oidc}}}\n"), environment={})
 
-    with pytest.raises(InvalidDocument, match=f"treaty.yaml: access.oidc: .*{said}"):
+    with pytest.raises(InvalidDocument, match=f"treaty.yaml: access.oidc: .*{message}"):
         settings.oidc()
 
 
-def test_a_pipeline_finds_its_contracts_beside_the_project_file(tmp_path: Path) -> None:
+def test_contracts_of_a_pipeline_are_next_to_the_project_file(tmp_path: Path) -> None:
     by_default = load_settings(_project(tmp_path, "name: retail\n"), environment={}).parts.pipeline
     text = "pipeline: {contracts: [contracts, /shared/contracts], on_registry_down: halt}\n"
     chosen = load_settings(_project(tmp_path, text), environment={}).parts.pipeline
@@ -228,7 +228,7 @@ def test_a_pipeline_finds_its_contracts_beside_the_project_file(tmp_path: Path) 
     assert (chosen.contracts, chosen.on_registry_down) == ((str(tmp_path / "contracts"), "/shared/contracts"), "halt")
 
 
-def test_a_pipeline_knows_two_ways_to_go_without_its_registry(tmp_path: Path) -> None:
+def test_on_registry_down_has_two_values(tmp_path: Path) -> None:
     file = _project(tmp_path, "pipeline: {on_registry_down: ignore}\n")
 
     with pytest.raises(InvalidDocument, match="on_registry_down must be one of: last_known, halt, not 'ignore'"):

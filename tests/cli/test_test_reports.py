@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from tests.spark.report.made import dataset_rule, difference, made, rows_rule
+from tests.spark.report.report_builders import build_report, dataset_rule, difference, rows_rule
 from treaty.cli.render.test_report import HeldRules, ReportFormat, phrases, render_report
 from treaty.contracts.findings import Severity
 from treaty.spark.report.data_test import TestReport as Report
@@ -18,14 +18,14 @@ from treaty.spark.report.data_test import WrittenQuarantine
 from treaty.spark.report.samples import Sample
 from treaty.spark.rules import Threshold, Unchecked
 
-FAILED = made(
+FAILED = build_report(
     rows_rule("unique:id", 30),
     rows_rule("required:id", 1),
     rows_rule("enum:status", 200, Severity.WARNING),
-    rows_rule("range:total", 4, allows=Threshold("mustBeLessOrEqualTo", 1, True)),
+    rows_rule("range:total", 4, threshold=Threshold("mustBeLessOrEqualTo", 1, True)),
     rows_rule("type:total"),
-    dataset_rule("row_count:rowCount", 1000, held=True, allows=Threshold("mustBeGreaterThan", 3)),
-    dataset_rule("freshness:at", timedelta(days=2, hours=5).total_seconds(), held=False),
+    dataset_rule("row_count:rowCount", 1000, passed=True, threshold=Threshold("mustBeGreaterThan", 3)),
+    dataset_rule("freshness:at", timedelta(days=2, hours=5).total_seconds(), passed=False),
     quarantined=31,
     drift=(difference(Severity.ERROR, "total", "is declared as number, but the data have string"),),
     samples=(
@@ -36,14 +36,14 @@ FAILED = made(
     quarantine=WrittenQuarantine("bad", 31),
     unchecked=(Unchecked("reference:customer_id -> customers.id", "no data were given for 'customers'"),),
 )
-PASSED = made(rows_rule("required:id"), rows_rule("type:total"))
-ALLOWED = made(rows_rule("required:id", 5), quarantined=5, allowed=Threshold("mustBeLessOrEqualTo", 10))
+PASSED = build_report(rows_rule("required:id"), rows_rule("type:total"))
+ALLOWED = build_report(rows_rule("required:id", 5), quarantined=5, allowed=Threshold("mustBeLessOrEqualTo", 10))
 WITHIN = "allowed"
 
 ESCAPE = "x\x1b[31m\x07\u202e<script>alert('1')</script>]]>&\ufffe\nnew | line"
 HOSTILE = Report(
     ESCAPE,
-    made(rows_rule(f"required:{ESCAPE}", 1), quarantined=1, unchecked=(Unchecked(ESCAPE, ESCAPE),)).measures,
+    build_report(rows_rule(f"required:{ESCAPE}", 1), quarantined=1, unchecked=(Unchecked(ESCAPE, ESCAPE),)).measures,
     (difference(Severity.ERROR, ESCAPE, ESCAPE),),
     (Sample(f"required:{ESCAPE}", ESCAPE, 1, ((ESCAPE, ESCAPE),)),),
     quarantine=WrittenQuarantine(ESCAPE, 1),
@@ -54,11 +54,11 @@ TEXT = """\
 
 Rules
      Rule          Rows or value  Share  Requirement                                                      Severity
-  ✗  unique:id                30    3 %  must be right                                             error
-  ✗  required:id               1  0.1 %  must be right                                             error
+  ✗  unique:id                30    3 %  must be valid                                             error
+  ✗  required:id               1  0.1 %  must be valid                                             error
   ✗  freshness:at        2 d 5 h         newest row must be at most 1 d old                        error
-  !  enum:status             200   20 %  must be right                                             warning
-  ✓  range:total               4  0.4 %  must be right; violating rows must be at most 1 %     error
+  !  enum:status             200   20 %  must be valid                                             warning
+  ✓  range:total               4  0.4 %  must be valid; violating rows must be at most 1 %     error
   ✓  2 other rules passed; list with -v
 
 Most frequent violations
@@ -137,16 +137,16 @@ def test_junit_tells_counts_and_samples_of_a_failure() -> None:
     failure = suite(FAILED).find("testcase[@name='unique:id']/failure")
 
     assert failure is not None
-    assert failure.attrib == {"type": "unique", "message": "30 rows (3 %): must be right"}
+    assert failure.attrib == {"type": "unique", "message": "30 rows (3 %): must be valid"}
     assert (failure.text or "").splitlines()[1:] == ['{"id":"7"}  (20×)  id 7', '{"id":"8"}  (10×)  id 8']
 
 
 @pytest.mark.parametrize(
     ("report", "rule", "said"),
     [
-        (FAILED, "enum:status", "warning: 200 rows (20 %): must be right"),
-        (FAILED, "range:total", f"{WITHIN}: 4 rows (0.4 %): must be right; violating rows must be at most 1 %"),
-        (ALLOWED, "required:id", f"{WITHIN}: 5 rows (0.5 %): must be right"),
+        (FAILED, "enum:status", "warning: 200 rows (20 %): must be valid"),
+        (FAILED, "range:total", f"{WITHIN}: 4 rows (0.4 %): must be valid; violating rows must be at most 1 %"),
+        (ALLOWED, "required:id", f"{WITHIN}: 5 rows (0.5 %): must be valid"),
     ],
 )
 def test_junit_passes_what_does_not_fail_the_test(report: Report, rule: str, said: str) -> None:
@@ -205,7 +205,7 @@ def test_html_shows_what_the_text_shows() -> None:
 
 
 def test_markdown_is_short() -> None:
-    many = made(*(rows_rule(f"type:c{number:03}", 1) for number in range(300)), quarantined=1)
+    many = build_report(*(rows_rule(f"type:c{number:03}", 1) for number in range(300)), quarantined=1)
 
     assert len(render_report(many, ReportFormat.MARKDOWN).splitlines()) < 40
     assert "280 more violated" in render_report(many, ReportFormat.MARKDOWN)

@@ -77,7 +77,7 @@ def request_(upstream: Repository, host: CodeHost, tmp_path: Path) -> PullReques
     return PullRequest(upstream, host, tmp_path / "runs")
 
 
-def test_the_action_refuses_a_break_comments_once_and_updates_it_when_it_is_put_right(
+def test_the_action_fails_on_a_breaking_change_and_updates_its_comment_after_the_fix(
     upstream: Repository, host: CodeHost, request_: PullRequest
 ) -> None:
     upstream.branch("change")
@@ -100,7 +100,7 @@ def test_the_action_refuses_a_break_comments_once_and_updates_it_when_it_is_put_
     assert host.changes() == ["POST", "PATCH"]
 
 
-def test_a_fork_is_judged_although_its_token_may_not_comment(
+def test_a_fork_is_checked_although_its_token_may_not_comment(
     upstream: Repository, host: CodeHost, request_: PullRequest, tmp_path: Path
 ) -> None:
     host.writable = False
@@ -116,7 +116,7 @@ def test_a_fork_is_judged_although_its_token_may_not_comment(
     assert host.comments == []
 
 
-def test_the_action_registers_what_a_push_brought_and_again_nothing(upstream: Repository, tmp_path: Path) -> None:
+def test_the_action_registers_pushed_contracts_once(upstream: Repository, tmp_path: Path) -> None:
     before = upstream.git("rev-parse", "HEAD")
     upstream.commit({ORDERS: V1_ONE_MORE})
     push = {"event_name": "push", "event": {"before": before}}
@@ -134,14 +134,14 @@ def test_the_action_registers_what_a_push_brought_and_again_nothing(upstream: Re
     assert "1 document · 1 unchanged" in ran[1].output
 
 
-def test_no_expression_is_put_into_a_script() -> None:
+def test_scripts_contain_no_expressions() -> None:
     scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
 
     assert len(scripts) == 4
     assert [script for script in scripts if "${{" in script] == []
 
 
-def test_other_actions_are_pinned_by_their_version() -> None:
+def test_other_actions_are_pinned_to_a_version() -> None:
     used = [step["uses"] for step in ACTION["runs"]["steps"] if "uses" in step]
 
     assert used
@@ -165,7 +165,7 @@ def _gitlab(upstream: Repository, host: CodeHost) -> dict[str, str]:
     }
 
 
-def test_the_gitlab_template_refuses_a_break_with_its_reports_and_a_note(
+def test_the_gitlab_template_fails_on_a_breaking_change_with_reports_and_a_note(
     upstream: Repository, host: CodeHost, tmp_path: Path
 ) -> None:
     upstream.branch("change")
@@ -183,7 +183,7 @@ def test_the_gitlab_template_refuses_a_break_with_its_reports_and_a_note(
     assert "delivery-planner" in note["body"]
 
 
-def test_the_gitlab_template_registers_what_was_merged(upstream: Repository, tmp_path: Path) -> None:
+def test_the_gitlab_template_registers_merged_contracts(upstream: Repository, tmp_path: Path) -> None:
     before = upstream.git("rev-parse", "HEAD")
     upstream.commit({ORDERS: V1_ONE_MORE})
     env = {"CI_COMMIT_BEFORE_SHA": before, "TREATY_REGISTRY": str(tmp_path / "r.db"), "TREATY_ACTOR": "ci"}
@@ -208,7 +208,7 @@ def _commit(repository: Repository, files: dict[str, Any]) -> subprocess.Complet
     )
 
 
-def test_the_hook_lets_only_contracts_in_that_may_merge(upstream: Repository) -> None:
+def test_the_hook_blocks_contracts_that_may_not_merge(upstream: Repository) -> None:
     hook = upstream.folder / ".git" / "hooks" / "pre-commit"
     hook.write_text(f"#!/bin/sh\nexec {shlex.join(shlex.split(HOOKS['treaty-check']['entry']))}\n")
     hook.chmod(0o755)
@@ -222,7 +222,7 @@ def test_the_hook_lets_only_contracts_in_that_may_merge(upstream: Repository) ->
     assert passed.returncode == 0, passed.stdout + passed.stderr
 
 
-def test_the_hooks_name_commands_that_exist_and_files_that_they_look_at() -> None:
+def test_the_hooks_use_existing_commands_and_file_patterns() -> None:
     for one in HOOKS.values():
         assert one["entry"].split()[:2] == ["treaty", "check"]
         assert one["pass_filenames"] is False

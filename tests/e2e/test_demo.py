@@ -1,4 +1,4 @@
-"""The demo runs offline to its end, and shows what it is made to show."""
+"""The demo runs offline and prints the expected results."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from treaty.spark.jars import default_jar_folder
 
 ROOT = Path(__file__).parents[2]
 _LAST = "18"
-"""The steps after it run the pipeline, which tests/pipeline/retail does with more questions."""
+"""The steps after it run the pipeline, which tests/pipeline/retail tests in detail."""
 _FINANCE = "retail.publications.finance_recognized_sale"
 
 
-def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
+def test_the_demo_shows_the_consumers_affected_by_a_refused_change(tmp_path: Path) -> None:
     environment = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
@@ -36,7 +36,7 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
 
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr
     assert ran.stderr == ""
-    for said in (
+    for message in (
         "18 documents · 18 registered",
         "group-ledger  external_regulatory · critical · #group-ledger\n     reads recognition_rule_reference",
         "tax-reporting  external_regulatory · critical · tax-data@retail.example",
@@ -52,5 +52,5 @@ def test_the_demo_shows_whom_a_refused_change_would_hit(tmp_path: Path) -> None:
         "proven: exact fields returned unchanged",
         "|        Porto|      2|",
     ):
-        assert said in ran.stdout
+        assert message in ran.stdout
     assert [one.name for one in tmp_path.iterdir()] == ["left"]

@@ -1,4 +1,4 @@
-"""The examples are contracts one would be glad to meet, but for the one that shows what not to do."""
+"""The examples have no lint findings, except for the one that shows poor contracts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 RETAIL = EXAMPLES / "retail"
 PUBLICATIONS = RETAIL / "contracts" / "publications"
 GOOD = sorted(path for path in EXAMPLES.rglob("*.yaml") if ".poor." not in path.name and "pipeline" not in path.parts)
-"""Contracts and changes of them; what a pipeline declares is read elsewhere."""
+"""Contracts and changes of contracts; declarations of pipelines are tested elsewhere."""
 
 
 def _contract(path: Path) -> Contract:
@@ -23,14 +23,14 @@ def _contract(path: Path) -> Contract:
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
-def test_an_example_lints_clean(path: Path) -> None:
+def test_an_example_has_no_lint_findings(path: Path) -> None:
     report = lint(load(path.read_bytes(), str(path)), LintSettings(), date(2026, 1, 1))
 
     assert report.findings == ()
     assert report.score == 100
 
 
-def test_the_poor_example_shows_why_it_is_poor() -> None:
+def test_the_poor_example_has_the_expected_findings() -> None:
     (path,) = EXAMPLES.rglob("*.poor.yaml")
 
     report = lint(load(path.read_bytes(), str(path)), LintSettings(), date(2026, 1, 1))
@@ -71,7 +71,7 @@ def test_a_consumer_contract_states_what_it_promises(name: str) -> None:
     assert blocks.lineage
 
 
-def test_the_second_line_of_finance_comes_with_its_migration_plan() -> None:
+def test_the_second_finance_line_has_a_migration_plan() -> None:
     first, second = (
         _contract(PUBLICATIONS / f"retail.publications.finance_recognized_sale{part}.yaml") for part in ("", ".v2")
     )
@@ -83,7 +83,7 @@ def test_the_second_line_of_finance_comes_with_its_migration_plan() -> None:
     assert "field_renamed" in {item.change.kind for item in verdict.judged}
 
 
-def test_the_two_changes_of_the_demo_are_judged_as_their_names_say() -> None:
+def test_the_demo_changes_get_the_verdict_in_their_names() -> None:
     finance = _contract(PUBLICATIONS / "retail.publications.finance_recognized_sale.yaml")
     timeline = _contract(PUBLICATIONS / "retail.publications.customer_order_timeline.yaml")
 

@@ -81,7 +81,7 @@ def test_a_public_name_loads_and_is_on_the_page(name: str) -> None:
     ("module", "name", "extra"),
     [("sqlalchemy", "Registry", "registry"), ("httpx2", "RegistryClient", "registry"), ("pyspark", "enforce", "spark")],
 )
-def test_a_name_whose_extra_is_missing_says_which(module: str, name: str, extra: str) -> None:
+def test_a_missing_extra_is_named(module: str, name: str, extra: str) -> None:
     code = f"import sys; sys.modules[{module!r}] = None\nfrom treaty import {name}"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

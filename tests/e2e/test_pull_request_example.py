@@ -1,4 +1,4 @@
-"""The story of a pull request: refused with those it hits, then put right."""
+"""The pull request example: refused with the affected consumers, then fixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.e2e.workflows import ROOT, environment
 
 
-def test_the_example_is_refused_with_both_consumers_named_and_passes_once_it_is_put_right(tmp_path: Path) -> None:
+def test_the_pull_request_example_fails_with_both_consumers_and_passes_after_the_fix(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["bash", "examples/pull-request/demo.sh"],
         cwd=ROOT,

@@ -64,7 +64,7 @@ def test_the_first_diff_prints_what_the_readme_shows(repository: Path) -> None:
     assert ran.returncode == 3
 
 
-def test_the_registry_says_what_the_readme_shows(repository: Path) -> None:
+def test_the_registry_prints_what_the_readme_shows(repository: Path) -> None:
     for beginning in ("$ treaty register git:", "$ treaty consumer subscribe ", "$ treaty consumer impact "):
         command, _, expected = _block("console", beginning).partition("\n")
 
@@ -80,14 +80,14 @@ def test_the_registry_says_what_the_readme_shows(repository: Path) -> None:
         assert ran.stdout == expected
 
 
-def test_the_library_example_says_what_its_comments_say() -> None:
+def test_the_library_example_prints_what_its_comments_say() -> None:
     code = _block("python", "ContractRegistry()")
     names: dict[str, object] = {}
 
     exec(code, names)  # noqa: S102 - the README's own example
 
-    for expression, said in re.findall(r"^(report\S+)\s+# (.+)$", code, re.MULTILINE):
-        assert eval(expression, names) == eval(said), expression  # noqa: S307
+    for expression, message in re.findall(r"^(report\S+)\s+# (.+)$", code, re.MULTILINE):
+        assert eval(expression, names) == eval(message), expression  # noqa: S307
 
 
 def test_make_help_lists_the_commands_of_the_readme() -> None:
@@ -97,7 +97,7 @@ def test_make_help_lists_the_commands_of_the_readme() -> None:
         assert f"make {target}" in listed
 
 
-def test_every_relative_link_of_the_documents_leads_somewhere() -> None:
+def test_every_relative_link_in_the_documents_exists() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
     broken = [
         f"{document.name}: {target}"

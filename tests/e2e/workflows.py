@@ -1,4 +1,4 @@
-"""Running an action's steps, or a job's script, with the variables that GitHub and GitLab set."""
+"""Runs the steps of an action or the script of a job with the variables of GitHub or GitLab."""
 
 from __future__ import annotations
 

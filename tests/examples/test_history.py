@@ -1,4 +1,4 @@
-"""The retailer's history: valid where nothing was done to it, and nothing done to it that its ledger does not tell."""
+"""The retail history: valid except for the defects in its ledger."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from examples.retail.history import Options, write
-from tests.examples.books import exceptions
-from tests.examples.histories import Told, distinct, read_wave
+from tests.examples.event_audit import exceptions
+from tests.examples.history_reader import Wave, distinct, read_wave
 
 OPTIONS = Options(orders=2_000, seed=11, days=20)
 
@@ -25,26 +25,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def first(folder: Path) -> Told:
+def first(folder: Path) -> Wave:
     return read_wave(folder, 1)
 
 
 @pytest.fixture(scope="module")
-def second(folder: Path) -> Told:
+def second(folder: Path) -> Wave:
     return read_wave(folder, 2)
 
 
 @pytest.fixture(scope="module", params=[1, 2], ids=["first wave", "second wave"])
-def told(request: pytest.FixtureRequest, first: Told, second: Told) -> Told:
+def wave(request: pytest.FixtureRequest, first: Wave, second: Wave) -> Wave:
     return first if request.param == 1 else second
 
 
-def test_a_line_breaks_a_rule_only_where_the_ledger_says_which(told: Told) -> None:
-    expected = {place: {entry["rule"]} for place, entry in told.entries("quarantined").items()}
-    assert told.broken == expected
+def test_a_line_violates_only_the_rules_named_in_the_ledger(wave: Wave) -> None:
+    expected = {place: {entry["rule"]} for place, entry in wave.entries("quarantined").items()}
+    assert wave.violations == expected
 
 
-def test_every_kind_of_damage_and_poison_is_there(first: Told) -> None:
+def test_every_kind_of_damage_occurs(first: Wave) -> None:
     kinds = {(entry["event"], entry["detail"]) for entry in first.ledger if entry["outcome"] == "quarantined"}
     assert {detail for _, detail in kinds} >= {
         *("missing_required", "null_required", "missing_nested", "bad_type", "bad_enum", "bad_pattern", "bad_format"),
@@ -62,57 +62,57 @@ def test_every_kind_of_damage_and_poison_is_there(first: Told) -> None:
     assert {event for event, _ in kinds} == set(first.summary["events"])
 
 
-def test_a_line_comes_again_only_where_the_ledger_says_so(first: Told, second: Told) -> None:
+def test_lines_repeat_only_as_the_ledger_says(first: Wave, second: Wave) -> None:
     seen: dict[str, bytes] = {}
-    for told in (first, second):
+    for wave in (first, second):
         again = set()
-        for line in sorted(told.valid, key=lambda line: line.file):
+        for line in sorted(wave.valid, key=lambda line: line.file):
             event_id = line.payload["event_id"]
             if event_id in seen:
                 assert seen[event_id] == line.content
                 again.add(line.place)
             seen.setdefault(event_id, line.content)
-        assert again == set(told.entries("deduplicated"))
+        assert again == set(wave.entries("deduplicated"))
 
 
-def test_the_ledger_names_each_line_once(told: Told) -> None:
-    places = [(entry["file"], entry["line"]) for entry in told.ledger if entry["file"]]
+def test_the_ledger_has_each_line_once(wave: Wave) -> None:
+    places = [(entry["file"], entry["line"]) for entry in wave.ledger if entry["file"]]
     assert len(places) == len(set(places))
-    assert set(places) <= {line.place for line in told.lines}
-    assert {entry["wave"] for entry in told.ledger} == {told.wave}
+    assert set(places) <= {line.place for line in wave.lines}
+    assert {entry["wave"] for entry in wave.ledger} == {wave.wave}
 
 
-def test_what_the_ledger_says_never_came_did_not_come(told: Told) -> None:
-    came = {line.payload["event_id"] for line in told.valid}
-    absent = [entry for entry in told.ledger if entry["file"] is None]
+def test_dropped_events_do_not_arrive(wave: Wave) -> None:
+    came = {line.payload["event_id"] for line in wave.valid}
+    absent = [entry for entry in wave.ledger if entry["file"] is None]
     assert absent
     assert not came & {entry["event_id"] for entry in absent}
 
 
-def test_the_summary_counts_what_lies_there(told: Told) -> None:
-    assert told.summary["arrivals"]["lines"] == len(told.lines)
-    lines = Counter(line.event for line in told.lines)
+def test_the_summary_counts_the_lines(wave: Wave) -> None:
+    assert wave.summary["arrivals"]["lines"] == len(wave.lines)
+    lines = Counter(line.event for line in wave.lines)
     bad, again = (
-        Counter(place[0].partition("/")[0] for place in told.entries(name)) for name in ("quarantined", "deduplicated")
+        Counter(place[0].partition("/")[0] for place in wave.entries(name)) for name in ("quarantined", "deduplicated")
     )
-    for event, counts in told.summary["events"].items():
+    for event, counts in wave.summary["events"].items():
         assert counts["lines"] == lines[event]
         assert counts["quarantined"] == bad[event]
         assert counts["deduplicated"] == again[event]
         assert counts["distinct"] == lines[event] - bad[event] - again[event]
-    assert told.summary["expected"] == Counter(entry["outcome"] for entry in told.ledger)
-    told_of = Counter((entry["defect"], entry["detail"]) for entry in told.ledger)
-    assert told.summary["defects"] == {
+    assert wave.summary["expected"] == Counter(entry["outcome"] for entry in wave.ledger)
+    told_of = Counter((entry["defect"], entry["detail"]) for entry in wave.ledger)
+    assert wave.summary["defects"] == {
         defect: {detail: count for (name, detail), count in sorted(told_of.items()) if name == defect}
         for defect in {name for name, _ in told_of}
     }
 
 
-def test_books_kept_from_the_events_find_what_the_ledger_expects(first: Told) -> None:
+def test_an_audit_of_the_events_finds_the_exceptions_of_the_ledger(first: Wave) -> None:
     assert exceptions(distinct(first.valid)) == first.opened()
 
 
-def test_the_second_wave_ends_the_exceptions_it_says_it_ends(first: Told, second: Told) -> None:
+def test_the_second_wave_resolves_the_exceptions_in_its_ledger(first: Wave, second: Wave) -> None:
     called_back = {
         entry["order_id"]: ("missing", "payment") for entry in second.ledger if entry["outcome"] == "updated"
     }
@@ -124,11 +124,11 @@ def test_the_second_wave_ends_the_exceptions_it_says_it_ends(first: Told, second
 
 
 @pytest.mark.parametrize("reason", ["missing", "conflict", "late", "duplicate", "identity"])
-def test_exceptions_of_every_class_are_there(reason: str, first: Told) -> None:
+def test_exceptions_of_every_class_occur(reason: str, first: Wave) -> None:
     assert first.summary["exceptions"]["opened"][reason] >= 2
 
 
-def test_sequences_have_gaps_only_where_the_ledger_says_something_was_dropped(first: Told) -> None:
+def test_sequences_have_gaps_only_where_events_were_dropped(first: Wave) -> None:
     seen: dict[tuple[str, str], set[int]] = defaultdict(set)
     for name, event in distinct(first.valid):
         match name:
@@ -142,8 +142,8 @@ def test_sequences_have_gaps_only_where_the_ledger_says_something_was_dropped(fi
     assert gaps == {entry["key"] for entry in first.ledger if entry["outcome"] == "dropped"}
 
 
-def test_amounts_of_an_order_add_up(told: Told) -> None:
-    orders = [event for name, event in distinct(told.valid) if name == "order_placed"]
+def test_amounts_of_an_order_add_up(wave: Wave) -> None:
+    orders = [event for name, event in distinct(wave.valid) if name == "order_placed"]
     assert orders
     for order in orders:
         total = order["order_total"]
@@ -158,7 +158,7 @@ def test_amounts_of_an_order_add_up(told: Told) -> None:
         ]
 
 
-def test_no_more_is_shipped_than_ordered_nor_returned_than_shipped(first: Told) -> None:
+def test_shipped_and_returned_quantities_are_within_the_order(first: Wave) -> None:
     pieces: dict[str, Counter[tuple[str, int]]] = {"ordered": Counter(), "gone": Counter(), "back": Counter()}
     fields = {
         "order_placed": ("ordered", "order_lines", "ordered_quantity"),
@@ -176,7 +176,7 @@ def test_no_more_is_shipped_than_ordered_nor_returned_than_shipped(first: Told) 
     assert not pieces["back"] - pieces["gone"]
 
 
-def test_parcels_hold_what_the_shipment_says(first: Told) -> None:
+def test_parcels_add_up_to_the_shipment(first: Wave) -> None:
     for name, event in distinct(first.valid):
         if name == "shipment_dispatched" and event["shipment_parcels"]:
             packed: Counter[str] = Counter()
@@ -188,7 +188,7 @@ def test_parcels_hold_what_the_shipment_says(first: Told) -> None:
             assert packed == shipped
 
 
-def test_all_channels_and_forty_countries_trade(first: Told) -> None:
+def test_all_channels_and_forty_countries_occur(first: Wave) -> None:
     orders = [event for name, event in distinct(first.valid) if name == "order_placed"]
     assert {order["sales_channel"] for order in orders} == {"ecommerce", "store", "marketplace"}
     assert len({order["selling_country_code"] for order in orders}) == 40
@@ -199,7 +199,7 @@ def test_all_channels_and_forty_countries_trade(first: Told) -> None:
         assert ("delivery_address" in order) == (order["fulfillment_method"] == "home_delivery")
 
 
-def test_the_second_wave_arrives_after_the_first_and_names_its_orders(first: Told, second: Told) -> None:
+def test_the_second_wave_arrives_after_the_first_and_names_its_orders(first: Wave, second: Wave) -> None:
     assert second.summary["arrivals"]["first"] > first.summary["arrivals"]["last"]
     known = {event["order_id"] for name, event in distinct(first.valid)}
     touched = {event["order_id"] for name, event in distinct(second.valid)}

@@ -1,4 +1,4 @@
-"""What a run must find follows from the ledgers, and an auditor who never saw them agrees."""
+"""The findings expected of a run, from the ledgers, agree with an independent audit of the events."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from examples.retail.accounting import Account, differences, expected, quarantined_lines
 from examples.retail.history import Options, write
-from tests.examples.books import exceptions
-from tests.examples.histories import Line, Told, distinct, read_wave
+from tests.examples.event_audit import exceptions
+from tests.examples.history_reader import Line, Wave, distinct, read_wave
 
 OPTIONS = Options(orders=1_000, seed=5, days=10)
 SEQUENCES = {
@@ -21,7 +21,7 @@ SEQUENCES = {
     "payment_failed": ("payment", "payment_id", "payment_event_sequence"),
     "shipment_dispatched": ("shipment", "order_id", "shipment_sequence_in_order"),
 }
-"""Which sequence the events of a source are part of, by which key, and where their number stands."""
+"""The sequence of each source, its key, and the field with the number."""
 
 
 @pytest.fixture(scope="module")
@@ -44,37 +44,39 @@ def account(folder: Path, waves: int) -> Account:
 
 
 @pytest.fixture(scope="module")
-def told(folder: Path, waves: int) -> list[Told]:
+def history(folder: Path, waves: int) -> list[Wave]:
     return [read_wave(folder, wave) for wave in range(1, waves + 1)]
 
 
-def test_every_line_is_accounted_for_once(account: Account, told: list[Told]) -> None:
+def test_every_line_is_accounted_for_once(account: Account, history: list[Wave]) -> None:
     quarantined: Counter[str] = Counter()
     for (source, _), count in account.quarantined.items():
         quarantined[source] += count
 
-    assert account.lines == Counter(_source(line.event) for wave in told for line in wave.lines)
+    assert account.lines == Counter(_source(line.event) for wave in history for line in wave.lines)
     assert account.lines == Counter(account.accepted) + Counter(account.duplicates) + quarantined
 
 
-def test_bad_lines_are_those_that_break_a_rule(account: Account, told: list[Told], folder: Path, waves: int) -> None:
-    broken = {place: rules for wave in told for place, rules in wave.broken.items()}
+def test_invalid_lines_are_those_that_violate_a_rule(
+    account: Account, history: list[Wave], folder: Path, waves: int
+) -> None:
+    broken = {place: rules for wave in history for place, rules in wave.violations.items()}
     by_rule = Counter((_source(place[0].partition("/")[0]), rule) for place, (rule,) in broken.items())
 
     assert {place: {rule} for place, rule in quarantined_lines(folder, waves).items()} == broken
     assert account.quarantined == by_rule
 
 
-def test_duplicates_are_the_events_that_were_told_before(account: Account, told: list[Told]) -> None:
-    valid = _valid(told)
+def test_duplicates_are_events_that_arrived_before(account: Account, history: list[Wave]) -> None:
+    valid = _valid(history)
 
     again = Counter(_source(line.event) for line in valid) - Counter(name for name, _ in distinct(valid))
 
     assert account.duplicates == again
 
 
-def test_exceptions_are_those_that_books_kept_from_the_events_show(account: Account, told: list[Told]) -> None:
-    events = list(distinct(_valid(told)))
+def test_exceptions_agree_with_an_audit_of_the_events(account: Account, history: list[Wave]) -> None:
+    events = list(distinct(_valid(history)))
     called_back = {event["order_id"] for _, event in events if event.get("payment_id") in account.charged_back}
 
     found = {
@@ -87,9 +89,9 @@ def test_exceptions_are_those_that_books_kept_from_the_events_show(account: Acco
     assert account.exceptions == {(order_id, reason) for order_id, reason, _ in found}
 
 
-def test_gaps_are_the_sequences_that_lack_a_number(account: Account, told: list[Told]) -> None:
+def test_gaps_are_sequences_with_a_missing_number(account: Account, history: list[Wave]) -> None:
     numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for name, event in distinct(_valid(told)):
+    for name, event in distinct(_valid(history)):
         if name in SEQUENCES:
             what, key, sequence = SEQUENCES[name]
             numbers[what, event[key]].add(event[sequence])
@@ -99,13 +101,11 @@ def test_gaps_are_the_sequences_that_lack_a_number(account: Account, told: list[
     assert {(SEQUENCES[source][0], key) for source, key in account.gaps} == gaps
 
 
-def test_an_event_is_out_of_order_where_files_or_waves_tell_that_a_newer_one_came_first(
-    account: Account, told: list[Told]
-) -> None:
+def test_an_event_is_out_of_order_if_a_newer_one_arrived_first(account: Account, history: list[Wave]) -> None:
     found: Counter[str] = Counter()
     seen: set[str] = set()
     highest: Counter[tuple[str, str]] = Counter()
-    for wave in told:
+    for wave in history:
         within: Counter[tuple[str, str]] = Counter()
         for line in sorted(wave.valid, key=lambda line: (line.event, line.place)):
             name, event = _source(line.event), line.payload
@@ -122,7 +122,7 @@ def test_an_event_is_out_of_order_where_files_or_waves_tell_that_a_newer_one_cam
     assert account.out_of_order == +found
 
 
-def test_a_run_that_finds_everything_differs_in_nothing(account: Account) -> None:
+def test_a_complete_run_has_no_differences(account: Account) -> None:
     assert differences(account, replace(account, exception_claims=frozenset())) == []
 
 
@@ -139,7 +139,7 @@ def test_a_run_that_finds_everything_differs_in_nothing(account: Account) -> Non
         ("duplicates", {}, ["duplicates: orders is 0 and should be 3"]),
     ],
 )
-def test_what_a_run_misses_or_makes_up_is_told(part: str, found: object, sentences: list[str]) -> None:
+def test_missed_and_invented_findings_are_reported(part: str, found: object, sentences: list[str]) -> None:
     must = Account(
         lines={},
         accepted={},
@@ -156,8 +156,8 @@ def test_what_a_run_misses_or_makes_up_is_told(part: str, found: object, sentenc
     assert differences(must, replace(must, **{part: got})) == sentences  # type: ignore[arg-type]
 
 
-def _valid(told: list[Told]) -> tuple[Line, ...]:
-    return tuple(line for wave in told for line in wave.valid)
+def _valid(history: list[Wave]) -> tuple[Line, ...]:
+    return tuple(line for wave in history for line in wave.valid)
 
 
 def _source(event: str) -> str:

@@ -1,17 +1,15 @@
-"""Amounts are written in the unit that fits, promises as people say them."""
+"""Amounts and promises are formatted with suitable units."""
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
 
-from treaty.observability import State, amounts
-from treaty.observability.measures import KNOWN_MEASURES, DayState, days_until, fill_days, summarize_day
+from treaty.observability import amounts
+from treaty.observability.measures import KNOWN_MEASURES
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "text"),
     [
         (45.0, "s", "45 s"),
         (720.0, "s", "12 min"),
@@ -27,22 +25,11 @@ from treaty.observability.measures import KNOWN_MEASURES, DayState, days_until, 
         (3.0, "", "3"),
     ],
 )
-def test_an_amount_has_the_unit_that_fits(value: float, unit: str, said: str) -> None:
-    assert amounts.format_amount(value, unit) == said
+def test_an_amount_has_a_suitable_unit(value: float, unit: str, text: str) -> None:
+    assert amounts.format_amount(value, unit) == text
 
 
-def test_a_promise_says_on_which_side_it_is_kept() -> None:
+def test_a_promise_has_the_sign_of_its_bound() -> None:
     assert amounts.format_promise(KNOWN_MEASURES["freshness"], 86_400.0) == "≤ 1 d"
     assert amounts.format_promise(KNOWN_MEASURES["availability"], 99.5) == "≥ 99.5 %"
     assert amounts.format_measured(KNOWN_MEASURES["run"], 0.0) == "failed"
-
-
-def test_a_row_of_the_grid_has_every_day() -> None:
-    days = days_until(date(2026, 3, 2), 3)
-    bad = summarize_day(days[1], {"freshness": State.FAILING, "run": State.HEALTHY, "volume": None})
-
-    assert fill_days(days, [bad]) == (
-        DayState(date(2026, 2, 28)),
-        DayState(date(2026, 3, 1), State.FAILING, ("freshness",)),
-        DayState(date(2026, 3, 2)),
-    )

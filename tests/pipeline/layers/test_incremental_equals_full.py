@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.pipeline.layers.arrivals import Arrival, contract, raw, source
-from tests.spark.laws import LAWS
+from tests.spark.property_settings import FEW_EXAMPLES
 from treaty.contracts.versions import Line
 from treaty.pipeline.layers.events import (
     check_events,
@@ -111,7 +111,7 @@ def _content(frame: DataFrame) -> Counter[str]:
     return Counter(str(sorted(row.asDict(recursive=True).items())) for row in frame.drop("_run").collect())
 
 
-@settings(LAWS, max_examples=2)
+@settings(FEW_EXAMPLES, max_examples=2)
 @given(seed=st.integers(0, 10**6))
 def test_incremental_runs_equal_one_full_run(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     history, folder = _history(seed), Path(mkdtemp(prefix="batches-", dir=tmp_path))

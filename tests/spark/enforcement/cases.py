@@ -1,4 +1,4 @@
-"""Cases of enforcement as data: fields, rows in SQL, and which row breaks which rule."""
+"""Cases of enforcement as data: fields, rows in SQL, and the rules that each row violates."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ class Case:
     @property
     def policy(self) -> Policy:
         """The choices of the case."""
-        said = self.data.get("policy", {})
+        message = self.data.get("policy", {})
         return Policy(
-            duplicates=Duplicates(said.get("duplicates", "keep_none")),
-            order=tuple(said.get("order", ())),
-            unknown_fields=UnknownFields(said["unknown_fields"]) if "unknown_fields" in said else None,
-            severity={name: Severity(weight) for name, weight in said.get("severity", {}).items()},
+            duplicates=Duplicates(message.get("duplicates", "keep_none")),
+            order=tuple(message.get("order", ())),
+            unknown_fields=UnknownFields(message["unknown_fields"]) if "unknown_fields" in message else None,
+            severity={name: Severity(weight) for name, weight in message.get("severity", {}).items()},
         )
 
     @property

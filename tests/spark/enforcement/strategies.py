@@ -1,4 +1,4 @@
-"""Generated contracts with rows for them: sound values, broken ones, and the awkward ones in between."""
+"""Generated contracts and rows: valid values, invalid values and edge cases."""
 
 from __future__ import annotations
 

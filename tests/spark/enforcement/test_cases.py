@@ -1,4 +1,4 @@
-"""Every rule kind, case by case: which rows go to quarantine and why, and what is measured."""
+"""Every kind of rule, case by case: quarantined rows, their violations, and measures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _broken(quarantined: DataFrame) -> dict[int, list[str]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_case_is_enforced_as_its_table_says(case: Case, spark: SparkSession) -> None:
+def test_violations_of_a_case(case: Case, spark: SparkSession) -> None:
     result = case.enforced(spark)
 
     found = _broken(result.quarantined)
@@ -37,7 +37,7 @@ def test_a_case_is_enforced_as_its_table_says(case: Case, spark: SparkSession) -
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_case_is_measured_as_it_is_enforced(case: Case, spark: SparkSession) -> None:
+def test_measures_of_a_case_agree_with_its_violations(case: Case, spark: SparkSession) -> None:
     measures = case.enforced(spark).measures(case.now)
 
     expected: dict[str, int] = {}
@@ -53,7 +53,9 @@ def test_a_case_is_measured_as_it_is_enforced(case: Case, spark: SparkSession) -
             rule
         )
     others = {
-        item.rule.id: item.violating_rows for item in measures.results if item.violating_rows and item.rule.quarantines
+        result.rule.id: result.violating_rows
+        for result in measures.results
+        if result.violating_rows and result.rule.quarantines
     }
     assert others == expected
     assert (measures.rows, measures.quarantined) == (len(case.data["rows"]), len(case.data["broken"]))
@@ -61,7 +63,7 @@ def test_a_case_is_measured_as_it_is_enforced(case: Case, spark: SparkSession) -
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_valid_rows_have_the_contracts_schema(case: Case, spark: SparkSession) -> None:
+def test_valid_rows_have_the_schema_of_the_contract(case: Case, spark: SparkSession) -> None:
     found = case.enforced(spark).valid.schema
 
     declared = struct_type(case.contract.schema[0])
@@ -71,7 +73,7 @@ def test_valid_rows_have_the_contracts_schema(case: Case, spark: SparkSession) -
 
 
 @pytest.mark.parametrize("case", CASES[::4], ids=[case.name for case in CASES[::4]])
-def test_a_split_holds_what_the_frames_hold(case: Case, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_written_split_equals_the_frames(case: Case, spark: SparkSession, tmp_path: Path) -> None:
     result = case.enforced(spark)
 
     split = write_split(result, str(tmp_path / "split"), case.now)

@@ -1,4 +1,4 @@
-"""Rows made from a contract keep it: types, keys, lists of values, patterns, ranges, lengths and formats."""
+"""Generated rows satisfy their contract: types, keys, allowed values, patterns, ranges, lengths and formats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.documents import contract
-from tests.spark.laws import LAWS
+from tests.spark.property_settings import FEW_EXAMPLES
 from tests.strategies import contracts
 from treaty.compatibility.migration.sql_types import type_sql
 from treaty.contracts import Contract, Field
@@ -69,7 +69,7 @@ def test_the_same_contract_gives_the_same_rows() -> None:
     assert repr(generate_rows(item, 20, "seed")) != repr(generate_rows(item, 20, "another"))
 
 
-def test_nulls_and_edges_are_among_them() -> None:
+def test_rows_include_nulls_and_edge_cases() -> None:
     item = contract(EVERYTHING).schema[0]
     rows = generate_rows(item, 100)
 
@@ -82,7 +82,7 @@ def test_nulls_and_edges_are_among_them() -> None:
     assert len(set(columns["id"])) == 100
 
 
-def test_there_are_no_more_rows_than_keys() -> None:
+def test_the_number_of_rows_is_limited_by_the_keys() -> None:
     item = contract(
         [{"name": "k", "logicalType": "string", "primaryKey": True, "enum": [{"value": "a"}, {"value": "b"}]}]
     ).schema[0]
@@ -90,7 +90,7 @@ def test_there_are_no_more_rows_than_keys() -> None:
     assert sorted(generate_rows(item, 50)) == [("a",), ("b",)]
 
 
-def test_terms_that_leave_no_value_are_told() -> None:
+def test_terms_without_any_valid_value_are_refused() -> None:
     impossible = {"name": "x", "logicalType": "string", "required": True}
     item = contract([{**impossible, "logicalTypeOptions": {"pattern": "^aaaa$", "maxLength": 2}}]).schema[0]
 
@@ -99,27 +99,27 @@ def test_terms_that_leave_no_value_are_told() -> None:
 
 
 @pytest.mark.parametrize("field", contract(EVERYTHING).schema[0].fields, ids=lambda field: field.name)
-def test_the_written_type_is_the_one_that_spark_has(field: Field) -> None:
+def test_the_declared_type_is_the_spark_type(field: Field) -> None:
     kind = spark_type(field)
 
     assert kind is not None
     assert type_sql(field).lower().replace("`", "").replace(": ", ":").replace(", ", ",") == kind.simpleString()
 
 
-def test_made_rows_keep_their_contract(spark: SparkSession) -> None:
+def test_generated_rows_satisfy_their_contract(spark: SparkSession) -> None:
     made = contract(EVERYTHING)
     item = made.schema[0]
 
     frame = spark.createDataFrame(generate_rows(item, 150), row_schema(item))
-    found = enforce(frame, made).measures()
+    measures = enforce(frame, made).measures()
 
-    assert [(one.rule.id, one.violating_rows) for one in found.breaches] == []
-    assert (found.rows, found.valid) == (150, 150)
+    assert [(result.rule.id, result.violating_rows) for result in measures.breaches] == []
+    assert (measures.rows, measures.valid) == (150, 150)
 
 
-@LAWS
+@FEW_EXAMPLES
 @given(contracts())
-def test_whatever_a_contract_says_its_rows_have_its_schema(spark: SparkSession, contract: Contract) -> None:
+def test_generated_rows_have_the_schema_of_any_contract(spark: SparkSession, contract: Contract) -> None:
     for item in contract.schema:
         try:
             rows = generate_rows(item, 10)

@@ -1,4 +1,4 @@
-"""Shims on rows: the old consumer's query runs unchanged, and what the path says is borne out."""
+"""Shims on rows: an old query runs unchanged, and proofs count violations and differences."""
 
 from __future__ import annotations
 
@@ -64,24 +64,24 @@ def test_the_old_consumers_query_runs_unchanged_on_the_view(spark: SparkSession)
     ]
 
 
-def test_the_story_is_proven_as_it_is_declared(proof: Proof) -> None:
+def test_the_declared_migration_is_proven(proof: Proof) -> None:
     assert proof.holds
     assert list(proof.failures) == []
     for way in MigrationDirection:
         (shim,) = [one for one in proof.shims if one.way is way]
         leaves = {
-            name: said for name, said in STORY[way.value].items() if name not in ("address", "orders", "orders[]")
+            name: message for name, message in STORY[way.value].items() if name not in ("address", "orders", "orders[]")
         }
         assert {one.field: one.fidelity.value for one in shim.fields} == leaves
 
 
-def test_exact_fields_come_back_as_they_went(proof: Proof) -> None:
+def test_exact_fields_survive_the_round_trip(proof: Proof) -> None:
     for name in ("full_name", "mail", "status", "address.zip", "orders[].sku"):
         field = _field(proof, MigrationDirection.BACK, name)
         assert (field.must_return, field.differing, field.broken) == (True, 0, 0)
 
 
-def test_what_is_lost_is_counted(proof: Proof) -> None:
+def test_lost_values_are_counted(proof: Proof) -> None:
     narrowed, dropped = (
         _field(proof, MigrationDirection.FORWARD, "points"),
         _field(proof, MigrationDirection.BACK, "fax"),
@@ -93,7 +93,7 @@ def test_what_is_lost_is_counted(proof: Proof) -> None:
     assert (dropped.differing or 0) > 0
 
 
-def test_a_proof_says_what_it_is_about(proof: Proof) -> None:
+def test_a_proof_names_its_versions_and_rows(proof: Proof) -> None:
     data = proof.as_data()
 
     assert (data["before"]["version"], data["after"]["version"], data["at"]) == ("1.4.0", "2.0.0", NOW.isoformat())
@@ -101,7 +101,7 @@ def test_a_proof_says_what_it_is_about(proof: Proof) -> None:
     assert data["shims"][0]["rows"]["used"] == 40
 
 
-def test_a_claim_that_does_not_hold_is_not_proven(spark: SparkSession) -> None:
+def test_a_false_claim_is_not_proven(spark: SparkSession) -> None:
     full = {
         "name": "full",
         "logicalType": "string",
@@ -121,7 +121,7 @@ def test_a_claim_that_does_not_hold_is_not_proven(spark: SparkSession) -> None:
     assert (field.must_return, field.differing, field.broken) == (True, 20, 20)
 
 
-def test_given_rows_that_break_their_contract_are_left_out(spark: SparkSession) -> None:
+def test_given_rows_that_violate_their_contract_are_left_out(spark: SparkSession) -> None:
     before = contract([{"name": "n", "logicalType": "integer", "required": True}])
     after = contract({"version": "2.0.0", "fields": [{"name": "n", "logicalType": "string", "required": True}]})
     rows = spark.createDataFrame([("1",), ("x",), (None,)], "n string")
@@ -135,7 +135,7 @@ def test_given_rows_that_break_their_contract_are_left_out(spark: SparkSession) 
     assert (back.rows.origin, back.rows.given, back.rows.used, back.conforming) == ("rows.csv", 3, 2, 1)
 
 
-def test_a_shape_that_cannot_be_served_is_not_proven(spark: SparkSession) -> None:
+def test_a_blocked_shim_is_not_proven(spark: SparkSession) -> None:
     before = contract([{"name": "a", "logicalType": "string", "required": True}])
     after = contract({"version": "2.0.0", "fields": [{"name": "b", "logicalType": "string"}]})
 
@@ -175,7 +175,7 @@ def test_every_kind_of_expression_runs(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     "sql", ["reflect('java.lang.System', 'getenv', 'HOME')", "(SELECT max(a) FROM orders)", "b", "a; DROP TABLE x"]
 )
-def test_sql_that_strangers_may_not_write_is_refused(sql: str) -> None:
+def test_sql_outside_the_allow_list_is_refused(sql: str) -> None:
     plan = {"guide": "g", "window": "9 d", "owner": "o", "fields": [{"field": "a", "sql": sql}]}
     fields = [{"name": "a", "logicalType": "string"}]
 
@@ -183,7 +183,7 @@ def test_sql_that_strangers_may_not_write_is_refused(sql: str) -> None:
         migration_path(contract(fields), contract({"version": "2.0.0", "fields": fields, "migration": plan}), guard_sql)
 
 
-def test_a_shim_that_spark_does_not_take_is_told_in_words(spark: SparkSession) -> None:
+def test_a_shim_that_spark_rejects_gives_a_clear_error(spark: SparkSession) -> None:
     path = migration_path(
         contract([{"name": "a", "logicalType": "date"}]),
         contract({"version": "2.0.0", "fields": [{"name": "a", "logicalType": "timestamp"}]}),

@@ -1,4 +1,4 @@
-"""Drafts of test data, and their fields as a document says them."""
+"""Drafts of test data, and their fields as documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROWS = 120
 
 Text = Callable[[int], str | None]
-"""What the row of a number has in a column."""
+"""Returns the value of a column in the row with this number."""
 
 
 def texts(spark: SparkSession, columns: dict[str, Text], rows: int = ROWS) -> DataFrame:
@@ -25,23 +25,23 @@ def texts(spark: SparkSession, columns: dict[str, Text], rows: int = ROWS) -> Da
 
 
 def drafted(frame: DataFrame, name: str = "orders", typing: TypeOrigin = TypeOrigin.STORED, **more: Any) -> Inferred:
-    """Draft a contract from a frame, and see that it can be written and read again."""
+    """Draft a contract from a frame, and check that it survives a round trip."""
     inferred = infer(frame, name, name, typing=typing, now=NOW, **more)
     assert contract_from(document_of(inferred.contract)) == inferred.contract
     return inferred
 
 
 def fields_of(contract: Contract) -> dict[str, dict[str, Any]]:
-    """Return the fields at the top, by name, as a document says them."""
+    """Return the top-level fields as documents, by name."""
     return {field["name"]: field for field in document_of(contract)["schema"][0]["properties"]}
 
 
-def said(field: dict[str, Any], leaving_out: Sequence[str] = ("name", "description", "customProperties")) -> Any:
-    """Return what a field says, without its guesses."""
-    return {key: value for key, value in field.items() if key not in leaving_out}
+def terms_of(field: dict[str, Any], without: Sequence[str] = ("name", "description", "customProperties")) -> Any:
+    """Return the terms of a field without its notes."""
+    return {key: value for key, value in field.items() if key not in without}
 
 
 def guessed(field: dict[str, Any]) -> dict[str, str]:
-    """Return what a field says of its guesses."""
+    """Return the guesses noted in a field."""
     (note,) = [entry["value"] for entry in field["customProperties"] if entry["property"] == "guessed"]
     return dict(note)

@@ -1,4 +1,4 @@
-"""Generated data: columns of many kinds whose values recur, so that a draft finds much to conclude from them."""
+"""Generated columns of many types with recurring values, so that drafts make many guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Freshness: guessed from the newest moment, and promised only where it is new."""
+"""Freshness is guessed from the newest timestamp, and drafted only if that is recent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _profile(*columns: tuple[str, int | None]) -> Profile:
 
 
 @pytest.mark.parametrize(("age", "days"), CASES)
-def test_what_is_new_could_be_promised_to_stay_so(age: timedelta, days: int | None) -> None:
+def test_days_of_freshness_by_age(age: timedelta, days: int | None) -> None:
     newest = (NOW - age - EPOCH) // timedelta(microseconds=1)
 
     found = guess_freshness(_profile(("updated_at", newest)), ["updated_at"], (), NOW)
@@ -51,7 +51,7 @@ RANKED = [
 
 
 @pytest.mark.parametrize(("names", "chosen"), RANKED)
-def test_the_moment_of_the_last_change_counts_most(names: list[str], chosen: str | None) -> None:
+def test_the_timestamp_of_the_last_update_is_preferred(names: list[str], chosen: str | None) -> None:
     newest = {name: 0 if name != "year_ten_thousand_at" else 2**62 for name in names}
 
     found = guess_freshness(_profile(*newest.items()), names, (), NOW)
@@ -59,7 +59,7 @@ def test_the_moment_of_the_last_change_counts_most(names: list[str], chosen: str
     assert (found and found.column) == chosen
 
 
-def test_personal_moments_and_those_never_seen_do_not_count() -> None:
+def test_personal_and_empty_timestamps_are_ignored() -> None:
     profile = _profile(("updated_at", None), ("sold_at", 5))
 
     assert guess_freshness(profile, ["updated_at", "sold_at"], {FieldPath().field("sold_at")}, NOW) is None

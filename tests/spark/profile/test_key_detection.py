@@ -1,4 +1,4 @@
-"""Keys: what tells all rows apart, exactly."""
+"""The key of a dataset is found and checked exactly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "columns", "key"), CASES, ids=[case[0] for case in CASES])
-def test_the_key_is_found(spark: SparkSession, name: str, columns: list[str], key: list[str]) -> None:
+def test_the_key_of_a_dataset(spark: SparkSession, name: str, columns: list[str], key: list[str]) -> None:
     frame = spark.range(ROWS).selectExpr(*columns)
     profile = collect_text_statistics(frame, collect_value_statistics(frame))
     persons = {FieldPath().field("email")}
@@ -44,7 +44,7 @@ def test_one_row_has_no_key(spark: SparkSession) -> None:
     assert find_key(frame, collect_value_statistics(frame), "orders", ()) == ()
 
 
-def test_a_key_says_how_it_was_counted(spark: SparkSession) -> None:
+def test_the_evidence_of_a_key(spark: SparkSession) -> None:
     frame = spark.sql("SELECT id AS order_id, concat('A', id) AS code FROM range(2000)")
 
     field = fields_of(drafted(frame).contract)["order_id"]

@@ -1,4 +1,4 @@
-"""Personal data: told by names and by values, and never written down."""
+"""Personal data is detected by names and values, and its values are never written."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HARMLESS: dict[str, Text] = {
 }
 
 
-def test_personal_data_are_restricted_and_their_values_are_nowhere(spark: SparkSession) -> None:
+def test_personal_data_is_restricted_and_its_values_are_not_in_the_draft(spark: SparkSession) -> None:
     inferred = drafted(texts(spark, SECRETS), typing=TypeOrigin.NONE)
 
     fields = fields_of(inferred.contract)
@@ -55,20 +55,20 @@ def test_personal_data_are_restricted_and_their_values_are_nowhere(spark: SparkS
         assert start not in written
 
 
-def test_what_only_looks_alike_is_not_personal(spark: SparkSession) -> None:
+def test_similar_values_are_not_personal_data(spark: SparkSession) -> None:
     fields = fields_of(drafted(texts(spark, HARMLESS), typing=TypeOrigin.NONE).contract)
 
     assert [name for name, field in fields.items() if "classification" in field] == []
 
 
 @pytest.mark.parametrize("kind", ["bigint", "decimal(16,0)"])
-def test_card_numbers_kept_as_numbers_are_found(spark: SparkSession, kind: str) -> None:
+def test_card_numbers_stored_as_numbers_are_detected(spark: SparkSession, kind: str) -> None:
     frame = spark.range(ROWS).selectExpr(f"cast(4111111111111111 as {kind}) AS paid_with")
 
     assert fields_of(drafted(frame).contract)["paid_with"]["classification"] == "restricted"
 
 
-def test_personal_data_in_lists_and_objects_are_found(spark: SparkSession) -> None:
+def test_personal_data_in_lists_and_objects_is_detected(spark: SparkSession) -> None:
     frame = spark.range(ROWS).selectExpr(
         "array(concat('a', id, '@mail.example')) AS reached_by", "named_struct('surname', 'x', 'n', id) AS who"
     )

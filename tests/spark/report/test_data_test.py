@@ -1,4 +1,4 @@
-"""A report from the library, on both ways to speak to Spark."""
+"""Data tests from the library, with classic sessions and Connect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORDERS = contract(
 )
 
 
-def test_a_frame_is_tested_in_named_steps(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_a_data_test_reports_its_steps(any_spark: SparkSession, tmp_path: Path) -> None:
     frame = any_spark.createDataFrame([("1", 5), ("2", None), ("2", 7)], "id string, quantity int")
     steps: list[str] = []
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,7 +37,7 @@ def test_a_frame_is_tested_in_named_steps(any_spark: SparkSession, tmp_path: Pat
     assert steps == ["checking 3 rules", "writing 2 rows to quarantine", "collecting samples"]
 
 
-def test_sound_data_need_one_job_and_no_samples(spark: SparkSession) -> None:
+def test_valid_data_takes_one_job_and_no_samples(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("1", 5)], "id string, quantity int")
     steps: list[str] = []
 

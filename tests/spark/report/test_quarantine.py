@@ -1,4 +1,4 @@
-"""The quarantine: written whole or not at all, and never over anything else."""
+"""The quarantine is written atomically and never overwrites other files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_rows_are_written_and_nothing_else_is_left(any_spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_are_written_without_leftover_files(any_spark: SparkSession, tmp_path: Path) -> None:
     written = write_quarantine(any_spark.sql(BAD), Destination(str(tmp_path / "bad")), 1)
 
     assert [row["id"] for row in written.collect()] == ["1"]
     assert names(tmp_path) == ["bad"]
 
 
-def test_an_empty_folder_is_taken(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     to = Destination(str(tmp_path / "bad"))
 
@@ -35,7 +35,7 @@ def test_an_empty_folder_is_taken(spark: SparkSession, tmp_path: Path) -> None:
     assert write_quarantine(spark.sql(BAD), to, 1).count() == 1
 
 
-def test_an_older_quarantine_is_replaced_only_if_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_existing_quarantine_is_replaced_only_on_request(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "bad")
     write_quarantine(spark.sql(BAD), Destination(path), 1)
 
@@ -49,7 +49,7 @@ def test_an_older_quarantine_is_replaced_only_if_asked_for(spark: SparkSession, 
 
 
 @pytest.mark.parametrize("held", ["orders", "notes"])
-def test_what_is_no_quarantine_is_never_replaced(spark: SparkSession, tmp_path: Path, held: str) -> None:
+def test_a_folder_with_other_files_is_never_replaced(spark: SparkSession, tmp_path: Path, held: str) -> None:
     folder = tmp_path / "bad"
     if held == "orders":
         spark.sql("SELECT '1' AS id").write.parquet(str(folder))
@@ -61,14 +61,14 @@ def test_what_is_no_quarantine_is_never_replaced(spark: SparkSession, tmp_path: 
         Destination(str(folder), Existing.REPLACED).refuse_unless_free()
 
 
-def test_rows_that_are_not_as_many_as_were_counted_are_not_kept(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_changed_number_of_rows_is_a_conflict(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="2 rows were quarantined, but 1 was written: the data changed during the test"):
         write_quarantine(spark.sql(BAD), Destination(str(tmp_path / "bad")), 2)
 
     assert names(tmp_path) == []
 
 
-def test_a_failed_write_leaves_nothing_and_what_was_there_stays(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_quarantine(spark: SparkSession, tmp_path: Path) -> None:
     to = Destination(str(tmp_path / "bad"), Existing.REPLACED)
     write_quarantine(spark.sql(BAD), to, 1)
 
@@ -83,7 +83,7 @@ def test_a_failed_write_leaves_nothing_and_what_was_there_stays(spark: SparkSess
     ("path", "sources"),
     [("data", ("data",)), ("data/bad", ("data",)), ("data", ("data/orders.csv",)), ("data/../data", ("data",))],
 )
-def test_a_quarantine_does_not_stand_in_the_data(
+def test_a_quarantine_inside_the_data_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, sources: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,5 +104,5 @@ def test_a_quarantine_does_not_stand_in_the_data(
         (Destination("bad", is_local=False), None),
     ],
 )
-def test_only_folders_of_this_machine_are_seen_to_here(destination: Destination, folder: Path | None) -> None:
+def test_the_local_folder_of_a_destination(destination: Destination, folder: Path | None) -> None:
     assert destination.folder == folder

@@ -1,4 +1,4 @@
-"""The worst offenders: which values are shown, of which rules, and what is never shown."""
+"""Samples: the most frequent offending values per rule; classified values are masked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def key(number: str) -> tuple[tuple[str, str | None], ...]:
     return (("id", number), ("day", "2026-01-01"))
 
 
-def test_the_commonest_values_come_first_each_with_the_key_of_a_row(any_spark: SparkSession) -> None:
+def test_the_most_frequent_values_come_first_with_an_example_key(any_spark: SparkSession) -> None:
     assert samples(any_spark, FIELDS, 10) == [
         Sample("enum:status", "old", 2, key("1")),
         Sample("enum:status", "gone", 1, key("3")),
@@ -52,11 +52,11 @@ def test_the_commonest_values_come_first_each_with_the_key_of_a_row(any_spark: S
 
 
 @pytest.mark.parametrize(("most", "rules"), [(1, ["enum:status"]), (2, ["enum:status", "type:quantity"])])
-def test_every_rule_is_sampled_before_any_is_sampled_twice(spark: SparkSession, most: int, rules: list[str]) -> None:
+def test_every_rule_is_sampled_before_any_second_sample(spark: SparkSession, most: int, rules: list[str]) -> None:
     assert [one.rule for one in samples(spark, FIELDS, most)] == rules
 
 
-def test_a_row_with_a_whole_key_is_shown_before_others(spark: SparkSession) -> None:
+def test_rows_with_a_complete_key_are_preferred(spark: SparkSession) -> None:
     rows = [(None, "2026-01-01", "old", "1"), ("0", None, "old", "1"), ROWS[0]]
     found = {one.rule: one.key for one in samples(spark, FIELDS, 10, rows)}
     assert found["enum:status"] == key("1")
@@ -71,7 +71,7 @@ def test_a_classified_key_is_masked(spark: SparkSession) -> None:
     assert {one.key[0] for one in shown} == {("id", "***")}
 
 
-def test_without_a_key_there_is_none(spark: SparkSession) -> None:
+def test_samples_without_a_primary_key(spark: SparkSession) -> None:
     plain = [{**field, "primaryKey": False} for field in FIELDS]
 
     assert {one.key for one in samples(spark, plain, 10)} == {()}

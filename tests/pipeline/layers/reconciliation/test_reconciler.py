@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.pipeline.layers.reconciliation.orders import contract_of
-from tests.spark.laws import LAWS
+from tests.spark.property_settings import FEW_EXAMPLES
 from treaty.contracts.values import FrozenMap
 from treaty.contracts.versions import Line
 from treaty.pipeline.layers.reconciliation import reconcile
@@ -50,7 +50,7 @@ _rows = st.lists(
 )
 _claims = st.fixed_dictionaries({"till": _rows, "bank": _rows, "book": _rows})
 _some = st.sets(st.tuples(st.integers(1, 5), st.sampled_from(["mon", "tue", "wed"])), min_size=5)
-FEW = settings(LAWS, max_examples=3)
+FEW = settings(FEW_EXAMPLES, max_examples=3)
 """Keys are independent, so a few examples with many keys test as much as many examples with few."""
 ClaimRowsByName = dict[str, list[tuple[Any, ...]]]
 
