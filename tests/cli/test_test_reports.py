@@ -56,7 +56,7 @@ Rules
      Rule          Rows or value  Share  Requirement                                                      Severity
   ✗  unique:id                30    3 %  must be valid                                             error
   ✗  required:id               1  0.1 %  must be valid                                             error
-  ✗  freshness:at        2 d 5 h         newest row must be at most 1 d old                        error
+  ✗  freshness:at        2 d 5 h         the newest row must be at most 1 d old                    error
   !  enum:status             200   20 %  must be valid                                             warning
   ✓  range:total               4  0.4 %  must be valid; violating rows must be at most 1 %     error
   ✓  2 other rules passed; list with -v
