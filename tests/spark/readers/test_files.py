@@ -84,7 +84,7 @@ def test_a_missing_path_gives_a_clear_error(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(NotFound, match="nothing at"):
+    with pytest.raises(NotFound, match="does not exist; check the path"):
         read_data(any_spark, path)
 
 

@@ -36,12 +36,12 @@ CASES: dict[str, tuple[Report, Outcome, tuple[str, ...]]] = {
     "one more is quarantined than is allowed": (
         build_report(rows_rule("required:id", 11), quarantined=11, allowed=TEN_ROWS),
         Outcome.FAILED,
-        ("11 of 1,000 rows are quarantined; at most 10 may be",),
+        ("11 of 1,000 rows are quarantined; at most 10 are allowed",),
     ),
     "a larger share is quarantined than is allowed": (
         build_report(rows_rule("required:id", 11), quarantined=11, allowed=ONE_PERCENT),
         Outcome.FAILED,
-        ("11 of 1,000 rows are quarantined; at most 1 % may be",),
+        ("11 of 1,000 rows are quarantined; at most 1 % are allowed",),
     ),
     "a rule of lesser weight was broken": (
         build_report(rows_rule("enum:status", 20, Severity.WARNING)),
