@@ -83,7 +83,7 @@ class _Comparison:
     def _keys(
         self, before: Contract | SchemaObject | Field, after: Contract | SchemaObject | Field, path: str
     ) -> Iterator[Loss]:
-        one, other = flatten(before), flatten(after)
+        one, other = _with_default_types(flatten(before)), _with_default_types(flatten(after))
         for key in one | other:
             if key in one and key in other and json_equal(one[key], other[key]):
                 continue
@@ -102,6 +102,13 @@ class _Comparison:
             if key in self.reasons:
                 return self.reasons[key]
         raise KeyError(f"a format must give a general reason under '*': {self.reasons}")
+
+
+def _with_default_types(terms: dict[str, Json]) -> dict[str, Json]:
+    """Return terms in which every relationship states its type; a foreign key is the default."""
+    if not terms.get("relationships"):
+        return terms
+    return terms | {"relationships": [{"type": "foreignKey", **relation} for relation in terms["relationships"]]}
 
 
 def _is_covered_by_type(

@@ -17,7 +17,10 @@ class CommentStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Capabilities of a dialect. Nested types are templates, or the JSON type used instead."""
+    """Capabilities of a dialect. Nested types are templates, or the JSON type used instead.
+
+    `later_references`: a foreign key can be added to a table that exists.
+    """
 
     comments: CommentStyle
     struct: str
@@ -28,6 +31,7 @@ class Dialect:
     unique: bool = False
     checks: bool = False
     references: bool = False
+    later_references: bool = False
     not_null_inside: bool = False
     table_comment: str = ""
     partitions: bool = False
@@ -53,6 +57,7 @@ DIALECTS: dict[str, Dialect] = {
         member="{name}: {type}",
         keys="PRIMARY KEY ({0})",
         references=True,
+        later_references=True,
         not_null_inside=True,
         table_comment="COMMENT {0}",
         partitions=True,
@@ -66,6 +71,7 @@ DIALECTS: dict[str, Dialect] = {
         unique=True,
         checks=True,
         references=True,
+        later_references=True,
     ),
     "snowflake": Dialect(
         CommentStyle.INLINE,
@@ -75,6 +81,7 @@ DIALECTS: dict[str, Dialect] = {
         keys="PRIMARY KEY ({0})",
         unique=True,
         references=True,
+        later_references=True,
         not_null_inside=True,
         table_comment="COMMENT = {0}",
     ),

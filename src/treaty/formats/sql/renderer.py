@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -45,6 +48,45 @@ _NO_JSON = frozenset({"spark", "databricks"})
 _MAX_PRECISION = 38
 
 
+_T = exp.DataType.Type
+_NESTED = frozenset({_T.ARRAY, _T.LIST, _T.STRUCT, _T.OBJECT, _T.MAP, _T.ENUM, _T.NESTED})
+_COMMON = frozenset(
+    {
+        *(_T.SMALLINT, _T.INT, _T.BIGINT, _T.FLOAT, _T.DOUBLE, _T.DECIMAL, _T.BOOLEAN, _T.UUID, _T.JSON),
+        *(_T.VARCHAR, _T.CHAR, _T.TEXT, _T.BPCHAR, _T.VARBINARY, _T.DATE, _T.TIME, _T.TIMETZ, _T.INTERVAL),
+        *(_T.TIMESTAMP, _T.TIMESTAMPNTZ, _T.TIMESTAMPTZ),
+    }
+)
+_TYPES_OF = {
+    "postgres": _COMMON | {_T.JSONB, _T.BIT, _T.MONEY, _T.XML, _T.INET},
+    "duckdb": _COMMON
+    | {_T.TINYINT, _T.INT128, _T.UTINYINT, _T.USMALLINT, _T.UINT, _T.UBIGINT, _T.UINT128}
+    | {_T.TIMESTAMP_S, _T.TIMESTAMP_MS, _T.TIMESTAMP_NS},
+}
+"""All types of a dialect, where they are known; other dialects may have any type that is not nested."""
+_PARAMETERS = {
+    **dict.fromkeys((_T.VARCHAR, _T.NVARCHAR, _T.CHAR, _T.NCHAR, _T.TEXT, _T.BINARY, _T.VARBINARY, _T.BIT), 1),
+    **dict.fromkeys((_T.TIMESTAMP, _T.TIMESTAMPNTZ, _T.TIMESTAMPTZ, _T.TIMESTAMPLTZ, _T.TIME, _T.TIMETZ), 1),
+    **dict.fromkeys((_T.DECIMAL, _T.BIGDECIMAL), 2),
+}
+"""How many parameters a type takes; others take none, so that REAL(3, 2) is not written."""
+_MAX_SECOND_DIGITS = 6
+
+
+def is_type_of(kind: exp.DataType, dialect: str) -> bool:
+    """Whether a dialect has a type with these parameters, so that a table with such a column can be created."""
+    numbers = [int(one.name) for one in kind.expressions if one.name.isdigit()]
+    if kind.this in _NESTED or kind.this not in _TYPES_OF.get(dialect, {kind.this}):
+        return False
+    if len(numbers) != len(kind.expressions) or len(numbers) > _PARAMETERS.get(kind.this, 0):
+        return False
+    if kind.this in (_T.DECIMAL, _T.BIGDECIMAL):
+        precision, scale = (*numbers, 0, 0)[:2]
+        return not numbers or (scale <= precision and 0 < precision <= _MAX_PRECISION)
+    is_temporal = kind.this in exp.DataType.TEMPORAL_TYPES or kind.this in (_T.TIME, _T.TIMETZ)
+    return all(number <= _MAX_SECOND_DIGITS if is_temporal else number > 0 for number in numbers)
+
+
 @dataclass(frozen=True)
 class SqlRenderer:
     """Renders SQL in one dialect."""
@@ -72,7 +114,14 @@ class SqlRenderer:
             return self.text(value)
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
-        return repr(value) if isinstance(value, int) else None if not isinstance(value, float) else f"{value:f}"
+        if isinstance(value, float):
+            digits = f"{Decimal(repr(value)):f}"
+            return digits if "." in digits else f"{digits}.0"
+        return repr(value) if isinstance(value, int) else None
+
+    def typed_value(self, value: Any, field: Field) -> str | None:
+        """Return a value as a literal for a column; None if the values of its type do not include it."""
+        return self.value(value) if _is_value_of(value, field) else None
 
     def type(self, field: Field) -> str:
         """Return the SQL type of a field."""
@@ -85,6 +134,8 @@ class SqlRenderer:
         try:
             kind = exp.DataType.build(field.physical_type, dialect=self.name)
         except (SqlglotError, ValueError):
+            return None
+        if not is_type_of(kind, self.name):
             return None
         read = read_type(kind, self.name)
         known = read.type is not None and read.type == field.type and read.physical_type is not None
@@ -160,6 +211,25 @@ class SqlRenderer:
         return exp.DataType.build(kind).sql(dialect=self.name)
 
 
+def _is_value_of(value: Any, field: Field) -> bool:
+    """Whether a column can be compared with a value: a date is text that states a date, for example."""
+    name = field.type.name if field.type else "string"
+    if name in _PARSERS:
+        try:
+            _PARSERS[name](value)
+        except (TypeError, ValueError):
+            return False
+        return True
+    return type(value) in {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}.get(
+        name, ()
+    )
+
+
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "date": date.fromisoformat,
+    "timestamp": datetime.fromisoformat,
+    "time": time.fromisoformat,
+}
 _WORDS = """
     all alter analyse analyze and any array as asc authorization between both by case cast check collate column
     comment constraint create cross current current_date current_time current_timestamp current_user database
