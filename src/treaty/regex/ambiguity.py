@@ -41,11 +41,11 @@ def measure_ambiguity(states: Automaton, *, is_search: bool) -> Ambiguity:
     except _TooComplex:
         return EXPONENTIAL
     length = _LONG_SAMPLE_LENGTH if degree == 0 else _SAMPLE_LENGTH
-    found = count_readings(states, is_search=is_search, length=length)
-    if found is None:
+    readings = count_readings(states, is_search=is_search, length=length)
+    if readings is None:
         return EXPONENTIAL
     return Ambiguity(
-        is_exponential=False, degree=degree, ways=max(1, round(found * factorial(degree) / length**degree))
+        is_exponential=False, degree=degree, ways=max(1, round(readings * factorial(degree) / length**degree))
     )
 
 
@@ -61,7 +61,9 @@ class _Graph:
         start = len(states.reads)
         self.steps = (*states.steps, Counter([*states.first, *([start] if is_search else [])]))
         self.components = components([tuple(step) for step in self.steps])
-        self.cyclic = [found for found in self.components if len(found) > 1 or self.steps[found[0]][found[0]]]
+        self.cyclic = [
+            component for component in self.components if len(component) > 1 or self.steps[component[0]][component[0]]
+        ]
         self.work = 0
 
     def is_exponential(self, component: tuple[int, ...]) -> bool:
@@ -77,10 +79,10 @@ class _Graph:
                 pairs[pair] = [after for after in self._common_steps(*pair) if members.issuperset(after)]
                 pending.extend(pairs[pair])
         numbers = {pair: number for number, pair in enumerate(pairs)}
-        graph = [tuple(numbers[after] for after in found) for found in pairs.values()]
+        graph = [tuple(numbers[after] for after in group) for group in pairs.values()]
         places = list(pairs)
-        for found in components(graph):
-            alike = {places[number][0] == places[number][1] for number in found}
+        for group in components(graph):
+            alike = {places[number][0] == places[number][1] for number in group}
             if alike == {True, False}:
                 return True
         return False
@@ -93,12 +95,12 @@ class _Graph:
             rank[number] = 1 + max(after) if after else 0
         return max(rank.values(), default=0)
 
-    def _common_steps(self, one: int, other: int) -> list[tuple[int, int]]:
-        self._add_work(len(self.steps[one]) * len(self.steps[other]))
+    def _common_steps(self, first: int, second: int) -> list[tuple[int, int]]:
+        self._add_work(len(self.steps[first]) * len(self.steps[second]))
         return [
             (after, beside)
-            for after in self.steps[one]
-            for beside in self.steps[other]
+            for after in self.steps[first]
+            for beside in self.steps[second]
             if after == beside or self.reads[after].overlaps(self.reads[beside])
         ]
 
@@ -127,13 +129,13 @@ class _Graph:
 
 def reachable(graph: Sequence[Sequence[int]], starts: Iterable[int]) -> set[int]:
     """Return the nodes that can be reached, including the starts."""
-    found = set(starts)
-    pending = list(found)
+    visited = set(starts)
+    pending = list(visited)
     while pending:
-        fresh = set(graph[pending.pop()]) - found
-        found |= fresh
+        fresh = set(graph[pending.pop()]) - visited
+        visited |= fresh
         pending.extend(fresh)
-    return found
+    return visited
 
 
 def components(graph: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -141,15 +143,15 @@ def components(graph: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
-    waiting: set[int] = set()
-    found: list[tuple[int, ...]] = []
+    pending: set[int] = set()
+    result: list[tuple[int, ...]] = []
     for root in range(len(graph)):
         if root in order:
             continue
         path = [(root, iter(graph[root]))]
         order[root] = low[root] = len(order)
         stack.append(root)
-        waiting.add(root)
+        pending.add(root)
         while path:
             node, steps = path[-1]
             step = next(steps, None)
@@ -161,16 +163,16 @@ def components(graph: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
                     at = stack.index(node)
                     group = tuple(stack[at:])
                     del stack[at:]
-                    waiting.difference_update(group)
-                    found.append(group)
+                    pending.difference_update(group)
+                    result.append(group)
             elif step not in order:
                 order[step] = low[step] = len(order)
                 stack.append(step)
-                waiting.add(step)
+                pending.add(step)
                 path.append((step, iter(graph[step])))
-            elif step in waiting:
+            elif step in pending:
                 low[node] = min(low[node], order[step])
-    return found
+    return result
 
 
 _Counts: TypeAlias = dict[int, int]
@@ -206,10 +208,10 @@ def count_readings(states: Automaton, *, is_search: bool, length: int) -> int | 
     return most
 
 
-def _merge_counts(found: dict[StateSet, _Counts]) -> dict[StateSet, _Counts]:
+def _merge_counts(counts_by_states: dict[StateSet, _Counts]) -> dict[StateSet, _Counts]:
     """Merge the counts of all state sets; the result is an upper bound."""
     joined: _Counts = {}
-    for count in found.values():
+    for count in counts_by_states.values():
         _keep_maximum(joined, count)
     return {frozenset(joined): joined}
 

@@ -49,15 +49,15 @@ class CharacterSet:
 
     def _common(self, other: CharacterSet) -> Iterator[tuple[int, int]]:
         mine, theirs = iter(self.ranges), iter(other.ranges)
-        one, two = next(mine, None), next(theirs, None)
-        while one and two:
-            first, last = max(one[0], two[0]), min(one[1], two[1])
+        left, right = next(mine, None), next(theirs, None)
+        while left and right:
+            first, last = max(left[0], right[0]), min(left[1], right[1])
             if first <= last:
                 yield first, last
-            if one[1] < two[1]:
-                one = next(mine, None)
+            if left[1] < right[1]:
+                left = next(mine, None)
             else:
-                two = next(theirs, None)
+                right = next(theirs, None)
 
 
 def character_set(ranges: Iterable[tuple[int, int]]) -> CharacterSet:
@@ -68,7 +68,7 @@ def character_set(ranges: Iterable[tuple[int, int]]) -> CharacterSet:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
             joined.append((first, last))
-    return CharacterSet(tuple(part for found in joined for part in _without_surrogates(*found)))
+    return CharacterSet(tuple(part for bounds in joined for part in _without_surrogates(*bounds)))
 
 
 def single_character(character: str) -> CharacterSet:
@@ -103,16 +103,16 @@ _WITH_CASE = r"[\p{Lu}\p{Ll}\p{Lt}\p{Mn}\p{Nl}\p{So}]"
 
 
 @lru_cache(maxsize=1_024)
-def named_class(item: str, *, folds: bool) -> CharacterSet:
+def named_class(class_text: str, *, folds: bool) -> CharacterSet:
     r"""Return the characters of a named class such as `\d`, `\P{Greek}` or `[[:alpha:]]`."""
-    positive, negations = item, 0
+    positive, negations = class_text, 0
     while negation := _NEGATION.search(positive):
         letter, posix, braced = negation.groups()
         put = f"\\{letter.lower()}" if letter else posix or braced
         positive, negations = positive.replace(negation[0], put, 1), negations + 1
     text = _every_character() if _UNICODE.match(positive) else _ascii_in_either_case()
-    found = _matching_characters(f"(?i:{positive})" if folds else positive, text)
-    return ~found if negations % 2 else found
+    matching = _matching_characters(f"(?i:{positive})" if folds else positive, text)
+    return ~matching if negations % 2 else matching
 
 
 @lru_cache(maxsize=4_096)

@@ -84,10 +84,10 @@ class _Parser:
         return Alternation(tuple(options))
 
     def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return found
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+        return match
 
     def _atoms(self, flags: _Flags) -> list[Node]:
         quoted = self._match(_QUOTED_TEXT)
@@ -104,22 +104,22 @@ class _Parser:
         if sign == "[":
             among, self.at = parse_bracket(self.text, self.at, folds=flags.folded)
             return [CharacterClass(among)]
-        found = parse_named_class(self.text, self.at, folds=flags.folded)
-        if found:
-            among, self.at = found
+        named = parse_named_class(self.text, self.at, folds=flags.folded)
+        if named:
+            among, self.at = named
             return [CharacterClass(among)]
         character, self.at = parse_character(self.text, self.at)
         return [_literal(character, flags)]
 
     def _repeat_last(self, parts: list[Node]) -> None:
-        found = self._match(_QUANTIFIER) if parts else None
-        if found is None:
+        match = self._match(_QUANTIFIER) if parts else None
+        if match is None:
             return
-        if found["sign"]:
-            least, most = _QUANTIFIERS[found["sign"]]
+        if match["sign"]:
+            least, most = _QUANTIFIERS[match["sign"]]
         else:
-            least = int(found["least"])
-            most = (int(found["most"]) if found["most"] else None) if found["more"] else least
+            least = int(match["least"])
+            most = (int(match["most"]) if match["most"] else None) if match["more"] else least
         parts[-1] = Repetition(parts[-1], least, most) if most != 0 else EMPTY
 
 
@@ -158,8 +158,8 @@ def parse_bracket(text: str, at: int, *, folds: bool) -> tuple[CharacterSet, int
     at += negated
     among, first = NOTHING, True
     while text[at] != "]" or first:
-        found, at = _bracket_item(text, at, folds=folds)
-        among, first = among | found, False
+        members, at = _bracket_item(text, at, folds=folds)
+        among, first = among | members, False
     return (~among if negated else among), at + 1
 
 
@@ -167,9 +167,9 @@ def _bracket_item(text: str, at: int, *, folds: bool) -> tuple[CharacterSet, int
     posix = _POSIX.match(text, at)
     if posix:
         return named_class(f"[{posix[0]}]", folds=folds), posix.end()
-    found = parse_named_class(text, at, folds=folds)
-    if found:
-        return found
+    named = parse_named_class(text, at, folds=folds)
+    if named:
+        return named
     first, at = parse_character(text, at)
     last = first
     if text[at] == "-" and text[at + 1] != "]":
@@ -186,8 +186,8 @@ _SINGLE_BYTE = r"\C"
 
 def parse_named_class(text: str, at: int, *, folds: bool) -> tuple[CharacterSet, int] | None:
     """Parse the named class at a position; return its characters and where it ends, or None."""
-    found = _NAMED.match(text, at)
-    return (named_class(found[0], folds=folds), found.end()) if found else None
+    match = _NAMED.match(text, at)
+    return (named_class(match[0], folds=folds), match.end()) if match else None
 
 
 def parse_character(text: str, at: int) -> tuple[str, int]:

@@ -54,10 +54,10 @@ def alternate(options: Iterable[Node]) -> Node:
         elif option != NEVER:
             others.append(option)
     remaining = [*([CharacterClass(among)] if among else []), *others]
-    found = remaining[0] if len(remaining) == 1 else Alternation(tuple(remaining))
+    alternation = remaining[0] if len(remaining) == 1 else Alternation(tuple(remaining))
     if empty:
-        return repeat(found, 0, 1) if remaining else EMPTY
-    return found
+        return repeat(alternation, 0, 1) if remaining else EMPTY
+    return alternation
 
 
 def repeat(part: Node, least: int, most: int | None) -> Node:
@@ -87,11 +87,11 @@ def _merge_neighbours(before: Node, after: Node) -> Node | None:
     """Merge two neighbours that repeat the same part; None where they do not."""
     if before == after and isinstance(before, Anchor):
         return before
-    one, other = _as_repetition(before), _as_repetition(after)
-    if one.part != other.part or has_anchor(one.part) or can_be_empty(one.part):
+    left, right = _as_repetition(before), _as_repetition(after)
+    if left.part != right.part or has_anchor(left.part) or can_be_empty(left.part):
         return None
-    most = None if one.most is None or other.most is None else one.most + other.most
-    return Repetition(one.part, one.least + other.least, most)
+    most = None if left.most is None or right.most is None else left.most + right.most
+    return Repetition(left.part, left.least + right.least, most)
 
 
 def _as_repetition(node: Node) -> Repetition:
@@ -231,22 +231,22 @@ def list_texts(node: Node) -> tuple[str, ...] | None:
         case Concatenation(parts):
             return _list_concatenated(parts)
         case Alternation(options):
-            found = [list_texts(option) for option in options]
-            texts = tuple(dict.fromkeys(text for some in found for text in some or ()))
-            return None if None in found or len(texts) > MAX_LISTED_TEXTS else texts
+            part_texts = [list_texts(option) for option in options]
+            texts = tuple(dict.fromkeys(text for some in part_texts for text in some or ()))
+            return None if None in part_texts or len(texts) > MAX_LISTED_TEXTS else texts
         case Repetition(_, _, None):
             return None
         case Repetition(part, least, most):
-            found = [_list_concatenated((part,) * times) for times in range(least, (most or 0) + 1)]
-            texts = tuple(dict.fromkeys(text for some in found for text in some or ()))
-            return None if None in found or len(texts) > MAX_LISTED_TEXTS else texts
+            part_texts = [_list_concatenated((part,) * times) for times in range(least, (most or 0) + 1)]
+            texts = tuple(dict.fromkeys(text for some in part_texts for text in some or ()))
+            return None if None in part_texts or len(texts) > MAX_LISTED_TEXTS else texts
 
 
 def _list_concatenated(parts: tuple[Node, ...]) -> tuple[str, ...] | None:
     texts: tuple[str, ...] = ("",)
     for part in parts:
-        found = list_texts(part)
-        if found is None or len(texts) * len(found) > MAX_LISTED_TEXTS:
+        part_texts = list_texts(part)
+        if part_texts is None or len(texts) * len(part_texts) > MAX_LISTED_TEXTS:
             return None
-        texts = tuple(text + more for text in texts for more in found)
+        texts = tuple(text + more for text in texts for more in part_texts)
     return tuple(dict.fromkeys(texts))

@@ -33,11 +33,13 @@ def possessive_loops(node: Node, states: Automaton, *, to_the_end: bool) -> froz
         and (
             (
                 _tries_longest_first(loop)
-                and all(_is_deterministic(states, found, deterministic) for found in states.loops[path])
+                and all(_is_deterministic(states, copy, deterministic) for copy in states.loops[path])
             )
             or (
                 loop.most is None
-                and all(_has_distinct_iterations(states, found, to_the_end=to_the_end) for found in states.loops[path])
+                and all(
+                    _has_distinct_iterations(states, copy, to_the_end=to_the_end) for copy in states.loops[path]
+                )
             )
         )
     )
@@ -77,11 +79,11 @@ def _has_distinct_iterations(states: Automaton, loop: Loop, *, to_the_end: bool)
         for state in loop.states
     }
     iteration_pairs = _state_pairs(states, loop.first, loop.first, staying, staying)
-    if iteration_pairs is None or any(one in loop.last and staying[other] for one, other in iteration_pairs):
+    if iteration_pairs is None or any(state in loop.last and staying[other] for state, other in iteration_pairs):
         return False
     anywhere = {state: list(steps) for state, steps in enumerate(states.steps)}
     exit_pairs = _state_pairs(states, loop.first, _exits(states, loop), staying, anywhere)
-    if exit_pairs is None or any(one in loop.last for one, _ in exit_pairs):
+    if exit_pairs is None or any(state in loop.last for state, _ in exit_pairs):
         return False
     if to_the_end:
         return True
@@ -101,27 +103,29 @@ def _state_pairs(
     after_other: dict[int, list[int]],
 ) -> set[tuple[int, int]] | None:
     """Return the pairs of states that two matches of the same text can be in; None if there are too many."""
-    found: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     pending = _overlapping(states, ones, others)
     while pending:
         pair = pending.pop()
-        if pair not in found:
-            found.add(pair)
+        if pair not in visited:
+            visited.add(pair)
             pending.extend(_overlapping(states, after_one[pair[0]], after_other[pair[1]]))
-        if len(found) > _MAX_PAIRS:
+        if len(visited) > _MAX_PAIRS:
             return None
-    return found
+    return visited
 
 
-def _overlapping(states: Automaton, ones: Iterable[int], others: Iterable[int]) -> list[tuple[int, int]]:
-    others = tuple(others)
-    return [(one, other) for one in ones for other in others if states.reads[one].overlaps(states.reads[other])]
+def _overlapping(states: Automaton, firsts: Iterable[int], seconds: Iterable[int]) -> list[tuple[int, int]]:
+    seconds = tuple(seconds)
+    return [
+        (first, second) for first in firsts for second in seconds if states.reads[first].overlaps(states.reads[second])
+    ]
 
 
 def _are_disjoint(states: Automaton, steps: Iterable[int]) -> bool:
     """Tell whether no character is read by two of the states."""
     reads = [states.reads[step] for step in steps]
-    return not any(one.overlaps(other) for at, one in enumerate(reads) for other in reads[:at])
+    return not any(first.overlaps(second) for at, first in enumerate(reads) for second in reads[:at])
 
 
 _MAX_CALLS = 3_000
@@ -135,8 +139,8 @@ def max_length_for_stack(node: Node, possessive: frozenset[Path], path: Path = (
     """Return how long a value can be before a loop that is not possessive overflows the stack."""
     match node:
         case Concatenation(parts) | Alternation(parts):
-            found = (max_length_for_stack(part, possessive, (*path, at)) for at, part in enumerate(parts))
-            return min(found, default=_UNLIMITED)
+            limits = (max_length_for_stack(part, possessive, (*path, at)) for at, part in enumerate(parts))
+            return min(limits, default=_UNLIMITED)
         case Repetition(part, _, most):
             inner = max_length_for_stack(part, possessive, (*path, 0))
             if (

@@ -79,7 +79,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 def has_anchor(node: Node) -> bool:
     """Tell whether a node contains an anchor."""
-    return any(isinstance(found, Anchor) for found in walk(node))
+    return any(isinstance(part, Anchor) for part in walk(node))
 
 
 def can_be_empty(node: Node) -> bool:
@@ -118,12 +118,12 @@ def lengths(node: Node) -> tuple[int, int | None]:
         case Anchor():
             return 0, 0
         case Concatenation(parts):
-            found = [lengths(part) for part in parts]
-            return sum(least for least, _ in found), _sum([most for _, most in found])
+            part_lengths = [lengths(part) for part in parts]
+            return sum(least for least, _ in part_lengths), _sum([most for _, most in part_lengths])
         case Alternation(options):
-            found = [lengths(option) for option in options] or [(0, 0)]
-            tops = [most for _, most in found]
-            return min(least for least, _ in found), None if None in tops else max(top or 0 for top in tops)
+            part_lengths = [lengths(option) for option in options] or [(0, 0)]
+            tops = [most for _, most in part_lengths]
+            return min(least for least, _ in part_lengths), None if None in tops else max(top or 0 for top in tops)
         case Repetition(part, times, most):
             short, long = lengths(part)
             if long == 0:

@@ -44,8 +44,8 @@ def _role(name: str) -> Role:
 def _family(names: str, *, grows: bool = False) -> dict[str, Function]:
     """Parse ``name/2``, ``name/1-2`` and ``name/1-``: the name and how many arguments it takes."""
     family = {}
-    for item in names.split():
-        name, counts = item.split("/")
+    for signature in names.split():
+        name, counts = signature.split("/")
         fewest, dash, most = counts.partition("-")
         family[name] = Function(int(fewest), int(most) if most else None if dash else int(fewest), _role(name), grows)
     return family

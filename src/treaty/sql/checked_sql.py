@@ -74,7 +74,7 @@ class RuleQuery(ReadFields):
 
     def render(self, views: Mapping[str, str]) -> str:
         """Return the SQL with the view names of the objects."""
-        return _TABLE.sub(lambda found: quote_identifier(views[self.tables[int(found[1])]]), self.template)
+        return _TABLE.sub(lambda match: quote_identifier(views[self.tables[int(match[1])]]), self.template)
 
 
 RuleSql: TypeAlias = RowCondition | RowCount | AggregateMetric | RuleQuery
@@ -96,12 +96,12 @@ class RuleTarget:
     def table(self, parts: tuple[str, ...]) -> SchemaObject | None:
         """Return the object with this contract or stored name, ignoring case."""
         wanted = ".".join(parts).lower()
-        for item in (self.object, *self.others):
-            if wanted in (name.lower() for name in (item.name, item.physical_name) if name):
-                return item
+        for schema in (self.object, *self.others):
+            if wanted in (name.lower() for name in (schema.name, schema.physical_name) if name):
+                return schema
         return None
 
     @property
     def table_names(self) -> tuple[str, ...]:
         """The names a rule may read from."""
-        return tuple(item.name for item in (self.object, *self.others))
+        return tuple(schema.name for schema in (self.object, *self.others))

@@ -108,7 +108,7 @@ def type_calls_as_functions(
 
     def as_function(number: int) -> Token:
         token = tokens[number]
-        following = [item.token_type for item in tokens[number + 1 : number + 3]]
+        following = [next_token.token_type for next_token in tokens[number + 1 : number + 3]]
         if token.text.upper() not in types or following[:1] != [TokenType.L_PAREN]:
             return token
         is_type = number > 0 and tokens[number - 1].token_type in before_type
@@ -121,4 +121,4 @@ def type_calls_as_functions(
 
 def offset_of(node: exp.Expr) -> int | None:
     """Return the offset in the text at which a node, or the first node inside it, begins."""
-    return min((item.meta["start"] for item in node.walk() if "start" in item.meta), default=None)
+    return min((child.meta["start"] for child in node.walk() if "start" in child.meta), default=None)

@@ -94,9 +94,9 @@ def _row_call(r: Renderer, node: exp.Anonymous, name: str, function: Function) -
         return render_regex_match(r, node, r.sql(arguments[0]), arguments[1])
     inner = r.inside(is_growing=True) if function.grows else r
     r.facts.growth += function.grows
-    written = _lambda_arguments(inner, node, name) if name in LAMBDAS else _arguments(inner, name, arguments)
-    template = CALL_TEMPLATES.get((name, len(written)))
-    return template.format(*written) if template else f"{NULL_SAFE_NAMES.get(name, name)}({', '.join(written)})"
+    rendered = _lambda_arguments(inner, node, name) if name in LAMBDAS else _arguments(inner, name, arguments)
+    template = CALL_TEMPLATES.get((name, len(rendered)))
+    return template.format(*rendered) if template else f"{NULL_SAFE_NAMES.get(name, name)}({', '.join(rendered)})"
 
 
 def _arguments(r: Renderer, name: str, arguments: list[Any]) -> list[str]:
@@ -113,26 +113,26 @@ def _arguments(r: Renderer, name: str, arguments: list[Any]) -> list[str]:
 
 def _lambda_arguments(r: Renderer, node: exp.Anonymous, name: str) -> list[str]:
     """Render lists and lambdas; variables of concatenated lists, and accumulators, count as concatenated."""
-    written = []
+    rendered = []
     start = r.facts.growth
     for argument in node.expressions:
         if not isinstance(argument, exp.Lambda):
-            written.append(r.sql(argument))
+            rendered.append(r.sql(argument))
             continue
         if r.lambdas >= _MAX_LAMBDA_DEPTH:
             raise r.refuse(argument, f"nests lambdas more than {_MAX_LAMBDA_DEPTH} deep", "split it into several rules")
-        written.append(_lambda(r, argument, is_built=r.facts.growth > start, folds=name in FOLDS))
-    return written
+        rendered.append(_lambda(r, argument, is_built=r.facts.growth > start, folds=name in FOLDS))
+    return rendered
 
 
 def _lambda(r: Renderer, node: exp.Lambda, *, is_built: bool, folds: bool) -> str:
-    names = [item.name for item in node.expressions if isinstance(item, exp.Identifier)]
+    names = [variable.name for variable in node.expressions if isinstance(variable, exp.Identifier)]
     if not names or len(names) != len(node.expressions) or node.args.get("colon"):
         raise r.refuse(node, "has an invalid lambda", "write it like x -> x.amount > 0")
     grown = {name.lower(): is_built or (folds and not number) for number, name in enumerate(names)}
     body = r.inside(variables={**r.variables, **grown}, lambdas=r.lambdas + 1, may=Allowed.NOTHING).sql(node.this)
-    spelt = [r.name(node, name) for name in names]
-    return f"{spelt[0] if len(spelt) == 1 else '(' + ', '.join(spelt) + ')'} -> {body}"
+    quoted = [r.name(node, name) for name in names]
+    return f"{quoted[0] if len(quoted) == 1 else '(' + ', '.join(quoted) + ')'} -> {body}"
 
 
 def _aggregate(r: Renderer, node: exp.Anonymous, name: str, only_rows: str | None) -> str:
@@ -146,9 +146,9 @@ def _aggregate(r: Renderer, node: exp.Anonymous, name: str, only_rows: str | Non
         arguments, distinct = arguments[0].expressions, "DISTINCT "
         r.facts.has_distinct = True
     is_all = name == "count" and not distinct and len(arguments) == 1 and is_plain_star(arguments[0])
-    written = "*" if is_all else inner.several(arguments)
+    rendered = "*" if is_all else inner.several(arguments)
     rows = f" FILTER (WHERE {only_rows})" if only_rows else ""
-    return f"{NULL_SAFE_NAMES.get(name, name)}({distinct}{written}){rows}"
+    return f"{NULL_SAFE_NAMES.get(name, name)}({distinct}{rendered}){rows}"
 
 
 def _filtered(r: Renderer, node: exp.Filter) -> str:
@@ -186,14 +186,14 @@ CALL_RENDERERS: dict[type[exp.Expr], NodeRenderer] = {
 
 def render_order(r: Renderer, node: exp.Order) -> str:
     """Render ORDER BY."""
-    items = []
-    for item in node.expressions:
-        if not isinstance(item, exp.Ordered) or item.args.get("with_fill") or node.args.get("siblings"):
+    terms = []
+    for term in node.expressions:
+        if not isinstance(term, exp.Ordered) or term.args.get("with_fill") or node.args.get("siblings"):
             raise r.refuse(node, "has an unsupported ORDER BY", "write it like ORDER BY a DESC")
-        direction = "DESC" if item.args.get("desc") else "ASC"
-        nulls = "FIRST" if item.args.get("nulls_first") else "LAST"
-        items.append(f"{r.sql(item.this)} {direction} NULLS {nulls}")
-    return f"ORDER BY {', '.join(items)}"
+        direction = "DESC" if term.args.get("desc") else "ASC"
+        nulls = "FIRST" if term.args.get("nulls_first") else "LAST"
+        terms.append(f"{r.sql(term.this)} {direction} NULLS {nulls}")
+    return f"ORDER BY {', '.join(terms)}"
 
 
 def _window(r: Renderer, node: exp.Window) -> str:

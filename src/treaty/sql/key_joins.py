@@ -20,7 +20,7 @@ class RowScope(Enum):
     """They do not depend on the key."""
     ONE_KEY = "one key"
     """Each depends on the rows of one key only."""
-    AROUND = "around"
+    OUTER_KEY = "outer key"
     """They depend on one key only: that of the outer row of a subquery."""
 
 
@@ -49,7 +49,7 @@ class KeyColumns(Generic[P]):
 
     def or_else(self, other: KeyColumns[P]) -> KeyColumns[P]:
         """Combine the columns of two sides of which at least one is present."""
-        both = frozenset(one | another for one in self.covers for another in other.covers)
+        both = frozenset(cover | other_cover for cover in self.covers for other_cover in other.covers)
         return KeyColumns(self.maybe | other.maybe, both)
 
     def perhaps(self, other: KeyColumns[P]) -> KeyColumns[P]:
@@ -61,7 +61,7 @@ class KeyColumns(Generic[P]):
 class KeyDependency(Generic[P]):
     """Which keys the rows of a relation depend on, and the columns that contain each key column."""
 
-    home: RowScope
+    scope: RowScope
     key: tuple[KeyColumns[P], ...] = ()
 
 
@@ -78,47 +78,55 @@ def join_dependencies(
     key: str,
 ) -> KeyDependency[P]:
     """Return the key dependency of a join; `equal` lists the columns that its condition compares."""
-    if left.home is RowScope.EVERYWHERE and right.home is RowScope.EVERYWHERE:
+    if left.scope is RowScope.EVERYWHERE and right.scope is RowScope.EVERYWHERE:
         return left
-    if RowScope.EVERYWHERE in (left.home, right.home):
+    if RowScope.EVERYWHERE in (left.scope, right.scope):
         return _with_everywhere(left, right, kind, names)
-    pairs = [_held_equal(equal, one, other) for one, other in zip(left.key, right.key, strict=True)]
+    pairs = [
+        _key_comparison(equal, left_key, right_key) for left_key, right_key in zip(left.key, right.key, strict=True)
+    ]
     together = all(pair is not None for pair in pairs)
-    if not together and not (left.home is right.home is RowScope.AROUND):
+    if not together and not (left.scope is right.scope is RowScope.OUTER_KEY):
         raise KeysMixed(f"it joins {names[0]} and {names[1]} without comparing {key} of both")
-    home = RowScope.AROUND if RowScope.AROUND in (left.home, right.home) else RowScope.ONE_KEY
+    scope = RowScope.OUTER_KEY if RowScope.OUTER_KEY in (left.scope, right.scope) else RowScope.ONE_KEY
     sides = zip(left.key, right.key, pairs, strict=True)
-    return KeyDependency(home, tuple(_both(one, other, kind, pair) for one, other, pair in sides))
+    return KeyDependency(
+        scope, tuple(_combine_key_columns(left_key, right_key, kind, pair) for left_key, right_key, pair in sides)
+    )
 
 
 @dataclass(frozen=True)
 class EqualColumns(Generic[P]):
     """Two values that a condition compares with = or <=>, each as the columns it is the first non-null value of."""
 
-    one: frozenset[P]
-    other: frozenset[P]
+    left: frozenset[P]
+    right: frozenset[P]
     is_null_safe: bool = False
 
-    def turned(self) -> EqualColumns[P]:
+    def swapped(self) -> EqualColumns[P]:
         """Return the comparison with its sides swapped."""
-        return EqualColumns(self.other, self.one, self.is_null_safe)
+        return EqualColumns(self.right, self.left, self.is_null_safe)
 
 
-def _held_equal(equal: Sequence[EqualColumns[P]], left: KeyColumns[P], right: KeyColumns[P]) -> EqualColumns[P] | None:
+def _key_comparison(
+    equal: Sequence[EqualColumns[P]], left: KeyColumns[P], right: KeyColumns[P]
+) -> EqualColumns[P] | None:
     """Return the comparison that makes the keys of both sides equal, if any; only <=> compares nulls as equal."""
-    for pair in (item for one in equal for item in (one, one.turned())):
-        if pair.is_null_safe and left.is_by(pair.one) and right.is_by(pair.other):
+    for pair in (candidate for comparison in equal for candidate in (comparison, comparison.swapped())):
+        if pair.is_null_safe and left.is_by(pair.left) and right.is_by(pair.right):
             return pair
-        if not pair.is_null_safe and left.may_be_by(pair.one) and right.may_be_by(pair.other):
+        if not pair.is_null_safe and left.may_be_by(pair.left) and right.may_be_by(pair.right):
             return pair
     return None
 
 
-def _both(left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: EqualColumns[P] | None) -> KeyColumns[P]:
+def _combine_key_columns(
+    left: KeyColumns[P], right: KeyColumns[P], kind: JoinKind, pair: EqualColumns[P] | None
+) -> KeyColumns[P]:
     if kind is JoinKind.INNER:
-        seen = frozenset({pair.one, pair.other}) if pair is not None else frozenset()
-        found = left.beside(right)
-        return KeyColumns(found.maybe, found.covers | seen)
+        seen = frozenset({pair.left, pair.right}) if pair is not None else frozenset()
+        combined = left.beside(right)
+        return KeyColumns(combined.maybe, combined.covers | seen)
     if kind is JoinKind.LEFT:
         return left.perhaps(right)
     if kind is JoinKind.RIGHT:
@@ -130,8 +138,8 @@ def _with_everywhere(
     left: KeyDependency[P], right: KeyDependency[P], kind: JoinKind, names: tuple[str, str]
 ) -> KeyDependency[P]:
     """Join with rows that are the same for every key; they must not appear without a matching row."""
-    keeps, keyed = (_KEEPS_LEFT, right) if left.home is RowScope.EVERYWHERE else (_KEEPS_RIGHT, left)
-    if kind in keeps and keyed.home is not RowScope.AROUND:
-        alone = names[0] if left.home is RowScope.EVERYWHERE else names[1]
+    keeps, keyed = (_KEEPS_LEFT, right) if left.scope is RowScope.EVERYWHERE else (_KEEPS_RIGHT, left)
+    if kind in keeps and keyed.scope is not RowScope.OUTER_KEY:
+        alone = names[0] if left.scope is RowScope.EVERYWHERE else names[1]
         raise KeysMixed(f"it keeps rows of {alone}, which has no key, even where no row with the key matches")
     return keyed

@@ -66,18 +66,18 @@ def tokenize_rule(text: str) -> tuple[Lexeme, ...]:
         raise rule_error(
             text, None, f"has {len(text):,} characters, more than {MAX_RULE_LENGTH:,}", "split it into several rules"
         )
-    found = tuple(_scan(text))
-    while found and found[-1].value == ";" and found[-1].kind is Kind.SIGN:
-        found = found[:-1]
-    second = next((lexeme for lexeme in found if lexeme.value == ";" and lexeme.kind is Kind.SIGN), None)
+    lexemes = tuple(_scan(text))
+    while lexemes and lexemes[-1].value == ";" and lexemes[-1].kind is Kind.SIGN:
+        lexemes = lexemes[:-1]
+    second = next((lexeme for lexeme in lexemes if lexeme.value == ";" and lexeme.kind is Kind.SIGN), None)
     if second is not None:
         raise rule_error(text, second.at, "has more than one statement", "write one SELECT or one condition")
-    if not found:
+    if not lexemes:
         raise rule_error(text, None, "is empty", "write one SELECT or one condition")
-    if len(found) > MAX_LEXEMES:
+    if len(lexemes) > MAX_LEXEMES:
         raise rule_error(text, None, f"has more than {MAX_LEXEMES:,} tokens", "split it into several rules")
-    _refuse_depth(text, found)
-    return found
+    _refuse_depth(text, lexemes)
+    return lexemes
 
 
 def _scan(text: str) -> Iterator[Lexeme]:
@@ -112,23 +112,23 @@ def _end_of_comment(text: str, at: int) -> int:
     raise rule_error(text, at, "has a comment that is not closed", "close it with */")
 
 
-def _lexeme(text: str, kind: str, found: str, at: int) -> Lexeme:
+def _lexeme(text: str, kind: str, lexeme_text: str, at: int) -> Lexeme:
     if kind == "number":
-        return _number(text, found, at)
+        return _number(text, lexeme_text, at)
     if kind == "name":
-        name = found[1:-1].replace("``", "`")
+        name = lexeme_text[1:-1].replace("``", "`")
         if _WHOLE_PLACEHOLDER.fullmatch(name):
             return Lexeme(Kind.PLACEHOLDER, name, at)
         if problem := identifier_problem(name):
             raise rule_error(text, at, f"has {problem}", "use another name")
         return Lexeme(Kind.NAME, name, at)
     if kind == "bytes":
-        return Lexeme(Kind.BYTES, found[2:-1].upper(), at)
+        return Lexeme(Kind.BYTES, lexeme_text[2:-1].upper(), at)
     if kind in ("text", "raw"):
-        if "${" in found and not _WHOLE_PLACEHOLDER.fullmatch(found.strip("'\"")):
+        if "${" in lexeme_text and not _WHOLE_PLACEHOLDER.fullmatch(lexeme_text.strip("'\"")):
             raise _variable(text, at)
-        return _text(text, found[2:-1] if kind == "raw" else unescape(found[1:-1]), at)
-    return Lexeme(Kind(kind), found, at)
+        return _text(text, lexeme_text[2:-1] if kind == "raw" else unescape(lexeme_text[1:-1]), at)
+    return Lexeme(Kind(kind), lexeme_text, at)
 
 
 def _text(text: str, value: str | None, at: int) -> Lexeme:
@@ -141,9 +141,9 @@ def _text(text: str, value: str | None, at: int) -> Lexeme:
     return Lexeme(Kind.TEXT, value, at)
 
 
-def _number(text: str, found: str, at: int) -> Lexeme:
-    digits = found.rstrip("bBdDlLsSyYfF")
-    suffix = found[len(digits) :].upper()
+def _number(text: str, lexeme_text: str, at: int) -> Lexeme:
+    digits = lexeme_text.rstrip("bBdDlLsSyYfF")
+    suffix = lexeme_text[len(digits) :].upper()
     if suffix in _WHOLE:
         is_fit = digits.isdigit() and len(digits) <= _MAX_DIGITS and int(digits) <= _WHOLE[suffix]
     else:
@@ -167,9 +167,9 @@ def _variable(text: str, at: int) -> Exception:
     return rule_error(text, at, "has a variable", "only placeholders such as {object} and {property} are filled in")
 
 
-def _refuse_depth(text: str, found: tuple[Lexeme, ...]) -> None:
+def _refuse_depth(text: str, lexemes: tuple[Lexeme, ...]) -> None:
     depth = run = 0
-    for lexeme in found:
+    for lexeme in lexemes:
         word = lexeme.value.upper() if lexeme.kind in (Kind.WORD, Kind.SIGN) else ""
         depth = max(0, depth + (word in ("(", "[", "CASE")) - (word in (")", "]", "END")))
         run = run + 1 if word in _PREFIXES else 0
@@ -194,13 +194,13 @@ def unescape(body: str) -> str | None:
         return None
 
 
-def _character(found: re.Match[str]) -> str:
-    code = found["u"] or found["U"]
+def _character(match: re.Match[str]) -> str:
+    code = match["u"] or match["U"]
     if code:
         return chr(int(code, 16))
-    if found["octal"]:
-        return chr(int(found["octal"], 8))
-    return _NAMED.get(found["one"], found["one"])
+    if match["octal"]:
+        return chr(int(match["octal"], 8))
+    return _NAMED.get(match["one"], match["one"])
 
 
 _MAX_SHOWN_CHARACTERS = 40

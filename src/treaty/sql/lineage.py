@@ -37,29 +37,34 @@ Origins = frozenset[Origin]
 
 def lineage(query: Query) -> dict[str, Origins]:
     """Return the input fields that each output column of a query is computed from."""
-    tracing = _Tracing(query.names)
-    return {column.name: tracing.column(query.root, number) for number, column in enumerate(query.root.columns)}
+    tracer = _Tracer(query.names)
+    return {column.name: tracer.column(query.root, number) for number, column in enumerate(query.root.columns)}
 
 
 def origins(expression: Expression) -> Origins:
     """Return the input fields that an expression is computed from."""
-    return _Tracing(expression.names).value(expression.tree)
+    return _Tracer(expression.names).value(expression.tree)
 
 
-def trace_through(found: Mapping[str, Origins], before: Mapping[str, Mapping[str, Origins]]) -> dict[str, Origins]:
+def trace_through(
+    columns: Mapping[str, Origins], lineage_by_input: Mapping[str, Mapping[str, Origins]]
+) -> dict[str, Origins]:
     """Replace the inputs of a lineage by their own origins, where those are known."""
-    return {column: frozenset().union(*(_behind(one, before) for one in there)) for column, there in found.items()}
+    return {
+        column: frozenset().union(*(_trace_origin(origin, lineage_by_input) for origin in origins))
+        for column, origins in columns.items()
+    }
 
 
-def _behind(one: Origin, before: Mapping[str, Mapping[str, Origins]]) -> Origins:
-    known = before.get(one.input)
+def _trace_origin(origin: Origin, lineage_by_input: Mapping[str, Mapping[str, Origins]]) -> Origins:
+    known = lineage_by_input.get(origin.input)
     if known is None:
-        return frozenset({one})
-    top = one.column.partition(".")[0].partition("[")[0]
-    return known.get(one.column) or known.get(top) or frozenset({one})
+        return frozenset({origin})
+    top = origin.column.partition(".")[0].partition("[")[0]
+    return known.get(origin.column) or known.get(top) or frozenset({origin})
 
 
-class _Tracing:
+class _Tracer:
     """Traces each column of each relation once."""
 
     def __init__(self, names: Names) -> None:
@@ -74,10 +79,10 @@ class _Tracing:
         if isinstance(relation, RenamedQuery):
             return self.column(relation.query, number, steps)
         if isinstance(relation, Select) and steps:
-            return self._stepped(relation.outputs[number], steps)
+            return self._field(relation.outputs[number], steps)
         key = (id(relation), number)
         if key not in self._known:
-            self._known[key] = self._made(relation, number)
+            self._known[key] = self._computed(relation, number)
         return self._known[key]
 
     def value(self, value: Value) -> Origins:
@@ -88,15 +93,15 @@ class _Tracing:
             return self.value(value.value)
         return self._expression(value)
 
-    def _made(self, relation: Select | SetQuery | ComputedRows | UnknownTable, number: int) -> Origins:
+    def _computed(self, relation: Select | SetQuery | ComputedRows | UnknownTable, number: int) -> Origins:
         if isinstance(relation, Select):
             return self.value(relation.outputs[number].value)
         if isinstance(relation, SetQuery):
             return self.column(relation.left, number) | self.column(relation.right, number)
         made_from = relation.made_from if isinstance(relation, ComputedRows) else ()
-        return frozenset().union(*(self.value(made) for made in made_from))
+        return frozenset().union(*(self.value(expression) for expression in made_from))
 
-    def _stepped(self, output: Output, steps: tuple[str, ...]) -> Origins:
+    def _field(self, output: Output, steps: tuple[str, ...]) -> Origins:
         """Follow the steps into a column that is passed through unchanged; a computed value counts as one."""
         value: Value | None = output.value
         if isinstance(value, exp.Column):

@@ -73,7 +73,7 @@ def resolve_expression(
     if isinstance(node, exp.Column):
         return _column(resolver, node, scope, variables)
     if isinstance(node, exp.Lambda):
-        names = frozenset(item.name.lower() for item in node.expressions)
+        names = frozenset(variable.name.lower() for variable in node.expressions)
         resolve_expression(resolver, node.this, scope, variables | names)
         return None
     if isinstance(node, exp.Anonymous):
@@ -84,8 +84,8 @@ def resolve_expression(
         return None
     types = [resolve_expression(resolver, child, scope, variables) for child in _children(node)]
     if isinstance(node, exp.Dot):
-        held = types[0] if types else None
-        return _inside(resolver, node, held, (node.expression.name,)) if held is not None else None
+        value_type = types[0] if types else None
+        return _inside(resolver, node, value_type, (node.expression.name,)) if value_type is not None else None
     if isinstance(node, exp.Bracket):
         return element_type(types[0]) if types else None
     return types[0] if isinstance(node, _TYPE_PRESERVING) and types else None
@@ -106,9 +106,9 @@ def _call(resolver: Resolver, node: exp.Anonymous, scope: QueryScope, variables:
         is_unit = len(arguments) == 3 and not arguments[0].table and arguments[0].name.lower() in _UNITS
         arguments = arguments[1:] if is_unit else arguments
     types = [
-        resolve_expression(resolver, item, scope, variables)
-        for item in arguments
-        if not isinstance(item, (exp.Star, exp.Identifier, exp.Var))
+        resolve_expression(resolver, argument, scope, variables)
+        for argument in arguments
+        if not isinstance(argument, (exp.Star, exp.Identifier, exp.Var))
     ]
     return element_type(types[0]) if name in _ELEMENT_FUNCTIONS and types else None
 
@@ -140,16 +140,18 @@ def _column(resolver: Resolver, node: exp.Column, scope: QueryScope, variables: 
     return _inside(resolver, node, type_at(meaning.column), meaning.steps)
 
 
-def _inside(resolver: Resolver, node: exp.Expr, held: ColumnType | None, steps: tuple[str, ...]) -> ColumnType | None:
+def _inside(
+    resolver: Resolver, node: exp.Expr, value_type: ColumnType | None, steps: tuple[str, ...]
+) -> ColumnType | None:
     for step in steps:
         try:
-            held = field_type(held, step)
+            value_type = field_type(value_type, step)
         except NoSuchField as error:
             near = suggest_name(step, error.known)
             hint = near or (f"there are: {', '.join(error.known)}" if error.known else "it has no fields")
             resolver.problem("sql-column", f"there is no field {step} in {node.sql(dialect='spark')}", hint, node)
             return None
-    return held
+    return value_type
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str | None:
@@ -181,8 +183,8 @@ def resolve_from(
     first = _source(resolver, clause.this, scope) if clause is not None else None
     if first is not None:
         scope.add(first)
-    joins = tuple(_join(resolver, item, scope) for item in node.args.get("joins") or ())
-    laterals = tuple(_lateral(resolver, item, scope) for item in node.args.get("laterals") or ())
+    joins = tuple(_join(resolver, clause_item, scope) for clause_item in node.args.get("joins") or ())
+    laterals = tuple(_lateral(resolver, clause_item, scope) for clause_item in node.args.get("laterals") or ())
     return first, joins, laterals
 
 
@@ -214,7 +216,7 @@ def _source(resolver: Resolver, node: exp.Expr, scope: QueryScope) -> Source:
 
 def rename_columns(resolver: Resolver, query: Relation, alias: exp.Expr | None) -> Relation:
     """Return a query with the column names of its alias."""
-    names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    names = [identifier.name for identifier in alias.args.get("columns") or ()] if alias is not None else []
     if not names:
         return query
     if len(names) != len(query.columns):
@@ -246,12 +248,12 @@ def _table(resolver: Resolver, node: exp.Table, scope: QueryScope) -> tuple[Rela
 
 
 def _values(resolver: Resolver, node: exp.Values, scope: QueryScope) -> ComputedRows:
-    rows = [item.expressions if isinstance(item, exp.Tuple) else [item] for item in node.expressions]
+    rows = [value.expressions if isinstance(value, exp.Tuple) else [value] for value in node.expressions]
     for row in rows:
-        for item in row:
-            resolve_expression(resolver, item, QueryScope(None, scope.ctes))
+        for value in row:
+            resolve_expression(resolver, value, QueryScope(None, scope.ctes))
     alias = node.args.get("alias")
-    given = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    given = [value.name for value in alias.args.get("columns") or ()] if alias is not None else []
     names = given or [f"col{number + 1}" for number in range(len(rows[0]) if rows else 0)]
     return ComputedRows(tuple(Column(name) for name in names))
 
@@ -279,7 +281,7 @@ def _shared_names(resolver: Resolver, node: exp.Join, scope: QueryScope, source:
         return [name.lower() for name, _ in scope.layout if name.lower() in mine]
     if node.args.get("method"):
         resolver.problem("sql-unsupported", f"{node.args['method']} JOIN is not supported", "use ON", node)
-    return [item.name.lower() for item in node.args.get("using") or ()]
+    return [identifier.name.lower() for identifier in node.args.get("using") or ()]
 
 
 def _shared(
@@ -317,14 +319,14 @@ def _lateral(resolver: Resolver, node: exp.Lateral, scope: QueryScope) -> Source
     _check_parts(resolver, node)
     if not node.args.get("view"):
         resolver.problem("sql-unsupported", "a lateral query is not supported", "use a join, or LATERAL VIEW", node)
-    held = resolve_expression(resolver, node.this, scope)
+    value_type = resolve_expression(resolver, node.this, scope)
     alias = node.args.get("alias")
-    names = [item.name for item in alias.args.get("columns") or ()] if alias is not None else []
+    names = [identifier.name for identifier in alias.args.get("columns") or ()] if alias is not None else []
     function = node.this.name.lower() if isinstance(node.this, exp.Anonymous) else ""
     if not names and function not in _GENERATED_COLUMNS:
         resolver.problem("sql-column", "the columns of a lateral view have no names", "write … AS a, b", node)
     names = names or list(_GENERATED_COLUMNS.get(function, ()))
-    columns = [Column(name, held if number == len(names) - 1 else None) for number, name in enumerate(names)]
+    columns = [Column(name, value_type if number == len(names) - 1 else None) for number, name in enumerate(names)]
     rows = ComputedRows(tuple(columns), (node.this,))
     source = Source(alias.name.lower() if alias is not None else "", rows, rows.columns)
     scope.add(source)

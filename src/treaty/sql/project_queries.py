@@ -66,9 +66,9 @@ def analyse_query(sql: str, source: str, inputs: Mapping[str, Sequence[Column]])
     tables = {name.lower(): Table(name, tuple(columns)) for name, columns in inputs.items()}
     resolver = Resolver(text, tables, resolve_query)
     root = resolve_query(resolver, tree, QueryScope())
-    _refuse_twice(resolver, tree, root)
+    _report_duplicate_outputs(resolver, tree, root)
     if resolver.problems:
-        raise error_from_findings(*sorted(resolver.problems, key=lambda one: one.sort_key))
+        raise error_from_findings(*sorted(resolver.problems, key=lambda problem: problem.sort_key))
     given = {name.lower(): name for name in inputs}
     return Query(text, tree, root, resolver.names, tuple(given[name] for name in resolver.used))
 
@@ -91,7 +91,7 @@ def analyse_expression(sql: str, source: str, rows: Mapping[str, Sequence[Column
     return Expression(text, tree, resolver.names)
 
 
-def _refuse_twice(resolver: Resolver, tree: exp.Expr, root: Relation) -> None:
+def _report_duplicate_outputs(resolver: Resolver, tree: exp.Expr, root: Relation) -> None:
     """Report output names that are used more than once."""
     counts = Counter(column.name.lower() for column in root.columns)
     for name in [name for name, number in counts.items() if number > 1]:
@@ -113,7 +113,7 @@ _ORDERS = ("distribute", "sort", "cluster", "order")
 
 def resolve_query(resolver: Resolver, node: exp.Expr, outer: QueryScope) -> Relation:
     """Resolve a query; `outer` is the scope around it."""
-    kind = next((one for one in _PARTS if isinstance(node, one)), None)
+    kind = next((node_type for node_type in _PARTS if isinstance(node, node_type)), None)
     if kind is None:
         resolver.problem("sql-unsupported", "this is not a query", "write a SELECT", node)
         return UnknownTable()
@@ -123,12 +123,12 @@ def resolve_query(resolver: Resolver, node: exp.Expr, outer: QueryScope) -> Rela
             resolver.problem(
                 "sql-unsupported", f"{words} is not supported", "write it with SELECT, JOIN, GROUP BY", node
             )
-    around = _with_ctes(resolver, node, outer)
+    scope = _with_ctes(resolver, node, outer)
     if isinstance(node, exp.Select):
-        return _select(resolver, node, around)
+        return _select(resolver, node, scope)
     if isinstance(node, exp.SetOperation):
-        return _combined(resolver, node, around)
-    inside = resolve_query(resolver, node.this, around)
+        return _combined(resolver, node, scope)
+    inside = resolve_query(resolver, node.this, scope)
     limit = node.args.get("limit") or node.args.get("offset")
     return RenamedQuery(inside, inside.columns, limit) if limit else inside
 
@@ -140,22 +140,22 @@ def _with_ctes(resolver: Resolver, node: exp.Expr, outer: QueryScope) -> QuerySc
         return outer
     if clause.args.get("recursive"):
         resolver.problem("sql-unsupported", "WITH RECURSIVE is not supported", "write out the steps", clause)
-    around = outer
-    for item in clause.expressions:
-        name = item.alias.lower()
-        found = rename_columns(resolver, resolve_query(resolver, item.this, _alone(around)), item.args.get("alias"))
-        around = QueryScope(outer.outer, {**around.ctes, name: found}, outer.sources, outer.layout, outer.outputs)
-    return around
+    scope = outer
+    for cte in clause.expressions:
+        name = cte.alias.lower()
+        query = rename_columns(resolver, resolve_query(resolver, cte.this, _ctes_only(scope)), cte.args.get("alias"))
+        scope = QueryScope(outer.outer, {**scope.ctes, name: query}, outer.sources, outer.layout, outer.outputs)
+    return scope
 
 
-def _alone(scope: QueryScope) -> QueryScope:
+def _ctes_only(scope: QueryScope) -> QueryScope:
     """Return a scope with only CTEs, which do not see outer rows."""
     return QueryScope(None, scope.ctes)
 
 
-def _select(resolver: Resolver, node: exp.Select, around: QueryScope) -> Select:
-    is_inner = bool(around.sources or around.layout or around.outer)
-    scope = QueryScope(around if is_inner else None, around.ctes)
+def _select(resolver: Resolver, node: exp.Select, outer: QueryScope) -> Select:
+    is_inner = bool(outer.sources or outer.layout or outer.outer)
+    scope = QueryScope(outer if is_inner else None, outer.ctes)
     first, joins, laterals = resolve_from(resolver, node, scope)
     if node.args.get("where"):
         resolve_expression(resolver, node.args["where"].this, scope)
@@ -164,8 +164,8 @@ def _select(resolver: Resolver, node: exp.Select, around: QueryScope) -> Select:
     groups = tuple(_groups(resolver, node, scope, outputs))
     for part in ("having", *_ORDERS):
         if node.args.get(part):
-            for item in node.args[part].iter_expressions():
-                resolve_expression(resolver, item, scope)
+            for expression in node.args[part].iter_expressions():
+                resolve_expression(resolver, expression, scope)
     for window in node.args.get("windows") or ():
         resolve_expression(resolver, window, scope)
     return Select(node, first, joins, laterals, outputs, groups)
@@ -173,20 +173,22 @@ def _select(resolver: Resolver, node: exp.Select, around: QueryScope) -> Select:
 
 def _groups(resolver: Resolver, node: exp.Select, scope: QueryScope, outputs: Sequence[Output]) -> Iterator[Value]:
     group = node.args.get("group")
-    for item in group.expressions if group is not None else ():
-        if isinstance(item, exp.Literal) and not item.is_string and item.name.isdecimal():
-            number = int(item.name)
+    for expression in group.expressions if group is not None else ():
+        if isinstance(expression, exp.Literal) and not expression.is_string and expression.name.isdecimal():
+            number = int(expression.name)
             if 1 <= number <= len(outputs):
                 yield outputs[number - 1]
             else:
-                resolver.problem("sql-column", f"there is no column {number} to group by", "name the column", item)
+                resolver.problem(
+                    "sql-column", f"there is no column {number} to group by", "name the column", expression
+                )
         else:
-            resolve_expression(resolver, item, scope)
-            yield item
+            resolve_expression(resolver, expression, scope)
+            yield expression
 
 
-def _combined(resolver: Resolver, node: exp.SetOperation, around: QueryScope) -> SetQuery:
-    left, right = (resolve_query(resolver, node.args[part], around) for part in ("this", "expression"))
+def _combined(resolver: Resolver, node: exp.SetOperation, outer: QueryScope) -> SetQuery:
+    left, right = (resolve_query(resolver, node.args[part], outer) for part in ("this", "expression"))
     if len(left.columns) != len(right.columns):
         what = f"{len(left.columns)} columns are combined with {len(right.columns)}"
         resolver.problem("sql-column", what, "give both queries the same columns in the same order", node)
@@ -199,8 +201,8 @@ _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("po
 
 def resolve_outputs(resolver: Resolver, node: exp.Select, scope: QueryScope) -> tuple[Output, ...]:
     """Resolve the output columns in order; later ones may refer to earlier ones."""
-    for item in node.expressions:
-        scope.outputs += _outputs(resolver, item, scope)
+    for expression in node.expressions:
+        scope.outputs += _outputs(resolver, expression, scope)
     if not scope.outputs and scope.is_known:
         resolver.problem("sql-column", "nothing is selected", "name the columns", node)
     return tuple(scope.outputs)
@@ -208,16 +210,16 @@ def resolve_outputs(resolver: Resolver, node: exp.Select, scope: QueryScope) -> 
 
 def _outputs(resolver: Resolver, node: exp.Expr, scope: QueryScope) -> list[Output]:
     if isinstance(node, exp.Star):
-        return list(_starred(resolver, node, scope.layout, _except(node)))
+        return list(_expand_star(resolver, node, scope.layout, _except(node)))
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-        return list(_of_one(resolver, node, scope))
-    held = resolve_expression(resolver, node, scope)
+        return list(_expand_qualified_star(resolver, node, scope))
+    value_type = resolve_expression(resolver, node, scope)
     if isinstance(node, exp.Aliases):
         return [Output(Column(name.name), node.this) for name in node.expressions]
     value = node.this if isinstance(node, exp.Alias) else node
     if not isinstance(node, exp.Alias) and isinstance(value, exp.Anonymous) and value.name.lower() in _GENERATED:
         return [Output(Column(name), value) for name in _GENERATED[value.name.lower()]]
-    return [Output(Column(_name(node), held), value)]
+    return [Output(Column(_name(node), value_type), value)]
 
 
 def _name(node: exp.Expr) -> str:
@@ -228,11 +230,11 @@ def _name(node: exp.Expr) -> str:
 
 
 def _except(node: exp.Expr) -> Sequence[exp.Expr]:
-    said = node.args.get("except_") or []
-    return said if isinstance(said, list) else [said]
+    excluded = node.args.get("except_") or []
+    return excluded if isinstance(excluded, list) else [excluded]
 
 
-def _of_one(resolver: Resolver, node: exp.Column, scope: QueryScope) -> Iterator[Output]:
+def _expand_qualified_star(resolver: Resolver, node: exp.Column, scope: QueryScope) -> Iterator[Output]:
     """Expand the star of one source or struct: t.* or t.address.*."""
     parts = [node.args[part].name for part in ("catalog", "db", "table") if node.args.get(part)]
     source = scope.source(parts[0]) if len(parts) == 1 else None
@@ -240,18 +242,18 @@ def _of_one(resolver: Resolver, node: exp.Column, scope: QueryScope) -> Iterator
         columns: list[tuple[str, tuple[Place, ...]]] = [
             (column.name, ((source, number),)) for number, column in enumerate(source.columns)
         ]
-        yield from _starred(resolver, node, columns, _except(node.this))
+        yield from _expand_star(resolver, node, columns, _except(node.this))
         return
-    found = _reference(scope, parts)
-    held = _held(found) if found else None
+    reference = _reference(scope, parts)
+    struct = _type_of(reference) if reference else None
     if not scope.is_known:
         return
-    if found is None or held is None or held.name != "struct":
+    if reference is None or struct is None or struct.name != "struct":
         near = suggest_name(parts[-1], scope.names()) or "name the columns"
         resolver.problem("sql-column", f"there are no columns in {'.'.join(parts)}.*", near, node)
         return
-    for item in held.fields:
-        yield Output(Column(item.name, item.type), Reference(found.places, (*found.steps, item.name)))
+    for field in struct.fields:
+        yield Output(Column(field.name, field.type), Reference(reference.places, (*reference.steps, field.name)))
 
 
 def _reference(scope: QueryScope, parts: list[str]) -> Reference | None:
@@ -262,20 +264,20 @@ def _reference(scope: QueryScope, parts: list[str]) -> Reference | None:
     return Reference(match.column, match.steps) if match is not None else None
 
 
-def _held(found: Reference) -> ColumnType | None:
-    held = type_at(found.places)
+def _type_of(reference: Reference) -> ColumnType | None:
+    value_type = type_at(reference.places)
     try:
-        for one in found.steps:
-            held = field_type(held, one)
+        for step in reference.steps:
+            value_type = field_type(value_type, step)
     except NoSuchField:
         return None
-    return held
+    return value_type
 
 
-def _starred(
+def _expand_star(
     resolver: Resolver, node: exp.Expr, columns: Sequence[tuple[str, tuple[Place, ...]]], without: Sequence[exp.Expr]
 ) -> Iterator[Output]:
-    names = {item.name.lower() for item in without}
+    names = {column.name.lower() for column in without}
     known = {name.lower() for name, _ in columns}
     for name in sorted(names - known):
         near = suggest_name(name, known) or "name a column there is"

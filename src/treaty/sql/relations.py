@@ -40,36 +40,36 @@ class NoSuchField(Exception):
         self.known = known
 
 
-def field_type(held: ColumnType | None, name: str) -> ColumnType | None:
+def field_type(value_type: ColumnType | None, name: str) -> ColumnType | None:
     """Return the type of a field inside a value; None where it is not known."""
-    if held is None or held.name == "variant":
+    if value_type is None or value_type.name == "variant":
         return None
-    if held.name == "struct":
-        matches = [field for field in held.fields if field.name.lower() == name.lower()]
+    if value_type.name == "struct":
+        matches = [field for field in value_type.fields if field.name.lower() == name.lower()]
         if not matches:
-            raise NoSuchField(tuple(field.name for field in held.fields))
+            raise NoSuchField(tuple(field.name for field in value_type.fields))
         return matches[0].type
-    if held.name == "array":
-        inside = field_type(held.element, name)
+    if value_type.name == "array":
+        inside = field_type(value_type.element, name)
         return None if inside is None else ColumnType("array", element=inside)
-    if held.name == "map":
-        return held.element
+    if value_type.name == "map":
+        return value_type.element
     raise NoSuchField(())
 
 
-def element_type(held: ColumnType | None) -> ColumnType | None:
+def element_type(value_type: ColumnType | None) -> ColumnType | None:
     """Return the type of the elements of an array or of the values of a map."""
-    return held.element if held is not None else None
+    return value_type.element if value_type is not None else None
 
 
-def field_path(name: str, held: ColumnType | None, steps: tuple[str, ...]) -> str:
+def field_path(name: str, value_type: ColumnType | None, steps: tuple[str, ...]) -> str:
     """Return the path of a field inside a column, such as lines[].amount."""
     at = FieldPath().field(name)
     for step in steps:
-        if held is not None and held.name == "array":
-            at, held = at.into(ITEMS), held.element
+        if value_type is not None and value_type.name == "array":
+            at, value_type = at.into(ITEMS), value_type.element
         at = at.field(step)
-        held = field_type(held, step) if held is not None else None
+        value_type = field_type(value_type, step) if value_type is not None else None
     return str(at)
 
 
@@ -264,7 +264,7 @@ class ColumnMeanings:
         if isinstance(value, (exp.Paren, exp.Alias)):
             return self.first_of(value.this)
         if isinstance(value, exp.Anonymous) and value.name.lower() in _COALESCING:
-            parts = [self.first_of(item) for item in value.expressions]
+            parts = [self.first_of(argument) for argument in value.expressions]
             return None if None in parts else frozenset().union(*(part for part in parts if part))
         return None
 
@@ -285,14 +285,14 @@ class ColumnMeanings:
             return not isinstance(node.parent, exp.Window)
         if not isinstance(node, exp.Anonymous) or node.name.lower() not in AGGREGATES:
             return False
-        around = node.parent
-        while isinstance(around, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
-            around = around.parent
-        return not isinstance(around, exp.Window) or around.this is not _top(node, around)
+        parent = node.parent
+        while isinstance(parent, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+            parent = parent.parent
+        return not isinstance(parent, exp.Window) or parent.this is not _top(node, parent)
 
 
-def _top(node: exp.Expr, around: exp.Expr) -> exp.Expr:
-    while node.parent is not around and node.parent is not None:
+def _top(node: exp.Expr, parent: exp.Expr) -> exp.Expr:
+    while node.parent is not parent and node.parent is not None:
         node = node.parent
     return node
 
@@ -311,10 +311,10 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """Yield the conditions combined by AND."""
     pending = [condition] if condition is not None else []
     while pending:
-        item = pending.pop()
-        if isinstance(item, exp.And):
-            pending += [item.this, item.expression]
-        elif isinstance(item, exp.Paren):
-            pending.append(item.this)
+        part = pending.pop()
+        if isinstance(part, exp.And):
+            pending += [part.this, part.expression]
+        elif isinstance(part, exp.Paren):
+            pending.append(part.this)
         else:
-            yield item
+            yield part

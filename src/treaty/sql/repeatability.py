@@ -25,8 +25,8 @@ _ROUNDED = frozenset({"avg", "mean", "sum", "try_avg", "try_sum"})
 
 def find_unrepeatable(query: Query | Expression) -> tuple[Finding, ...]:
     """Return a finding for everything that can differ between two runs on the same data."""
-    found = [*_calls(query), *_limits(query)]
-    return tuple(sorted(found, key=lambda one: one.sort_key))
+    findings = [*_calls(query), *_limits(query)]
+    return tuple(sorted(findings, key=lambda finding: finding.sort_key))
 
 
 def _calls(query: Query | Expression) -> Iterator[Finding]:
@@ -49,8 +49,8 @@ def _calls(query: Query | Expression) -> Iterator[Finding]:
 
 def _limits(query: Query | Expression) -> Iterator[Finding]:
     for node in query.tree.find_all(exp.Limit, exp.Offset):
-        around = node.parent
-        if around is not None and not around.args.get("order"):
+        parent = node.parent
+        if parent is not None and not parent.args.get("order"):
             why = "the order in which rows come; add ORDER BY, or use row_number()"
             yield _finding(query, node, f"{node.key.upper()} depends on {why.partition(';')[0]}", why)
 
@@ -64,10 +64,10 @@ def _finding(
 
 def _window(node: exp.Expr) -> exp.Window | None:
     """Return the window that a function is computed over, if any."""
-    around = node.parent
-    while isinstance(around, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
-        around = around.parent
-    return around if isinstance(around, exp.Window) else None
+    parent = node.parent
+    while isinstance(parent, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        parent = parent.parent
+    return parent if isinstance(parent, exp.Window) else None
 
 
 def _is_ordered(window: exp.Window, node: exp.Expr) -> bool:
@@ -78,26 +78,26 @@ def _is_ordered(window: exp.Window, node: exp.Expr) -> bool:
     if select is None or name is None:
         return False
     named = select.args.get("windows") or ()
-    return any(one.name.lower() == name.name.lower() and one.args.get("order") for one in named)
+    return any(candidate.name.lower() == name.name.lower() and candidate.args.get("order") for candidate in named)
 
 
 def _is_settled(node: exp.Expr) -> bool:
     """Tell whether a list is sorted before it is used, or its order does not matter."""
-    around = node.parent
-    if isinstance(around, exp.WithinGroup):
+    parent = node.parent
+    if isinstance(parent, exp.WithinGroup):
         return True
     if node.name.lower() not in LISTS:
         return False
-    while around is not None:
-        if isinstance(around, exp.Anonymous):
-            name = around.name.lower()
+    while parent is not None:
+        if isinstance(parent, exp.Anonymous):
+            name = parent.name.lower()
             if name in ORDER_FREE:
                 return True
             if name not in ORDER_KEEPING:
                 return False
-        elif not isinstance(around, _THROUGH):
+        elif not isinstance(parent, _THROUGH):
             return False
-        around = around.parent
+        parent = parent.parent
     return False
 
 
@@ -106,5 +106,5 @@ def _is_float(query: Query | Expression, node: exp.Anonymous) -> bool:
     meaning = query.names.columns.get(id(column)) if isinstance(column, exp.Column) else None
     if not isinstance(meaning, Reference) or meaning.steps:
         return False
-    held = type_at(meaning.places)
-    return held is not None and held.name in FLOATING_POINT
+    column_type = type_at(meaning.places)
+    return column_type is not None and column_type.name in FLOATING_POINT

@@ -184,7 +184,7 @@ def find_field(r: Renderer, node: Any) -> Field | None:
     if not isinstance(node, (exp.Column, exp.Dot, exp.Bracket)):
         return None
     is_plain = all(
-        isinstance(item, (exp.Column, exp.Dot, exp.Bracket, exp.Identifier, exp.Literal)) for item in node.walk()
+        isinstance(part, (exp.Column, exp.Dot, exp.Bracket, exp.Identifier, exp.Literal)) for part in node.walk()
     )
     return _resolve_path(r, node).field if is_plain else None
 

@@ -44,18 +44,18 @@ def _with(r: Renderer, node: exp.Query) -> tuple[Renderer, str]:
     if clause.args.get("recursive"):
         raise r.refuse(clause, "has a recursive query", "write it without RECURSIVE")
     texts, queries = [], dict(r.queries)
-    for item in clause.expressions:
-        alias = item.args.get("alias")
+    for cte in clause.expressions:
+        alias = cte.args.get("alias")
         name = alias.this.name if isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Identifier) else ""
-        is_plain = set(item.args) - {"this", "alias"} <= {part for part, value in item.args.items() if not value}
+        is_plain = set(cte.args) - {"this", "alias"} <= {part for part, value in cte.args.items() if not value}
         if not name or not is_plain or alias.args.get("columns") or name.lower() in queries:
-            raise r.refuse(item, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
+            raise r.refuse(cte, "has an unsupported WITH", "write it like WITH name AS (SELECT …), each name once")
         if r.facts.target.table((name,)) is not None:
-            raise r.refuse(item, f"names a query like the table {name!r}", "choose another name")
-        query = render_query(r.inside(scope=RuleScope(()), queries=dict(queries)), item.this)
-        spelt = r.name(item, f"with_{r.facts.selects}_{name}")
-        queries[name.lower()] = replace(query, sql=spelt)
-        texts.append(f"{spelt} AS ({query.sql})")
+            raise r.refuse(cte, f"names a query like the table {name!r}", "choose another name")
+        query = render_query(r.inside(scope=RuleScope(()), queries=dict(queries)), cte.this)
+        quoted = r.name(cte, f"with_{r.facts.selects}_{name}")
+        queries[name.lower()] = replace(query, sql=quoted)
+        texts.append(f"{quoted} AS ({query.sql})")
     return r.inside(queries=queries), f"WITH {', '.join(texts)} "
 
 
@@ -97,12 +97,12 @@ def _select(r: Renderer, node: exp.Select) -> DerivedTable:
 def _projections(r: Renderer, node: exp.Select) -> DerivedTable:
     texts, fields = [], []
     grown, plain = set(), set()
-    for item in node.expressions:
-        inner = item.this if isinstance(item, exp.Alias) else item
-        name = item.alias if isinstance(item, exp.Alias) else inner.name if isinstance(inner, exp.Column) else ""
+    for output in node.expressions:
+        inner = output.this if isinstance(output, exp.Alias) else output
+        name = output.alias if isinstance(output, exp.Alias) else inner.name if isinstance(inner, exp.Column) else ""
         before = r.facts.growth
         sql = r.sql(inner)
-        texts.append(f"{sql} AS {r.name(item, name)}" if name else sql)
+        texts.append(f"{sql} AS {r.name(output, name)}" if name else sql)
         fields.append(Field(name=name or None))
         grown |= {name} if r.facts.growth > before else set()
         plain |= {name} if _stored_source(r, inner) is not None else set()
@@ -139,10 +139,10 @@ def _order_and_limit(r: Renderer, node: exp.Select) -> list[str]:
 def _refuse_loose_correlation(r: Renderer, node: exp.Select, scope: RuleScope, reached: set[int]) -> None:
     if scope.outer is None:
         return
-    around = [source for level in scope.outer.levels() for source in level.sources]
+    outer_sources = [source for level in scope.outer.levels() for source in level.sources]
     where = node.args.get("where")
-    is_correlated = any(id(source) in reached for source in around)
-    if is_correlated and (where is None or not is_joined_by_equality(r, where.this, scope.sources, around)):
+    is_correlated = any(id(source) in reached for source in outer_sources)
+    if is_correlated and (where is None or not is_joined_by_equality(r, where.this, scope.sources, outer_sources)):
         then = "write WHERE inner.id = outer.id, with further conditions after AND"
         raise r.refuse(node, "has a subquery that compares every row with every other", then)
 
@@ -239,15 +239,15 @@ def _table(r: Renderer, node: Any, derive: RenderQuery) -> tuple[str, RuleSource
     query = r.queries.get(names[0].lower()) if len(names) == 1 else None
     if query is not None:
         return f"{query.sql} AS {r.name(node, alias or names[0])}", _derived(query, alias or names[0])
-    item = r.facts.target.table(names)
-    if item is None:
+    schema = r.facts.target.table(names)
+    if schema is None:
         known = ", ".join(r.facts.target.table_names)
         raise r.refuse(node, f"reads {'.'.join(names)!r}, which is not a table of the contract", f"read from: {known}")
-    if item.name not in r.facts.tables:
-        r.facts.tables.append(item.name)
-    mark = table_mark(r.facts.tables.index(item.name))
-    own = contract_source(item)
-    source = RuleSource(((alias.lower(),),) if alias else own.names, item.fields, alias or names[-1], item)
+    if schema.name not in r.facts.tables:
+        r.facts.tables.append(schema.name)
+    mark = table_mark(r.facts.tables.index(schema.name))
+    own = contract_source(schema)
+    source = RuleSource(((alias.lower(),),) if alias else own.names, schema.fields, alias or names[-1], schema)
     return f"{mark} AS {r.name(node, alias or names[-1])}", source
 
 

@@ -81,13 +81,13 @@ def _classify(facts: RuleFacts, node: exp.Expr) -> RuleSql:
     if select is None or source is None:
         return _query(facts, node)
     rows = Renderer(facts, RuleScope((source,)))
-    where = [item.this for item in [select.args.get("where")] if item is not None]
+    where = [child.this for child in [select.args.get("where")] if child is not None]
     result = select.expressions[0].unalias()
     conditions = count_conditions(result)
     if conditions is not None:
         met = [rows.sql(condition) for condition in [*where, *conditions]] or ["true"]
         return RowCount(condition=met[0] if len(met) == 1 else f"({' AND '.join(met)})", **_fields_classify(facts))
-    if not any(is_aggregate(item) for item in result.walk()):
+    if not any(is_aggregate(child) for child in result.walk()):
         return _query(facts, node)
     only_rows = rows.sql(where[0]) if where else None
     expression = rows.inside(may=Allowed.AGGREGATE, only_rows=only_rows, must_aggregate=True).sql(result)
@@ -106,7 +106,7 @@ def _one_table_select(node: exp.Expr) -> exp.Select | None:
         return None
     if any(value for part, value in node.args.items() if part not in _SIMPLE_PARTS):
         return None
-    return node if all(item is node for item in node.find_all(exp.Window, exp.Query)) else None
+    return node if all(child is node for child in node.find_all(exp.Window, exp.Query)) else None
 
 
 def _query(facts: RuleFacts, node: exp.Query) -> RuleQuery:

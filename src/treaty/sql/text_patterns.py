@@ -67,14 +67,14 @@ def _parts(r: Renderer, node: Any, pattern: str, escape: str) -> list[tuple[str,
     characters = iter(pattern)
     for character in characters:
         if character == escape:
-            taken = next(characters, None)
-            if taken is None or taken not in (_ANY, _ONE, escape):
+            escaped = next(characters, None)
+            if escaped is None or escaped not in (_ANY, _ONE, escape):
                 raise r.refuse(
                     node,
                     f"has LIKE with {escape!r} before a character other than % and _",
                     f"write {escape * 2!r} for itself",
                 )
-            parts.append(("", taken))
+            parts.append(("", escaped))
         elif character not in (_ANY, _ONE):
             parts.append(("", character))
         elif character == _ONE or not parts or parts[-1][0] != _ANY:
@@ -97,8 +97,8 @@ def _expression(parts: list[tuple[str, str]]) -> str:
     return start + middle + (rf".*{pieces[-1]}\z" if pieces[-1] else "")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\x{{{ord(found[0]):x}}}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\x{{{ord(match[0]):x}}}"
 
 
 def render_regex_match(r: Renderer, node: Any, subject: str, pattern: Any) -> str:

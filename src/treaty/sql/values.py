@@ -97,7 +97,7 @@ def _extract(r: Renderer, node: exp.Extract) -> str:
 
 def _case(r: Renderer, node: exp.Case) -> str:
     start = f"CASE {r.sql(node.this)}" if node.this is not None else "CASE"
-    branches = [f"WHEN {r.sql(item.this)} THEN {r.sql(item.args['true'])}" for item in node.args["ifs"]]
+    branches = [f"WHEN {r.sql(branch.this)} THEN {r.sql(branch.args['true'])}" for branch in node.args["ifs"]]
     default = node.args.get("default")
     last = [f"ELSE {r.sql(default)}"] if default is not None else []
     return " ".join([start, *branches, *last, "END"])
