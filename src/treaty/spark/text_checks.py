@@ -22,9 +22,8 @@ from treaty.contracts.text_formats import (
     UUID,
 )
 from treaty.regex.character_sets import ASCII
-from treaty.regex.java_syntax import JavaWriter
 from treaty.regex.simplification import Anchors, list_texts, split_anchors
-from treaty.regex.translation import JavaPattern, simplified_tree, translate
+from treaty.regex.translation import JavaPattern, JavaWriter, simplified_tree, translate
 from treaty.regex.tree import NEVER, CharacterClass, Node, Repetition, matches_empty
 from treaty.spark.columns import all_of, any_of
 

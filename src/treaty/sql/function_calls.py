@@ -21,9 +21,9 @@ from treaty.sql.allowed_functions import (
     Role,
     is_amount,
 )
+from treaty.sql.rule_expressions import UNITS
 from treaty.sql.rule_renderer import Allowed, NodeRenderer, Renderer, node_renderer
 from treaty.sql.text_patterns import render_like, render_regex_match
-from treaty.sql.values import UNITS
 
 _MAX_LAMBDA_DEPTH = 2
 _PATTERNS = {"like": False, "ilike": True}

@@ -11,7 +11,7 @@ from treaty.compatibility.migration import GuardedSql
 from treaty.contracts.model import Contract, SchemaObject
 from treaty.contracts.paths import FieldPath
 from treaty.errors import InvalidDocument
-from treaty.sql import function_calls, operators, rule_columns, rule_queries, text_patterns, values
+from treaty.sql import function_calls, rule_columns, rule_expressions, rule_queries, text_patterns
 from treaty.sql.allowed_functions import BOOLEAN_FUNCTIONS
 from treaty.sql.checked_sql import (
     AggregateMetric,
@@ -30,8 +30,8 @@ from treaty.sql.rule_renderer import Allowed, NodeRenderers, Renderer, RuleFacts
 from treaty.sql.scopes import RuleScope, contract_source
 
 RENDERERS: NodeRenderers = {
-    **operators.OPERATOR_RENDERERS,
-    **values.VALUE_RENDERERS,
+    **rule_expressions.OPERATOR_RENDERERS,
+    **rule_expressions.VALUE_RENDERERS,
     **rule_columns.COLUMN_RENDERERS,
     **text_patterns.PATTERN_RENDERERS,
     **function_calls.CALL_RENDERERS,

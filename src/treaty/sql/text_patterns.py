@@ -15,7 +15,7 @@ from sqlglot import exp
 from treaty.contracts.sql_quoting import quote_string
 from treaty.errors import InvalidDocument
 from treaty.regex.translation import translate
-from treaty.sql.operators import PREDICATES, render_operand
+from treaty.sql.rule_expressions import PREDICATES, render_operand
 from treaty.sql.rule_renderer import NodeRenderer, Renderer, node_renderer
 
 MAX_LIKE_LENGTH = 500
