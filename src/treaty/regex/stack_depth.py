@@ -37,9 +37,7 @@ def possessive_loops(node: Node, states: Automaton, *, to_the_end: bool) -> froz
             )
             or (
                 loop.most is None
-                and all(
-                    _has_distinct_iterations(states, copy, to_the_end=to_the_end) for copy in states.loops[path]
-                )
+                and all(_has_distinct_iterations(states, copy, to_the_end=to_the_end) for copy in states.loops[path])
             )
         )
     )
