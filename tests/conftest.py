@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytest_plugins = ["tests.postgresql"]
+
 PYSPARK_SOCKETS = "ignore:unclosed <socket:ResourceWarning"
 """PySpark leaves open the sockets that it collects rows from."""
 

